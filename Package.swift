@@ -1,0 +1,35 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "Networking",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "Networking", targets: ["Networking"]),
+        .library(name: "NetworkingTesting", targets: ["NetworkingTesting"]),
+    ],
+    targets: [
+        .target(name: "Networking", swiftSettings: settings),
+        .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
+        .executableTarget(
+            name: "Example",
+            dependencies: ["Networking", "NetworkingTesting"],
+            path: "Example",
+            swiftSettings: settings),
+        .testTarget(
+            name: "NetworkingTests",
+            dependencies: ["Networking", "NetworkingTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LoopbackTests",
+            dependencies: ["Networking", "NetworkingTesting"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,56 @@
+/// What a policy gave to a request that it let in, to be given back when the request leaves.
+public struct AdmissionTicket: Sendable {
+    /// What the policy wants to know when the ticket comes back.
+    public let context: (any Sendable)?
+
+    /// Makes a ticket.
+    public init(_ context: (any Sendable)? = nil) {
+        self.context = context
+    }
+}
+
+/// How the attempt went for which a ticket was held.
+public enum AdmissionOutcome: Sendable {
+    /// An answer came, whatever its status.
+    case answered(HTTPResponse)
+    /// None came.
+    case failed(any Error)
+    /// Nothing was sent.
+    case notSent
+}
+
+/// May a request go now? A limit, a gate, a breaker: each is one policy of a service.
+///
+/// A request enters all policies of its service at once. Where one says "not now", the others are left, that one alone is waited for,
+/// and the rest are tried again: nobody waits while holding anything. Each ticket is given back exactly once, when the response
+/// is known and before it is handled, last entered first.
+///
+/// ```swift
+/// /// Lets nothing out while the app is in the background.
+/// struct ForegroundOnly: AdmissionPolicy {
+///     let app: AppState
+///
+///     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+///         app.isActive ? AdmissionTicket() : nil
+///     }
+///
+///     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+///         await app.becomesActive()
+///         return AdmissionTicket()
+///     }
+///
+///     func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+/// }
+/// ```
+public protocol AdmissionPolicy: Sendable {
+    /// Lets the request in at once, or answers nil for "not now". While others wait their turn, newcomers are refused.
+    ///
+    /// - Throws: What ends the call where it may not go at all.
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket?
+    /// Waits until the request's turn has come. Cancelling the task must end the wait.
+    ///
+    /// - Throws: What ends the call where it may not go at all.
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket
+    /// Takes a ticket back; is called once a ticket.
+    func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome)
+}

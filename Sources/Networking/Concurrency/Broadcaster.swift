@@ -1,0 +1,122 @@
+public import Foundation
+
+/// Tells any number of observers about a value that changes: the library's own observer.
+///
+/// Observers are told in the order of the changes, one change at a time, each outside every lock. A handler may publish,
+/// observe and cancel; what it publishes is delivered after the change it is being told about.
+///
+/// ```swift
+/// let token = reachability.statuses.observe(replayingCurrent: true) { status in banner.isHidden = status.isReachable }
+/// ```
+public final class Broadcaster<Value: Sendable>: Sendable {
+    /// Is told about a change.
+    public typealias Handler = @Sendable (Value) -> Void
+
+    private struct Delivery: Sendable {
+        let value: Value
+        let receivers: [UInt64]
+    }
+
+    private struct Receiver: Sendable {
+        let handler: Handler
+        let queue: DispatchQueue?
+    }
+
+    private struct State: Sendable {
+        var current: Value?
+        var receivers: [UInt64: Receiver] = [:]
+        var nextID: UInt64 = 0
+        var queue: [Delivery] = []
+        var isDelivering = false
+    }
+
+    private let state: Locked<State>
+
+    /// Makes a broadcaster, with or without a current value to begin with.
+    public init(_ current: Value? = nil) {
+        state = Locked(State(current: current))
+    }
+
+    /// The value published last, or the one given at the beginning.
+    public var current: Value? { state.withLock { $0.current } }
+
+    /// Begins to tell `handler` about changes, until the token is cancelled or released.
+    ///
+    /// - Parameters:
+    ///   - replayingCurrent: Whether the current value, if there is one, is told first.
+    ///   - queue: A serial queue on which to call the handler; nil calls it on the thread that publishes.
+    ///   - handler: Is told about each change, in order.
+    /// - Returns: The token that owns the observation.
+    public func observe(
+        replayingCurrent: Bool = false, on queue: DispatchQueue? = nil, _ handler: @escaping Handler
+    ) -> ObservationToken {
+        let id = state.withLock { state in
+            let id = state.nextID
+            state.nextID += 1
+            state.receivers[id] = Receiver(handler: handler, queue: queue)
+            if replayingCurrent, let current = state.current {
+                state.queue.append(Delivery(value: current, receivers: [id]))
+            }
+            return id
+        }
+        deliver()
+        return ObservationToken { [weak self] in self?.stopTelling(id) }
+    }
+
+    /// Makes `value` the current one and tells every observer.
+    public func publish(_ value: Value) {
+        state.withLock { state in
+            state.current = value
+            state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
+        }
+        deliver()
+    }
+
+    /// The changes as an asynchronous sequence, which keeps every change until it is read.
+    ///
+    /// - Parameter replayingCurrent: Whether the current value, if there is one, comes first.
+    public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {
+        AsyncStream { continuation in
+            let token = observe(replayingCurrent: replayingCurrent) { continuation.yield($0) }
+            continuation.onTermination = { _ in token.cancel() }
+        }
+    }
+
+    private func stopTelling(_ id: UInt64) {
+        _ = state.withLock { $0.receivers.removeValue(forKey: id) }
+    }
+
+    /// Delivers until nothing is left, unless somebody is at it already: so changes keep their order.
+    private func deliver() {
+        guard
+            state.withLock({ state in
+                guard !state.isDelivering else { return false }
+                state.isDelivering = true
+                return true
+            })
+        else { return }
+        while let delivery = nextDelivery() {
+            for id in delivery.receivers { tell(id, delivery.value) }
+        }
+    }
+
+    private func tell(_ id: UInt64, _ value: Value) {
+        guard let receiver = receiver(id) else { return }
+        guard let queue = receiver.queue else { return receiver.handler(value) }
+        queue.async { [weak self] in self?.receiver(id)?.handler(value) }
+    }
+
+    private func receiver(_ id: UInt64) -> Receiver? {
+        state.withLock { $0.receivers[id] }
+    }
+
+    private func nextDelivery() -> Delivery? {
+        state.withLock { state in
+            guard !state.queue.isEmpty else {
+                state.isDelivering = false
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// Why the library ended a wait before what was waited for came.
+enum Interruption: Error, Equatable {
+    /// The task, or the call, was cancelled.
+    case cancelled
+    /// The call's total deadline passed.
+    case deadlineExceeded
+    /// The service is being reset.
+    case resetting
+}
+
+/// A wait that can be ended from outside.
+protocol Endable: AnyObject, Sendable {
+    func end(with interruption: Interruption)
+}

@@ -1,0 +1,53 @@
+public import Foundation
+
+/// The time by which the library waits: what time it is, and how to sleep until a time.
+///
+/// Every delay, timeout and expiry of a service goes through its clock, so that a test with a manual clock waits for nothing.
+/// Make one from any `Clock` whose duration is `Duration`; the default is ``continuous``.
+public struct NetworkClock: Sendable {
+    /// The time since an arbitrary fixed moment; it never runs backwards.
+    public let now: @Sendable () -> Duration
+    /// Returns once ``now`` has reached the given time. Throws `CancellationError` when its task is cancelled.
+    public let sleep: @Sendable (_ instant: Duration) async throws -> Void
+    /// The wall-clock time, for HTTP dates and token expiry.
+    public let date: @Sendable () -> Date
+
+    /// The system's monotonic clock, which goes on while the machine sleeps.
+    public static let continuous = NetworkClock(ContinuousClock(), date: { Date() })
+
+    /// Makes a clock of any `Clock`, with a wall-clock time beside it.
+    public init<Base: Clock>(_ base: Base, date: @escaping @Sendable () -> Date) where Base.Duration == Duration {
+        let origin = base.now
+        self.now = { origin.duration(to: base.now) }
+        self.sleep = { try await base.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+        self.date = date
+    }
+
+    /// Calls `action` at a time, from a task of its own, unless it is cancelled before.
+    func schedule(at instant: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+        let sleep = sleep
+        return ScheduledAction(
+            task: Task.detached {
+                do { try await sleep(instant) } catch { return }
+                action()
+            })
+    }
+
+    /// Waits for a while; ended at once by cancellation and by the end of the call.
+    func wait(for duration: Duration) async throws {
+        guard duration > .zero else { return }
+        let settlement = Settlement<Void>()
+        let timer = schedule(at: now() + duration) { settlement.settle(.success(())) }
+        defer { timer.cancel() }
+        try await settlement.value()
+    }
+}
+
+/// Something that will happen at a time unless it is cancelled.
+struct ScheduledAction: Sendable {
+    fileprivate let task: Task<Void, Never>
+
+    func cancel() {
+        task.cancel()
+    }
+}

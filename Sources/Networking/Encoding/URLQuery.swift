@@ -1,0 +1,63 @@
+/// The query of a URL: names and values in order, escaped by [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) so that
+/// `+`, `&`, `=` and `#` arrive as they are.
+///
+/// ```swift
+/// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
+/// ```
+public struct URLQuery: Hashable, Sendable {
+    /// One item: `name=value`, or the bare name where the value is nil.
+    public struct Item: Hashable, Sendable {
+        /// The name, not escaped.
+        public let name: String
+        /// The value, not escaped; nil for a name without `=`.
+        public let value: String?
+
+        /// Makes an item.
+        public init(_ name: String, _ value: String?) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The items, in the order they are sent.
+    public private(set) var items: [Item]
+
+    /// Makes a query of items.
+    public init(_ items: [Item] = []) {
+        self.items = items
+    }
+
+    /// Whether there is no item.
+    public var isEmpty: Bool { items.isEmpty }
+
+    /// Adds an item at the end; a nil value adds none.
+    public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
+        if let value { items.append(Item(name, value.description)) }
+    }
+
+    /// Adds a bare name, without `=`, at the end.
+    public mutating func appendFlag(_ name: String) {
+        items.append(Item(name, nil))
+    }
+
+    /// The items of one query, then those of another.
+    public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
+        URLQuery(lhs.items + rhs.items)
+    }
+
+    /// The query as it stands in a URL, without the question mark.
+    public var percentEncoded: String {
+        items.map { item in
+            let name = PercentEncoding.encode(item.name)
+            return item.value.map { "\(name)=\(PercentEncoding.encode($0))" } ?? name
+        }.joined(separator: "&")
+    }
+}
+
+extension URLQuery: ExpressibleByDictionaryLiteral {
+    /// Makes a query of names and values in the order written; a name may stand several times, a nil value leaves its item out.
+    public init(dictionaryLiteral elements: (String, (any LosslessStringConvertible)?)...) {
+        self.init()
+        for (name, value) in elements { append(name, value) }
+    }
+}

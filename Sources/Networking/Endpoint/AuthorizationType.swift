@@ -1,0 +1,28 @@
+/// How a call is authorized: the scheme under which its token is sent.
+public enum AuthorizationType: Hashable, Sendable {
+    /// `Authorization: Basic …`.
+    case basic
+    /// `Authorization: Bearer …`.
+    case bearer
+    /// `Authorization:` with a scheme of your own.
+    case custom(String)
+    /// Not at all: the call carries no token, and an unauthorized status triggers no refresh.
+    case none
+
+    /// The scheme: `Basic`, `Bearer`, the custom one; empty for none.
+    public var scheme: String {
+        switch self {
+        case .basic: "Basic"
+        case .bearer: "Bearer"
+        case .custom(let scheme): scheme
+        case .none: ""
+        }
+    }
+}
+
+extension HTTPHeader {
+    /// `Authorization` with a token under a type's scheme.
+    public static func authorization(_ type: AuthorizationType, _ token: String) -> HTTPHeader {
+        .authorization(.custom(scheme: type.scheme, credentials: token))
+    }
+}

@@ -1,0 +1,95 @@
+public import Foundation
+
+/// The description of one call: where it goes, how, with what, and what its failures mean.
+///
+/// Everything but ``path`` has a default. Write one enumeration a backend domain, a case a call:
+///
+/// ```swift
+/// enum ContactEndpoint: Endpoint {
+///     case list(page: Int)
+///     case rename(id: Int, to: String)
+///
+///     var path: EndpointPath {
+///         switch self {
+///         case .list: "contacts"
+///         case .rename(let id, _): "contacts/\(id)"
+///         }
+///     }
+///
+///     var method: HTTPMethod {
+///         switch self {
+///         case .list: .get
+///         case .rename: .patch
+///         }
+///     }
+///
+///     var query: URLQuery {
+///         switch self {
+///         case .list(let page): ["page": page]
+///         case .rename: [:]
+///         }
+///     }
+///
+///     var body: HTTPBody {
+///         switch self {
+///         case .list: .empty
+///         case .rename(_, let name): .json(["name": name])
+///         }
+///     }
+///
+///     var authorizationType: AuthorizationType { .bearer }
+///
+///     func error(for status: HTTPStatus) -> (any Error)? { status == .notFound ? ContactError.unknownContact : nil }
+/// }
+/// ```
+///
+/// An endpoint is read once a call, when it becomes a request.
+public protocol Endpoint: Sendable {
+    /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the default, is appended
+    /// to the environment's.
+    var baseURL: URL { get }
+    /// The path below the base URL.
+    var path: EndpointPath { get }
+    /// The method; GET unless said otherwise.
+    var method: HTTPMethod { get }
+    /// Header fields. They win over the environment's and lose against adapters that set the same name.
+    var headers: HTTPHeaders { get }
+    /// The query, after that of the base URL and the environment.
+    var query: URLQuery { get }
+    /// The body; empty unless said otherwise.
+    var body: HTTPBody { get }
+    /// How the call is authorized; not at all unless said otherwise.
+    var authorizationType: AuthorizationType { get }
+    /// Typed options for adapters, policies, transports and handlers.
+    var options: RequestOptions { get }
+    /// Settings that win over the service's and lose against the call's.
+    var settings: RequestSettings { get }
+
+    /// The error that a status means for this call; nil leaves it to the general cases.
+    func error(for status: HTTPStatus) -> (any Error)?
+    /// The error that a failure on the way means for this call; nil leaves it to the general cases.
+    func error(for code: URLError.Code) -> (any Error)?
+}
+
+extension Endpoint {
+    /// None of its own: the service's environment.
+    public var baseURL: URL { NetworkEnvironment.noBaseURL }
+    /// GET.
+    public var method: HTTPMethod { .get }
+    /// None.
+    public var headers: HTTPHeaders { [] }
+    /// None.
+    public var query: URLQuery { [:] }
+    /// Empty.
+    public var body: HTTPBody { .empty }
+    /// None.
+    public var authorizationType: AuthorizationType { .none }
+    /// None.
+    public var options: RequestOptions { RequestOptions() }
+    /// None.
+    public var settings: RequestSettings { RequestSettings() }
+    /// None: the general cases hold.
+    public func error(for status: HTTPStatus) -> (any Error)? { nil }
+    /// None: the general cases hold.
+    public func error(for code: URLError.Code) -> (any Error)? { nil }
+}

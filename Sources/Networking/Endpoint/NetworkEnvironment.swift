@@ -1,0 +1,29 @@
+public import Foundation
+
+/// A server with what goes to it with every request: path prefix, header fields, query.
+///
+/// What an endpoint says wins over it, and adapters win over both. The query of the base URL is kept.
+public struct NetworkEnvironment: Sendable {
+    /// The server, with or without a path; nil where every endpoint has a base URL of its own.
+    public let baseURL: URL?
+    /// A path put between the base URL and an endpoint's path, unless that begins with the same whole segments.
+    public let pathPrefix: EndpointPath
+    /// Header fields for every request.
+    public let headers: HTTPHeaders
+    /// Query items for every request, before those of the endpoint.
+    public let query: URLQuery
+
+    /// Makes an environment.
+    public init(
+        baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]
+    ) {
+        self.baseURL = baseURL
+        self.pathPrefix = pathPrefix
+        self.headers = headers
+        self.query = query
+    }
+
+    // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
+    // swift-format-ignore: NeverForceUnwrap
+    static let noBaseURL = URL(string: "/")!
+}

@@ -1,0 +1,49 @@
+public import Foundation
+
+/// What can be set for a call, an endpoint and a service; what is nil is left to the next in line, in that order.
+///
+/// ```swift
+/// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings(timeouts: .init(total: .seconds(3))))
+/// ```
+public struct RequestSettings: Sendable {
+    /// The timeouts; each one is left to the next in line by itself.
+    public var timeouts: RequestTimeouts
+    /// What judges the answer: ``Swift/Array/standard`` unless set; `[]` lets every status through.
+    public var validators: [ResponseValidator]?
+    /// How often the request is sent at most, authorization repeats counted: 10 unless set, never less than 1.
+    public var maximumAttempts: Int?
+    /// How many bytes of an answer are taken into memory at most: 256 MiB unless set.
+    public var maximumResponseSize: Int?
+    /// What decodes JSON: a decoder with Foundation's settings unless set.
+    public var decoder: JSONDecoder?
+    /// Where callbacks are called: the main queue unless set. A command-line program must serve its main queue for them to come.
+    public var callbackQueue: DispatchQueue?
+
+    /// Makes a set of settings.
+    public init(
+        timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
+        maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
+        callbackQueue: DispatchQueue? = nil
+    ) {
+        self.timeouts = timeouts
+        self.validators = validators
+        self.maximumAttempts = maximumAttempts
+        self.maximumResponseSize = maximumResponseSize
+        self.decoder = decoder
+        self.callbackQueue = callbackQueue
+    }
+
+    /// These settings, with those of `base` where nothing is said here.
+    public func over(_ base: RequestSettings) -> RequestSettings {
+        RequestSettings(
+            timeouts: timeouts.over(base.timeouts), validators: validators ?? base.validators,
+            maximumAttempts: maximumAttempts ?? base.maximumAttempts,
+            maximumResponseSize: maximumResponseSize ?? base.maximumResponseSize, decoder: decoder ?? base.decoder,
+            callbackQueue: callbackQueue ?? base.callbackQueue)
+    }
+
+    /// What holds where nobody says anything.
+    public static let standard = RequestSettings(
+        timeouts: .standard, validators: .standard, maximumAttempts: 10, maximumResponseSize: 256 << 20,
+        decoder: JSONDecoder(), callbackQueue: .main)
+}

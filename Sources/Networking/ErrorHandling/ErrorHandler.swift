@@ -1,0 +1,43 @@
+/// Deals with a failed attempt: explains it, has it repeated, or passes it on.
+///
+/// The handlers of a service are asked in order. Each one's answer counts once. A call that was cancelled, reset or overtaken by
+/// its deadline is passed through the chain too, so that its error is mapped; a retry asked for then is not granted.
+///
+/// ```swift
+/// struct MaintenanceHandler: ErrorHandler {
+///     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+///         failure.status == .serviceUnavailable ? .fail(AppError.maintenance) : .next(failure.error)
+///     }
+/// }
+/// ```
+public protocol ErrorHandler: Sendable {
+    /// Looks at a failure.
+    ///
+    /// - Returns: What to do. Where a retry cannot be granted, the failure goes on to the next handler with its error unchanged.
+    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult
+}
+
+/// What an error handler wants to be done.
+public enum ErrorHandlingResult: Sendable {
+    /// The next handler is to look, with this error; after the last one the call ends with it.
+    case next(any Error)
+    /// The call is to end with this error, now.
+    case fail(any Error)
+    /// The request is to be sent again, after a while and with another original request where one is given. Adapters run again.
+    case retry(after: Duration = .zero, with: HTTPRequest? = nil)
+}
+
+/// An error handler made of a closure.
+public struct ClosureErrorHandler: ErrorHandler {
+    private let answer: @Sendable (RequestFailure) async -> ErrorHandlingResult
+
+    /// Makes a handler of a closure.
+    public init(_ answer: @escaping @Sendable (RequestFailure) async -> ErrorHandlingResult) {
+        self.answer = answer
+    }
+
+    /// Calls the closure.
+    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        await answer(failure)
+    }
+}

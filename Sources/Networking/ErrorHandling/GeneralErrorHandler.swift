@@ -1,0 +1,42 @@
+import Foundation
+
+/// Maps failures to the errors that an app shows: the endpoint's own first, then ``GeneralRequestError``.
+///
+/// A status is asked for before a code: `endpoint.error(for: HTTPStatus)`, then 401, 403 and 404; where no response came or its
+/// status was acceptable, `endpoint.error(for: URLError.Code)`, then no connection, timeouts and cancellation. What has no mapping
+/// is passed on unchanged, and so is an error that a handler before has mapped already.
+public struct GeneralErrorHandler: ErrorHandler {
+    /// Makes a handler.
+    public init() {}
+
+    /// Maps the failure's error, and passes on.
+    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        .next(mapped(failure) ?? failure.error)
+    }
+
+    private func mapped(_ failure: RequestFailure) -> (any Error)? {
+        guard let error = failure.networkError else { return failure.error is CancellationError ? GeneralRequestError.cancelled : nil }
+        if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
+            return failure.endpoint.error(for: status) ?? general(status)
+        }
+        return error.kind.urlErrorCode.flatMap { failure.endpoint.error(for: $0) } ?? general(error.kind)
+    }
+
+    private func general(_ status: HTTPStatus) -> GeneralRequestError? {
+        switch status {
+        case .unauthorized: .noAuth
+        case .forbidden: .forbidden
+        case .notFound: .notFound
+        default: nil
+        }
+    }
+
+    private func general(_ kind: NetworkError.Kind) -> GeneralRequestError? {
+        if kind.isTimeout { return .timedOut }
+        switch kind {
+        case .notConnected: return .noInternetConnection
+        case .cancelled: return .cancelled
+        default: return nil
+        }
+    }
+}

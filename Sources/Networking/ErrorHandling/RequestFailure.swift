@@ -1,0 +1,45 @@
+/// A failed attempt: everything that an error handler may want to know.
+public struct RequestFailure: Sendable {
+    /// The endpoint of the call.
+    public let endpoint: any Endpoint
+    /// The request as it was sent, after adapters and redirects; nil where none could be made.
+    public let request: HTTPRequest?
+    /// The request as it was before adapters; nil where none could be made. Change this one to retry with a changed request.
+    public let originalRequest: HTTPRequest?
+    /// The response, where one came.
+    public let response: HTTPResponse?
+    /// What went wrong, as the handlers before left it.
+    public internal(set) var error: any Error
+    /// The number of the attempt, counted from 1.
+    public let attempt: Int
+    /// The attempts of this call that failed before, the first one first.
+    public let earlierFailures: [RequestFailure]
+
+    /// Makes a failure; useful to test a handler.
+    public init(
+        endpoint: any Endpoint, request: HTTPRequest? = nil, originalRequest: HTTPRequest? = nil,
+        response: HTTPResponse? = nil, error: any Error, attempt: Int = 1, earlierFailures: [RequestFailure] = []
+    ) {
+        self.endpoint = endpoint
+        self.request = request
+        self.originalRequest = originalRequest
+        self.response = response
+        self.error = error
+        self.attempt = attempt
+        self.earlierFailures = earlierFailures
+    }
+
+    /// The status that came back, whatever went wrong.
+    public var status: HTTPStatus? { response?.status }
+
+    /// The error as a network error, where it is one.
+    public var networkError: NetworkError? { error as? NetworkError }
+}
+
+extension RequestFailure: CustomStringConvertible {
+    /// Path, method and error: ``<RequestFailure> from `/users/7` [GET]: 404 Not Found``.
+    public var description: String {
+        let place = request.map { "`\($0.url.path)` [\($0.method)]" } ?? "`\(type(of: endpoint))` [not sent]"
+        return "<RequestFailure> from \(place): \(status?.description ?? networkError?.kind.explanation ?? "\(type(of: error))")"
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// What a ``BodyReader`` answers.
+public enum BodyRead: Equatable, Sendable {
+    /// So many bytes were put into the buffer; at least one.
+    case bytes(Int)
+    /// There is nothing more.
+    case end
+    /// Nothing is there yet; the wake-up given to ``BodyReader/onReady(_:)`` will say when to read again.
+    case notYet
+}
+
+/// Reads one opened request body, once, from the beginning to the end.
+///
+/// Implement it to send a body that the library cannot make for you. An engine calls `read` from a thread that carries other
+/// requests too: never block in it. Where nothing is there, answer ``BodyRead/notYet`` and call the wake-up when something is.
+///
+/// ```swift
+/// final class CountdownReader: BodyReader {
+///     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+///         guard let line = lines.popLast() else { return .end }
+///         buffer.copyBytes(from: line.utf8)
+///         return .bytes(line.utf8.count)
+///     }
+/// }
+/// ```
+public protocol BodyReader: AnyObject, Sendable {
+    /// Puts the next bytes into the buffer, which is never empty. An error ends the transfer and becomes the call's error.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead
+    /// Takes the closure to call, from any thread, when reading makes sense again after ``BodyRead/notYet``.
+    func onReady(_ wake: @escaping @Sendable () -> Void)
+    /// Is called once, when nothing more will be read, whether the end was reached or not.
+    func close()
+}
+
+extension BodyReader {
+    /// Does nothing: right for a reader that never answers ``BodyRead/notYet``.
+    public func onReady(_ wake: @escaping @Sendable () -> Void) {}
+    /// Does nothing: right for a reader that holds nothing open.
+    public func close() {}
+}
+
+extension BodyReader {
+    /// Everything the reader has, for an engine that needs the bytes at once. Closes the reader.
+    ///
+    /// - Parameter limit: The most bytes to take; one more is a ``NetworkError/Kind/bodyTooLarge``.
+    func readAll(limit: Int) async throws -> Data {
+        defer { close() }
+        var collected = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let ready = Settlement<Void>()
+            onReady { ready.settle(.success(())) }
+            switch try buffer.withUnsafeMutableBytes({ try read(into: $0) }) {
+            case .bytes(let count):
+                collected.append(contentsOf: buffer[..<count])
+                guard collected.count <= limit else {
+                    throw NetworkError(.bodyTooLarge, reason: "the request's body has more than \(limit) bytes")
+                }
+            case .end:
+                return collected
+            case .notYet:
+                try await ready.value()
+            }
+        }
+    }
+}
+
+/// Reads bytes that are in memory.
+final class DataBodyReader: BodyReader {
+    private let data: Data
+    private let position = Locked(0)
+
+    init(_ data: Data) {
+        self.data = data
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        position.withLock { position in
+            let count = min(buffer.count, data.count - position)
+            guard count > 0 else { return .end }
+            let start = data.startIndex + position
+            data.copyBytes(to: buffer, from: start..<(start + count))
+            position += count
+            return .bytes(count)
+        }
+    }
+}

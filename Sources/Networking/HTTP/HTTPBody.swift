@@ -1,0 +1,148 @@
+public import Foundation
+
+/// The body of a request: what to send, how long it is, and whether it can be sent twice.
+///
+/// A body is a description. Its values are encoded once a call, when the endpoint becomes a request, and it is opened once an
+/// attempt, so that a retry sends it whole. `.json(value)` and its like are declared in the room `Encoding`.
+///
+/// ```swift
+/// var body: HTTPBody {
+///     switch self {
+///     case .fetch: .empty
+///     case .rename(let name): .json(["name": name])
+///     case .note(let text): .string(text)
+///     }
+/// }
+/// ```
+public struct HTTPBody: Sendable {
+    private enum Content: Sendable {
+        case empty
+        case data(Data)
+        case unencoded(@Sendable () throws -> Data)
+        case source(length: Int?, isReplayable: Bool, open: @Sendable () throws -> any BodyReader)
+    }
+
+    /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none of its name.
+    public let headers: HTTPHeaders
+    private let content: Content
+
+    private init(_ content: Content, headers: HTTPHeaders) {
+        self.content = content
+        self.headers = headers
+    }
+
+    /// No body.
+    public static let empty = HTTPBody(.empty, headers: [])
+
+    /// Bytes as they are.
+    ///
+    /// - Parameter contentType: Their media type; nil says nothing about it.
+    public static func data(_ data: Data, contentType: MediaType? = .octetStream) -> HTTPBody {
+        HTTPBody(data.isEmpty && contentType == nil ? .empty : .data(data), headers: described(by: contentType))
+    }
+
+    /// Text. Where the encoding has no form for one of its characters, the call ends with ``NetworkError/Kind/bodyNotEncodable``.
+    ///
+    /// - Parameters:
+    ///   - encoding: How characters become bytes.
+    ///   - contentType: The media type, by default `text/plain` with the encoding's charset.
+    public static func string(
+        _ text: String, encoding: String.Encoding = .utf8, contentType: MediaType? = nil
+    ) -> HTTPBody {
+        let type = contentType ?? CharacterSetName(encoding).map { MediaType.plainText.charset($0.name) } ?? .plainText
+        return encoding == .utf8
+            ? .data(Data(text.utf8), contentType: type)
+            : .encoded(headers: described(by: type)) {
+                guard let data = text.data(using: encoding) else { throw TextNotEncodable(encoding: encoding) }
+                return data
+            }
+    }
+
+    /// Bytes that `encode` makes: the way in for an encoding of your own.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields that describe what it makes.
+    ///   - encode: Runs once a call. What it throws becomes the cause of a ``NetworkError/Kind/bodyNotEncodable``.
+    public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
+        HTTPBody(.unencoded(encode), headers: headers)
+    }
+
+    /// Bytes that a reader gives while they are sent.
+    ///
+    /// - Parameters:
+    ///   - length: How many bytes there are; nil if that is not known.
+    ///   - isReplayable: Whether `open` can be called again for a retry or redirect.
+    ///   - contentType: The media type; nil says nothing about it.
+    ///   - open: Runs once an attempt.
+    public static func source(
+        length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
+        open: @escaping @Sendable () throws -> any BodyReader
+    ) -> HTTPBody {
+        HTTPBody(.source(length: length, isReplayable: isReplayable, open: open), headers: described(by: contentType))
+    }
+
+    /// Whether there is nothing to send.
+    public var isEmpty: Bool {
+        if case .empty = content { true } else { false }
+    }
+
+    /// How many bytes there are; nil where that is not known, or not yet.
+    public var length: Int? {
+        switch content {
+        case .empty: 0
+        case .data(let data): data.count
+        case .unencoded: nil
+        case .source(let length, _, _): length
+        }
+    }
+
+    /// Whether the body can be sent a second time.
+    public var isReplayable: Bool {
+        if case .source(_, let isReplayable, _) = content { isReplayable } else { true }
+    }
+
+    /// The bytes, where they are in memory.
+    public var data: Data? {
+        switch content {
+        case .empty: Data()
+        case .data(let data): data
+        case .unencoded, .source: nil
+        }
+    }
+
+    /// The body with its values encoded.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.
+    public func encoded() throws -> HTTPBody {
+        guard case .unencoded(let encode) = content else { return self }
+        do {
+            return HTTPBody(.data(try encode()), headers: headers)
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            throw NetworkError(.bodyNotEncodable, reason: "the body cannot be encoded: \(error)", underlying: error)
+        }
+    }
+
+    /// Opens the body for one attempt.
+    ///
+    /// - Throws: What encoding or the source throws.
+    public func open() throws -> any BodyReader {
+        switch content {
+        case .empty: DataBodyReader(Data())
+        case .data(let data): DataBodyReader(data)
+        case .unencoded: try encoded().open()
+        case .source(_, _, let open): try open()
+        }
+    }
+
+    private static func described(by contentType: MediaType?) -> HTTPHeaders {
+        contentType.map { [.contentType($0)] } ?? []
+    }
+}
+
+/// The text has a character for which the encoding has no bytes.
+struct TextNotEncodable: Error, CustomStringConvertible {
+    let encoding: String.Encoding
+    var description: String { "the text has a character that \(encoding) cannot express" }
+}

@@ -1,0 +1,110 @@
+public import Foundation
+
+/// A date in an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), to the second.
+///
+/// All three formats are read (`Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
+/// `Sun Nov  6 08:49:37 1994`); the first is written.
+public struct HTTPDate: Hashable, Comparable, Sendable {
+    /// Whole seconds since 1970-01-01 00:00:00 UTC.
+    public let secondsSince1970: Int
+
+    /// Makes an HTTP date of a date; fractions of a second are dropped.
+    public init(_ date: Date) {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        // Foundation's distant past and future are within ±10^11 seconds; what lies beyond is cut to that.
+        secondsSince1970 = seconds.isNaN ? 0 : Int(min(max(seconds, -100_000_000_000), 100_000_000_000))
+    }
+
+    /// Reads a date in any of the three formats; nil where the text is none.
+    ///
+    /// - Parameters:
+    ///   - text: The field's value.
+    ///   - now: Decides the century of a two-digit year: one that would lie more than 50 years ahead is in the past.
+    public init?(_ text: String, now: Date = Date()) {
+        let words = text.split { " ,-".contains($0) }.map(String.init)
+        let isAsctime = words.count == 5
+        guard isAsctime || words.count == 6 && words[5] == "GMT" else { return nil }
+        guard HTTPDate.days.contains(where: { words[0].hasPrefix($0) }) else { return nil }
+        let (day, month, year, time) =
+            isAsctime ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
+        guard let day = Int(day), let month = HTTPDate.months.firstIndex(of: month), var yearNumber = Int(year),
+            let seconds = HTTPDate.seconds(ofTime: time)
+        else { return nil }
+        if year.count == 2 { yearNumber = HTTPDate.century(of: yearNumber, now: now) }
+        guard (1...HTTPDate.length(ofMonth: month + 1, in: yearNumber)).contains(day), (0...9_999).contains(yearNumber)
+        else { return nil }
+        secondsSince1970 =
+            HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day) * 86_400 + seconds
+    }
+
+    /// The moment as a Foundation date.
+    public var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
+
+    /// Whether one date is before another.
+    public static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
+        lhs.secondsSince1970 < rhs.secondsSince1970
+    }
+}
+
+extension HTTPDate: CustomStringConvertible {
+    /// The date in the preferred format: `Sun, 06 Nov 1994 08:49:37 GMT`.
+    public var description: String {
+        let days = Int((Double(secondsSince1970) / 86_400).rounded(.down))
+        let time = secondsSince1970 - days * 86_400
+        let (year, month, day) = HTTPDate.civil(daysSince1970: days)
+        let weekday = HTTPDate.days[((days + 4) % 7 + 7) % 7]
+        let clock = [time / 3_600, time / 60 % 60, time % 60].map { HTTPDate.padded($0, to: 2) }.joined(separator: ":")
+        let date = "\(HTTPDate.padded(day, to: 2)) \(HTTPDate.months[month - 1]) \(HTTPDate.padded(year, to: 4))"
+        return "\(weekday), \(date) \(clock) GMT"
+    }
+}
+
+extension HTTPDate {
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private static func padded(_ number: Int, to length: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, length - digits.count)) + digits
+    }
+
+    private static func seconds(ofTime time: String) -> Int? {
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.count == 2 ? Int($0) : nil }
+        guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
+        guard (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second) else { return nil }
+        return hour * 3_600 + minute * 60 + second
+    }
+
+    private static func century(of year: Int, now: Date) -> Int {
+        let thisYear = civil(daysSince1970: Int(now.timeIntervalSince1970 / 86_400)).year
+        let candidate = thisYear / 100 * 100 + year
+        return candidate > thisYear + 50 ? candidate - 100 : candidate
+    }
+
+    private static func length(ofMonth month: Int, in year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+    }
+
+    /// Days of the proleptic Gregorian calendar, counted in eras of 400 years that begin on the first of March.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthIndex = (5 * dayOfYear + 2) / 153
+        let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+        let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

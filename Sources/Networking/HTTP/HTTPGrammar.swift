@@ -1,0 +1,134 @@
+/// The lexical rules of [RFC 9110 section 5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6), on bytes.
+enum HTTPGrammar {
+    /// Whether the text is a token: the form of methods and field names.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+    }
+
+    /// Whether the text may stand as a field value: no CR, LF, NUL or other control byte but the tab, no blank at either end.
+    static func isFieldValue(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, let last = bytes.last else { return true }
+        guard !isBlank(first), !isBlank(last) else { return false }
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"),
+            UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+
+    /// The text as a quoted-string.
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for character in text {
+            if character == "\"" || character == "\\" { quoted.append("\\") }
+            quoted.append(character)
+        }
+        return quoted + "\""
+    }
+
+    /// The text as a token where it is one, otherwise as a quoted-string.
+    static func tokenOrQuoted(_ text: String) -> String {
+        isToken(text) ? text : quoted(text)
+    }
+}
+
+/// Reads the parts of a structured field value, one after another.
+struct HTTPFieldScanner {
+    private let bytes: [UInt8]
+    private(set) var position = 0
+
+    init(_ value: String) {
+        bytes = Array(value.utf8)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+    var next: UInt8? { isAtEnd ? nil : bytes[position] }
+
+    mutating func move(to position: Int) {
+        self.position = min(position, bytes.count)
+    }
+
+    mutating func skipBlanks() {
+        while let next, HTTPGrammar.isBlank(next) { position += 1 }
+    }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func token() -> String? {
+        text { HTTPGrammar.isTokenByte($0) }
+    }
+
+    /// `token68` of RFC 9110 section 11.2: base64 and the like, with its `=` at the end.
+    mutating func token68() -> String? {
+        let start = position
+        guard
+            text({ byte in
+                HTTPGrammar.isTokenByte(byte) && !"!#$%&'*^`|".utf8.contains(byte) || byte == UInt8(ascii: "/")
+            }) != nil
+        else { return nil }
+        while skip("=") {}
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    mutating func text(_ isPart: (UInt8) -> Bool) -> String? {
+        let start = position
+        while let next, isPart(next) { position += 1 }
+        return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// A quoted-string, without its quotes and escapes; nil where none begins here or it does not end.
+    mutating func quotedString() -> String? {
+        let start = position
+        guard skip("\"") else { return nil }
+        var content: [UInt8] = []
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
+            guard byte == UInt8(ascii: "\\") else {
+                content.append(byte)
+                continue
+            }
+            guard let escaped = next else { break }
+            content.append(escaped)
+            position += 1
+        }
+        position = start
+        return nil
+    }
+
+    /// `name=value` with the value as token or quoted-string; blanks around the equals sign are allowed.
+    mutating func parameter() -> (name: String, value: String)? {
+        let start = position
+        if let name = token() {
+            skipBlanks()
+            if skip("=") {
+                skipBlanks()
+                if let value = quotedString() ?? token() { return (name, value) }
+            }
+        }
+        position = start
+        return nil
+    }
+}

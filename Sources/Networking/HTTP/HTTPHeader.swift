@@ -1,0 +1,69 @@
+/// One header field: a name and its value.
+///
+/// Common fields have a ready form: `.accept(.json)`, `.userAgent(osVersion: "17.4", appVersion: "3.1")`, `.dpi(scale: 2)`.
+public struct HTTPHeader: Hashable, Sendable {
+    /// The field's name.
+    public let name: HTTPHeaderName
+    /// The field's value, as it goes on the wire.
+    public let value: String
+    /// Whether the value is a credential: not shown in any text the library makes, not carried to another origin by a redirect.
+    public let isSensitive: Bool
+
+    /// Makes a field.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - value: Its value. CR, LF, NUL and other control characters are refused when the request is sent.
+    ///   - isSensitive: Whether it is a credential. `Authorization`, `Cookie` and other known names always are.
+    public init(_ name: HTTPHeaderName, _ value: String, isSensitive: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isSensitive = isSensitive || name.isSensitive
+    }
+
+    /// `Authorization` with typed credentials (RFC 9110 section 11.6.2).
+    public static func authorization(_ authorization: HTTPAuthorization) -> HTTPHeader {
+        HTTPHeader(.authorization, authorization.description)
+    }
+
+    /// `Accept` (RFC 9110 section 12.5.1).
+    public static func accept(_ types: MediaType...) -> HTTPHeader {
+        HTTPHeader(.accept, types.map(\.description).joined(separator: ", "))
+    }
+
+    /// `Accept-Language` (RFC 9110 section 12.5.4), the first language preferred: `en-GB, de;q=0.9`.
+    public static func acceptLanguage(_ languages: [String]) -> HTTPHeader {
+        let ranked = languages.prefix(6).enumerated().map { rank, language in
+            rank == 0 ? language : "\(language);q=0.\(10 - rank)"
+        }
+        return HTTPHeader(.acceptLanguage, ranked.joined(separator: ", "))
+    }
+
+    /// `Content-Type` (RFC 9110 section 8.3).
+    public static func contentType(_ type: MediaType) -> HTTPHeader {
+        HTTPHeader(.contentType, type.description)
+    }
+
+    /// `User-Agent` (RFC 9110 section 10.1.5) in the form `iOS 17.4 version 3.1`.
+    ///
+    /// - Parameters:
+    ///   - osName: The system's name; by default that of the system this was built for.
+    ///   - osVersion: The system's version.
+    ///   - appVersion: The app's version.
+    public static func userAgent(
+        osName: String = OperatingSystem.name, osVersion: String, appVersion: String
+    ) -> HTTPHeader {
+        HTTPHeader(.userAgent, "\(osName) \(osVersion) version \(appVersion)")
+    }
+
+    /// `dpi`, the scale of the screen that images are wanted for: `@2x`.
+    public static func dpi(scale: Double) -> HTTPHeader {
+        let isWhole = scale == scale.rounded() && scale.magnitude < 1_000
+        return HTTPHeader("dpi", isWhole ? "@\(Int(scale))x" : "@\(scale)x")
+    }
+}
+
+extension HTTPHeader: CustomStringConvertible {
+    /// `Name: value`, with `<redacted>` in place of a credential.
+    public var description: String { "\(name): \(isSensitive ? "<redacted>" : value)" }
+}

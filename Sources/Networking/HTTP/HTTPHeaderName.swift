@@ -1,0 +1,49 @@
+/// The name of a header field, [RFC 9110 section 5.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.1).
+///
+/// Names are equal without regard to the case of ASCII letters and keep the spelling they were made with.
+/// A name that is no token is refused when the request is sent, with ``NetworkError/Kind/invalidRequest``.
+public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name as it goes on the wire.
+    public let rawValue: String
+
+    /// Makes a name of its spelling.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a name of its spelling.
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a name of its spelling.
+    public init(stringLiteral value: String) {
+        self.rawValue = value
+    }
+
+    /// The name as it goes on the wire.
+    public var description: String { rawValue }
+
+    /// Whether two names are the same, without regard to case.
+    public static func == (lhs: HTTPHeaderName, rhs: HTTPHeaderName) -> Bool {
+        let left = lhs.rawValue.utf8
+        let right = rhs.rawValue.utf8
+        guard left.count == right.count else { return false }
+        return left.elementsEqual(right) { HTTPGrammar.lowercased($0) == HTTPGrammar.lowercased($1) }
+    }
+
+    /// Hashes the name without regard to case.
+    public func hash(into hasher: inout Hasher) {
+        for byte in rawValue.utf8 { hasher.combine(HTTPGrammar.lowercased(byte)) }
+    }
+
+    /// Whether values under this name are credentials: they are not shown, and not carried to another origin by a redirect.
+    public var isSensitive: Bool {
+        HTTPHeaderName.sensitiveNames.contains(self)
+    }
+
+    private static let sensitiveNames: Set<HTTPHeaderName> = [
+        .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
+        "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",
+    ]
+}

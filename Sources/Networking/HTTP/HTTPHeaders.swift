@@ -1,0 +1,184 @@
+/// The header fields of a request or response: ordered, with names compared without regard to case.
+///
+/// Setting a name replaces every field under it and keeps the place of the first. Appending keeps what is there, for the fields
+/// that may stand several times, such as `Set-Cookie`.
+///
+/// ```swift
+/// var headers: HTTPHeaders = [.accept: "application/json", "X-Tenant": "acme"]
+/// headers[.acceptLanguage] = "en"
+/// headers.set(.contentType(.json))
+/// ```
+public struct HTTPHeaders: Hashable, Sendable {
+    private var fields: [HTTPHeader] = []
+
+    /// Makes an empty collection.
+    public init() {}
+
+    /// Makes a collection of fields; where a name stands twice, the later one counts.
+    public init(_ fields: some Sequence<HTTPHeader>) {
+        for field in fields { set(field) }
+    }
+
+    /// The value under a name; where it stands several times, the values joined by `, ` (RFC 9110 section 5.3).
+    ///
+    /// Setting replaces every field under the name; setting nil removes them.
+    public subscript(name: HTTPHeaderName) -> String? {
+        get {
+            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+            let rest = fields[(first + 1)...].filter { $0.name == name }
+            return rest.isEmpty
+                ? fields[first].value : ([fields[first]] + rest).map(\.value).joined(separator: ", ")
+        }
+        set {
+            if let newValue { set(HTTPHeader(name, newValue)) } else { remove(name) }
+        }
+    }
+
+    /// Every value under a name, in order.
+    public func values(for name: HTTPHeaderName) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Whether a field stands under the name.
+    public func contains(_ name: HTTPHeaderName) -> Bool {
+        fields.contains { $0.name == name }
+    }
+
+    /// Puts the field in the place of every field under its name, or at the end.
+    public mutating func set(_ field: HTTPHeader) {
+        guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
+        fields[first] = field
+        var index = fields.count - 1
+        while index > first {
+            if fields[index].name == field.name { fields.remove(at: index) }
+            index -= 1
+        }
+    }
+
+    /// Adds the field at the end and keeps those under the same name.
+    public mutating func append(_ field: HTTPHeader) {
+        fields.append(field)
+    }
+
+    /// Removes every field under the name.
+    public mutating func remove(_ name: HTTPHeaderName) {
+        fields.removeAll { $0.name == name }
+    }
+
+    /// Removes every field for which the closure says so.
+    public mutating func removeAll(where shouldRemove: (HTTPHeader) -> Bool) {
+        fields.removeAll(where: shouldRemove)
+    }
+
+    /// Merges another collection into this one, name by name.
+    public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .newWins) {
+        switch rule {
+        case .replaceAll:
+            self = other
+        case .oldWins:
+            let present = Set(fields.map(\.name))
+            fields += other.fields.filter { !present.contains($0.name) }
+        case .newWins:
+            var replaced: Set<HTTPHeaderName> = []
+            for field in other.fields {
+                if replaced.insert(field.name).inserted { set(field) } else { append(field) }
+            }
+        }
+    }
+
+    /// A collection merged with another one, name by name.
+    public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .newWins) -> HTTPHeaders {
+        var merged = self
+        merged.merge(other, rule)
+        return merged
+    }
+
+    /// Merges two collections; on equal names the right one wins.
+    public static func + (lhs: HTTPHeaders, rhs: HTTPHeaders) -> HTTPHeaders {
+        lhs.merging(rhs)
+    }
+
+    /// How two collections become one.
+    public enum MergeRule: Sendable {
+        /// The new collection takes the place of the old one.
+        case replaceAll
+        /// On equal names the new values count.
+        case newWins
+        /// On equal names the old values stay.
+        case oldWins
+    }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    /// The first position.
+    public var startIndex: Int { fields.startIndex }
+    /// The position after the last field.
+    public var endIndex: Int { fields.endIndex }
+    /// The field at a position.
+    public subscript(position: Int) -> HTTPHeader { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+    /// Makes a collection of names and values, in the order written; a later one replaces an earlier one of its name.
+    public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
+        self.init(elements.map { HTTPHeader($0, $1) })
+    }
+
+    /// Makes a collection of fields, in the order written; a later one replaces an earlier one of its name.
+    public init(arrayLiteral elements: HTTPHeader...) {
+        self.init(elements)
+    }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// One field a line, credentials redacted.
+    public var description: String { fields.map(\.description).joined(separator: "\n") }
+}
+
+/// Typed views of common fields.
+extension HTTPHeaders {
+    /// `Authorization`; nil where there is none or it cannot be read.
+    public var authorization: HTTPAuthorization? {
+        get { self[.authorization].flatMap { HTTPAuthorization($0) } }
+        set { self[.authorization] = newValue?.description }
+    }
+
+    /// `Content-Type`; nil where there is none or it cannot be read.
+    public var contentType: MediaType? {
+        get { self[.contentType].flatMap { MediaType($0) } }
+        set { self[.contentType] = newValue?.description }
+    }
+
+    /// `Accept`; empty where there is none or nothing in it can be read.
+    public var accept: [MediaType] {
+        get { (self[.accept] ?? "").split(separator: ",").compactMap { MediaType(String($0)) } }
+        set { self[.accept] = newValue.isEmpty ? nil : newValue.map(\.description).joined(separator: ", ") }
+    }
+
+    /// `Accept-Language`, as it stands.
+    public var acceptLanguage: String? {
+        get { self[.acceptLanguage] }
+        set { self[.acceptLanguage] = newValue }
+    }
+
+    /// `Content-Length`; nil where there is none or it is no number.
+    public var contentLength: Int? {
+        get { self[.contentLength].flatMap { Int($0) } }
+        set { self[.contentLength] = newValue.map(String.init) }
+    }
+
+    /// The challenges of `WWW-Authenticate`, from every field of that name.
+    public var challenges: [AuthenticationChallenge] {
+        values(for: .wwwAuthenticate).flatMap { AuthenticationChallenge.parse($0) }
+    }
+
+    /// `Retry-After`; nil where there is none or it cannot be read.
+    public var retryAfter: RetryAfter? {
+        self[.retryAfter].flatMap { RetryAfter($0) }
+    }
+
+    /// `Date` (RFC 9110 section 6.6.1); nil where there is none or it cannot be read.
+    public var date: HTTPDate? {
+        self[.date].flatMap { HTTPDate($0) }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+extension HTTPRequest {
+    /// Checks what must not reach the wire: every transport that sends calls it first.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, naming the part and the reason: a method or a field
+    ///   name that is no token, a field value with CR, LF, NUL or another control character, a `Content-Length` or
+    ///   `Transfer-Encoding` set by hand, a URL that is not `http` or `https` or has no host, a timeout that is not positive.
+    public func validate() throws {
+        guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is no RFC 9110 token") }
+        try validateURL()
+        for field in headers { try validate(field) }
+        for field in body.headers { try validate(field) }
+        for (name, timeout) in [("idle", timeouts.idle), ("connect", timeouts.connect)] {
+            if let timeout, timeout <= .zero { throw invalid("\(name) timeout", "it is not greater than zero") }
+        }
+    }
+
+    private func validateURL() throws {
+        guard let scheme = url.scheme?.lowercased() else { throw invalid("URL", "it has no scheme") }
+        guard scheme == "http" || scheme == "https" else {
+            throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
+        }
+        guard let host = url.host, !host.isEmpty else { throw invalid("URL", "it has no host") }
+    }
+
+    private func validate(_ field: HTTPHeader) throws {
+        guard HTTPGrammar.isToken(field.name.rawValue) else {
+            throw invalid("header name \(field.name.rawValue.debugDescription)", "it is no RFC 9110 token")
+        }
+        guard HTTPGrammar.isFieldValue(field.value) else {
+            throw invalid(
+                "header \(field.name)", "its value has a control character, such as a line break, or a blank at an end")
+        }
+        guard field.name != .contentLength, field.name != .transferEncoding else {
+            throw invalid("header \(field.name)", "the library sets it itself, from the body")
+        }
+    }
+
+    private func invalid(_ part: String, _ reason: String) -> NetworkError {
+        NetworkError(.invalidRequest, reason: "\(part): \(reason)", request: self)
+    }
+}

@@ -1,0 +1,74 @@
+public import Foundation
+
+/// The body of a response that is pulled, chunk by chunk, by one reader.
+///
+/// Not pulling holds the server back (on URLSession: fails past a bound). Breaking out of the loop, or dropping the body, ends
+/// the transfer. Cancelling the reading task ends the wait with ``NetworkError/Kind/cancelled``.
+///
+/// ```swift
+/// for try await chunk in body { try file.write(contentsOf: chunk) }
+/// ```
+public struct IncomingBody: AsyncSequence, Sendable {
+    /// Bytes, as they came.
+    public typealias Element = Data
+
+    fileprivate final class Source: Sendable {
+        let pull: @Sendable () async throws -> Data?
+        let abandon: @Sendable () -> Void
+
+        init(pull: @escaping @Sendable () async throws -> Data?, abandon: @escaping @Sendable () -> Void) {
+            self.pull = pull
+            self.abandon = abandon
+        }
+
+        deinit {
+            abandon()
+        }
+    }
+
+    private let source: Source
+
+    /// Makes a body of its two actions.
+    ///
+    /// - Parameters:
+    ///   - pull: Waits for the next chunk; nil at the end. Called by one reader at a time.
+    ///   - abandon: Is called once nobody holds the body any more, also after its end.
+    public init(pull: @escaping @Sendable () async throws -> Data?, abandon: @escaping @Sendable () -> Void = {}) {
+        source = Source(pull: pull, abandon: abandon)
+    }
+
+    init(_ pipe: BytePipe) {
+        self.init(
+            pull: {
+                do { return try await pipe.next() } catch { throw NetworkError.wrapping(error) }
+            },
+            abandon: { pipe.abandon() })
+    }
+
+    /// The reader of the body. A second one takes chunks away from the first.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(source: source)
+    }
+
+    /// Pulls the chunks.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let source: Source
+
+        /// The next chunk, or nil at the end.
+        public mutating func next() async throws -> Data? {
+            try await source.pull()
+        }
+    }
+
+    /// The whole body in memory.
+    ///
+    /// - Parameter limit: The most bytes to take; one more throws ``NetworkError/Kind/responseTooLarge``.
+    public func collect(upTo limit: Int) async throws -> Data {
+        var collected = Data()
+        for try await chunk in self {
+            guard chunk.count <= limit - collected.count else { throw NetworkError.responseTooLarge(limit: limit) }
+            collected.append(chunk)
+        }
+        return collected
+    }
+}

@@ -1,0 +1,127 @@
+/// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1): `text/html; charset=utf-8`.
+///
+/// Type, subtype and parameter names are compared without regard to case. `MediaType(text)` and `description` are each
+/// other's inverse for text that is a media type.
+public struct MediaType: Sendable {
+    /// The part before the slash, such as `text`; `*` in a range.
+    public let type: String
+    /// The part after the slash, such as `html`; `*` in a range.
+    public let subtype: Subtype
+    /// The parameters, in order.
+    public let parameters: [Parameter]
+
+    /// The part of a media type after the slash, with the usual ones by name: `.json`, `.png`.
+    public struct Subtype: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+        /// The subtype as it goes on the wire.
+        public let rawValue: String
+
+        /// Makes a subtype of its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Makes a subtype of its name.
+        public init(stringLiteral value: String) {
+            self.rawValue = value
+        }
+    }
+
+    /// A parameter such as `charset=utf-8`.
+    public struct Parameter: Hashable, Sendable {
+        /// The parameter's name.
+        public let name: String
+        /// The parameter's value, without quotes.
+        public let value: String
+
+        /// Makes a parameter.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Makes a media type of its parts.
+    public init(_ type: String, _ subtype: Subtype, _ parameters: [Parameter] = []) {
+        self.type = type
+        self.subtype = subtype
+        self.parameters = parameters
+    }
+
+    /// Reads a media type; nil where the text is none.
+    public init?(_ text: String) {
+        var scanner = HTTPFieldScanner(text)
+        scanner.skipBlanks()
+        guard let type = scanner.token(), scanner.skip("/"), let subtype = scanner.token() else { return nil }
+        var parameters: [Parameter] = []
+        while true {
+            scanner.skipBlanks()
+            if scanner.isAtEnd { break }
+            guard scanner.skip(";") else { return nil }
+            scanner.skipBlanks()
+            if scanner.isAtEnd || scanner.next == UInt8(ascii: ";") { continue }
+            guard let parameter = scanner.parameter() else { return nil }
+            parameters.append(Parameter(parameter.name, parameter.value))
+        }
+        self.init(type, Subtype(rawValue: subtype), parameters)
+    }
+
+    /// The value of the first parameter of that name.
+    public subscript(parameter name: String) -> String? {
+        parameters.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The `charset` parameter, in lower case.
+    public var charset: String? { self[parameter: "charset"]?.lowercased() }
+
+    /// The type without its parameters.
+    public var withoutParameters: MediaType { MediaType(type, subtype) }
+
+    /// The type with a charset in place of the one it has.
+    public func charset(_ charset: String) -> MediaType {
+        let others = parameters.filter { $0.name.lowercased() != "charset" }
+        return MediaType(type, subtype, others + [Parameter("charset", charset)])
+    }
+
+    /// Whether an answer of type `other` satisfies this one as a range in `Accept` (RFC 9110 section 12.5.1): `*/*` and
+    /// `text/*` take many. Parameters do not count.
+    public func accepts(_ other: MediaType) -> Bool {
+        if type == "*" { return true }
+        guard type.lowercased() == other.type.lowercased() else { return false }
+        return subtype.rawValue == "*" || subtype.rawValue.lowercased() == other.subtype.rawValue.lowercased()
+    }
+
+    /// Whether the content is JSON: `application/json` or a type with the suffix `+json` (RFC 6839).
+    public var isJSON: Bool {
+        let name = subtype.rawValue.lowercased()
+        return name == "json" || name.hasSuffix("+json")
+    }
+}
+
+extension MediaType: Hashable {
+    /// Whether two types are equal, without regard to the case of names and of the charset.
+    public static func == (lhs: MediaType, rhs: MediaType) -> Bool {
+        lhs.key == rhs.key
+    }
+
+    /// Hashes what equality compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+    }
+
+    private var key: [String] {
+        [type.lowercased(), subtype.rawValue.lowercased()]
+            + parameters.flatMap { parameter in
+                let name = parameter.name.lowercased()
+                return [name, name == "charset" ? parameter.value.lowercased() : parameter.value]
+            }
+    }
+}
+
+extension MediaType: LosslessStringConvertible {
+    /// The type as it goes on the wire.
+    public var description: String {
+        parameters.reduce("\(type)/\(subtype.rawValue)") { text, parameter in
+            "\(text); \(parameter.name)=\(HTTPGrammar.tokenOrQuoted(parameter.value))"
+        }
+    }
+}

@@ -1,0 +1,167 @@
+public import Foundation
+
+extension NetworkError {
+    /// What kind of failure it is. The set is open: a transport of yours may have kinds of its own.
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name.
+        public let rawValue: String
+
+        /// Makes a kind of its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The kind's name.
+        public var description: String { rawValue }
+    }
+}
+
+/// Before anything is sent.
+extension NetworkError.Kind {
+    /// The request cannot be sent as it is: a bad URL, method, header or timeout.
+    public static let invalidRequest = Self(rawValue: "invalidRequest")
+    /// The body's value cannot be encoded.
+    public static let bodyNotEncodable = Self(rawValue: "bodyNotEncodable")
+    /// The body is longer than the engine takes.
+    public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
+    /// No token could be had for a call that needs one; the refresh's error is underlying.
+    public static let noToken = Self(rawValue: "noToken")
+}
+
+/// On the way.
+extension NetworkError.Kind {
+    /// The system has no connection to a network.
+    public static let notConnected = Self(rawValue: "notConnected")
+    /// The host's name has no address.
+    public static let cannotResolveHost = Self(rawValue: "cannotResolveHost")
+    /// The host does not take the connection.
+    public static let cannotConnect = Self(rawValue: "cannotConnect")
+    /// The connection was lost before the head of an answer came.
+    public static let connectionLostBeforeHead = Self(rawValue: "connectionLostBeforeHead")
+    /// The connection was lost after the head of the answer had come.
+    public static let connectionLostAfterHead = Self(rawValue: "connectionLostAfterHead")
+    /// Connecting took longer than its timeout.
+    public static let connectTimedOut = Self(rawValue: "connectTimedOut")
+    /// Nothing moved for as long as the idle timeout.
+    public static let idleTimedOut = Self(rawValue: "idleTimedOut")
+    /// The call's total deadline passed.
+    public static let deadlineTimedOut = Self(rawValue: "deadlineTimedOut")
+    /// The server's certificate is not trusted.
+    public static let tlsUntrusted = Self(rawValue: "tlsUntrusted")
+    /// No secure connection could be made.
+    public static let tlsFailed = Self(rawValue: "tlsFailed")
+    /// The body ended before its announced end.
+    public static let truncatedBody = Self(rawValue: "truncatedBody")
+    /// What came back is not HTTP.
+    public static let malformedResponse = Self(rawValue: "malformedResponse")
+    /// The response is larger than the call's bound.
+    public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+    /// There were more redirects than allowed.
+    public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+    /// A redirect was not followed: to an insecure or unreadable place, or with a body that cannot be sent again.
+    public static let redirectRefused = Self(rawValue: "redirectRefused")
+    /// The transport was shut down.
+    public static let shutDown = Self(rawValue: "shutDown")
+    /// Anything else; see the underlying error.
+    public static let unknown = Self(rawValue: "unknown")
+}
+
+/// About the answer, and about the call.
+extension NetworkError.Kind {
+    /// The status is not among those accepted.
+    public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+    /// The content's media type is not among those accepted.
+    public static let unacceptableMediaType = Self(rawValue: "unacceptableMediaType")
+    /// A validator of yours said no.
+    public static let invalidResponse = Self(rawValue: "invalidResponse")
+    /// The body cannot be read as what was wanted; the decoding error is underlying.
+    public static let undecodableBody = Self(rawValue: "undecodableBody")
+    /// The call was cancelled.
+    public static let cancelled = Self(rawValue: "cancelled")
+    /// The service is being reset.
+    public static let resetting = Self(rawValue: "resetting")
+}
+
+extension NetworkError.Kind {
+    /// Whether a time limit passed: connecting, idle or the total.
+    public var isTimeout: Bool {
+        self == .connectTimedOut || self == .idleTimedOut || self == .deadlineTimedOut
+    }
+
+    /// Whether the connection was lost, before or after the head.
+    public var isConnectionLoss: Bool {
+        self == .connectionLostBeforeHead || self == .connectionLostAfterHead
+    }
+
+    /// The kind as Foundation's code, for `Endpoint.error(for: URLError.Code)`; nil where none says the same.
+    public var urlErrorCode: URLError.Code? {
+        NetworkError.Kind.urlErrorCodes[self]
+    }
+
+    private static let urlErrorCodes: [Self: URLError.Code] = [
+        .notConnected: .notConnectedToInternet, .cannotResolveHost: .cannotFindHost, .cannotConnect: .cannotConnectToHost,
+        .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
+        .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
+        .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
+        .truncatedBody: .networkConnectionLost, .malformedResponse: .badServerResponse,
+        .responseTooLarge: .dataLengthExceedsMaximum, .bodyTooLarge: .dataLengthExceedsMaximum,
+        .tooManyRedirects: .httpTooManyRedirects, .redirectRefused: .redirectToNonExistentLocation,
+        .invalidRequest: .badURL, .cancelled: .cancelled, .noToken: .userAuthenticationRequired,
+        .undecodableBody: .cannotDecodeContentData,
+    ]
+
+    init(_ interruption: Interruption) {
+        switch interruption {
+        case .cancelled: self = .cancelled
+        case .deadlineExceeded: self = .deadlineTimedOut
+        case .resetting: self = .resetting
+        }
+    }
+
+    /// The kind that one of Foundation's codes stands for, where nothing more is known.
+    init(_ code: URLError.Code) {
+        switch code {
+        case .cancelled: self = .cancelled
+        case .timedOut: self = .idleTimedOut
+        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed: self = .notConnected
+        case .cannotFindHost, .dnsLookupFailed: self = .cannotResolveHost
+        case .cannotConnectToHost: self = .cannotConnect
+        case .networkConnectionLost: self = .connectionLostBeforeHead
+        case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+            .serverCertificateHasUnknownRoot:
+            self = .tlsUntrusted
+        case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired,
+            .appTransportSecurityRequiresSecureConnection:
+            self = .tlsFailed
+        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .zeroByteResource:
+            self = .malformedResponse
+        case .dataLengthExceedsMaximum: self = .responseTooLarge
+        case .httpTooManyRedirects: self = .tooManyRedirects
+        case .badURL, .unsupportedURL: self = .invalidRequest
+        default: self = .unknown
+        }
+    }
+
+    /// The kind in words.
+    var explanation: String {
+        NetworkError.Kind.explanations[self] ?? rawValue
+    }
+
+    private static let explanations: [Self: String] = [
+        .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
+        .bodyTooLarge: "the request's body is too large", .noToken: "no access token could be had",
+        .notConnected: "there is no network connection", .cannotResolveHost: "the host's name cannot be resolved",
+        .cannotConnect: "the host does not take the connection",
+        .connectionLostBeforeHead: "the connection was lost before an answer came",
+        .connectionLostAfterHead: "the connection was lost in the middle of the answer",
+        .connectTimedOut: "connecting took too long", .idleTimedOut: "nothing moved for too long",
+        .deadlineTimedOut: "the call's deadline passed", .tlsUntrusted: "the server's certificate is not trusted",
+        .tlsFailed: "no secure connection could be made", .truncatedBody: "the answer's body is cut off",
+        .malformedResponse: "the answer is not HTTP", .responseTooLarge: "the response is too large",
+        .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
+        .shutDown: "the transport was shut down", .unknown: "the request failed",
+        .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
+        .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
+        .cancelled: "the call was cancelled", .resetting: "the service is being reset",
+    ]
+}

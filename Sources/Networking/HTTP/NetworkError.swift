@@ -1,0 +1,76 @@
+public import Foundation
+
+/// What a call throws where nobody mapped the failure: what kind it is, what was sent, what came back, what lies beneath.
+///
+/// ```swift
+/// do {
+///     profile = try await profiles.profile(7)
+/// } catch let error as NetworkError where error.kind == .notConnected {
+///     showOfflineBanner()
+/// } catch let error as NetworkError {
+///     log(error)                    // GET api.example.com/users/7: 503 Service Unavailable
+/// }
+/// ```
+public struct NetworkError: Error {
+    /// What kind of failure it is.
+    public var kind: Kind
+    /// The reason in words, where the kind does not say all. Never a credential, never a body's text.
+    public var reason: String?
+    /// The request as it was sent; nil where none could be made.
+    public var request: HTTPRequest?
+    /// The response, where a head came.
+    public var response: HTTPResponse?
+    /// The error beneath.
+    public var underlying: (any Error)?
+
+    /// Makes an error.
+    public init(
+        _ kind: Kind, reason: String? = nil, request: HTTPRequest? = nil, response: HTTPResponse? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.reason = reason
+        self.request = request
+        self.response = response
+        self.underlying = underlying
+    }
+
+    /// The status that came back, whatever the failure.
+    public var status: HTTPStatus? { response?.status }
+}
+
+extension NetworkError: CustomStringConvertible, LocalizedError {
+    /// One line: method, host and path, then the reason. Neither query, credentials nor body.
+    public var description: String {
+        let cause = reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
+        return request.map { "\($0): \(cause)" } ?? cause
+    }
+
+    /// The same line.
+    public var errorDescription: String? { description }
+}
+
+extension NetworkError {
+    static func responseTooLarge(limit: Int) -> NetworkError {
+        NetworkError(.responseTooLarge, reason: "the response has more than \(limit) bytes")
+    }
+
+    /// The error itself where it is a network error; otherwise one of its kind with it underlying.
+    static func wrapping(_ error: any Error) -> NetworkError {
+        switch error {
+        case let error as NetworkError: error
+        case let interruption as Interruption: NetworkError(Kind(interruption), underlying: nil)
+        case is CancellationError: NetworkError(.cancelled)
+        case let error as URLError: NetworkError(Kind(error.code), underlying: error)
+        default: NetworkError(.unknown, reason: "\(error)", underlying: error)
+        }
+    }
+
+    /// Fills in what is not there yet.
+    func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
+        var error = self
+        error.request = error.request ?? request
+        error.response = error.response ?? response
+        return error
+    }
+}

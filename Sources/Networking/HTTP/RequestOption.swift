@@ -1,0 +1,66 @@
+/// A typed setting that travels with a request, for adapters, policies, transports and handlers to read.
+///
+/// ```swift
+/// enum Priority: RequestOption {
+///     static let defaultOption = 0          // what a request that says nothing has
+/// }
+///
+/// request[option: Priority.self] = 5
+/// ```
+public protocol RequestOption {
+    /// The type of the setting.
+    associatedtype Value: Sendable
+    /// The setting of a request that says nothing.
+    static var defaultOption: Value { get }
+    /// Whether the setting is about credentials: it is left behind, as they are, when a redirect leads to another origin.
+    static var isSensitive: Bool { get }
+}
+
+extension RequestOption {
+    /// False: the setting stays with the request.
+    public static var isSensitive: Bool { false }
+}
+
+/// The options of one request, by their type. They are never sent and never printed.
+public struct RequestOptions: Sendable {
+    private struct Entry: Sendable {
+        let key: ObjectIdentifier
+        let isSensitive: Bool
+        var value: any Sendable
+    }
+
+    private var entries: [Entry] = []
+
+    /// Makes a collection without options: each has its default.
+    public init() {}
+
+    /// The setting of an option.
+    public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
+        get {
+            let key = ObjectIdentifier(option)
+            let entry = entries.first { $0.key == key }
+            return entry?.value as? Option.Value ?? Option.defaultOption
+        }
+        set {
+            let key = ObjectIdentifier(option)
+            if let index = entries.firstIndex(where: { $0.key == key }) {
+                entries[index].value = newValue
+            } else {
+                entries.append(Entry(key: key, isSensitive: option.isSensitive, value: newValue))
+            }
+        }
+    }
+
+    /// Forgets the options that are about credentials.
+    mutating func removeSensitive() {
+        entries.removeAll(where: \.isSensitive)
+    }
+
+    /// Takes over the options that `other` sets.
+    public mutating func merge(_ other: RequestOptions) {
+        for entry in other.entries {
+            entries.removeAll { $0.key == entry.key }
+            entries.append(entry)
+        }
+    }
+}

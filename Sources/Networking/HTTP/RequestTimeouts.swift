@@ -1,0 +1,26 @@
+/// How long the parts of a call may take. What is nil here is left to the next in line: call, endpoint, service, default.
+public struct RequestTimeouts: Hashable, Sendable {
+    /// How long nothing may move, in either direction, while an attempt is carried: 60 seconds unless set.
+    public var idle: Duration?
+    /// How long connecting may take, where the engine can tell: 15 seconds unless set.
+    public var connect: Duration?
+    /// How long the whole call may take, from its beginning to its answer, through queue, adapters, token refresh, handlers and
+    /// waits: without limit unless set. For a stream it ends at the head.
+    public var total: Duration?
+
+    /// Makes a set of timeouts; each must be greater than zero.
+    public init(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) {
+        self.idle = idle
+        self.connect = connect
+        self.total = total
+    }
+
+    /// These timeouts, with those of `base` where nothing is said here.
+    public func over(_ base: RequestTimeouts) -> RequestTimeouts {
+        RequestTimeouts(
+            idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
+    }
+
+    /// What holds where nobody says anything: 60 seconds without movement, 15 for connecting, no total.
+    public static let standard = RequestTimeouts(idle: .seconds(60), connect: .seconds(15))
+}

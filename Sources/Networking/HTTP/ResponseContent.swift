@@ -1,0 +1,28 @@
+public import Foundation
+
+/// Where the bytes of a response are.
+public enum ResponseContent: Sendable {
+    /// In memory, complete.
+    case data(Data)
+    /// In a file, complete.
+    case file(URL)
+    /// Still coming.
+    case stream(IncomingBody)
+
+    /// The content brought into memory.
+    ///
+    /// - Parameter limit: The most bytes to take; one more throws ``NetworkError/Kind/responseTooLarge``.
+    public func collected(upTo limit: Int) async throws -> ResponseContent {
+        switch self {
+        case .data(let data):
+            guard data.count <= limit else { throw NetworkError.responseTooLarge(limit: limit) }
+            return self
+        case .file(let url):
+            let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            guard size <= limit else { throw NetworkError.responseTooLarge(limit: limit) }
+            return .data(try Data(contentsOf: url))
+        case .stream(let body):
+            return .data(try await body.collect(upTo: limit))
+        }
+    }
+}

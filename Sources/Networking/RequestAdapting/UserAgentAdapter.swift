@@ -1,0 +1,18 @@
+/// Says which app this is: `MyApp/3.1 (iOS 17.4.1)`. It wins over what is there.
+public struct UserAgentAdapter: RequestAdapter {
+    private let value: String
+
+    /// Makes an adapter.
+    ///
+    /// - Parameters:
+    ///   - product: The app's name.
+    ///   - version: The app's version.
+    public init(product: String, version: String) {
+        value = "\(product)/\(version) (\(OperatingSystem.name) \(OperatingSystem.version))"
+    }
+
+    /// Sets `User-Agent`.
+    public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+        request.headers[.userAgent] = value
+    }
+}

@@ -1,0 +1,45 @@
+public import Foundation
+
+extension ResponseConverter where Value: Decodable {
+    /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of any of these,
+    /// an empty body is nil.
+    public static func automatic(decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
+        ResponseConverter { try $0.read(Value.self, decoder) }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate func read<Value: Decodable>(_ type: Value.Type, _ decoder: JSONDecoder) throws -> Value {
+        guard let type = type as? any SelfReading.Type else {
+            guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
+            return try decoder.decode(Value.self, from: data)
+        }
+        guard let value = try type.read(self, decoder) as? Value else {
+            throw UndecodableBody("the body is no \(Value.self)")
+        }
+        return value
+    }
+}
+
+/// A type that is read in its own way and not from JSON.
+private protocol SelfReading {
+    static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
+}
+
+extension String: SelfReading {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> String {
+        try response.text()
+    }
+}
+
+extension Data: SelfReading {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Data {
+        response.data
+    }
+}
+
+extension Optional: SelfReading where Wrapped: Decodable {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
+        response.data.isEmpty ? nil : try response.read(Wrapped.self, decoder)
+    }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+
+/// Reads a response as a value.
+///
+/// ```swift
+/// let count = ResponseConverter<Int> { response in
+///     guard let count = response.headers["X-Total"].flatMap(Int.init) else { throw MissingCount() }
+///     return count
+/// }
+/// let total = try await service.request(UserEndpoint.list, as: count)
+/// ```
+///
+/// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It runs in the
+/// call, never on the callback queue.
+public struct ResponseConverter<Value: Sendable>: Sendable {
+    private let read: @Sendable (HTTPResponse) throws -> Value
+
+    /// Makes a converter of a closure.
+    public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
+        self.read = read
+    }
+
+    /// Reads a response.
+    ///
+    /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with another error of the
+    ///   closure underlying.
+    public func convert(_ response: HTTPResponse) throws -> Value {
+        do {
+            return try read(response)
+        } catch let error as NetworkError {
+            throw error.completed(request: response.request, response: response)
+        } catch {
+            throw NetworkError(
+                .undecodableBody, reason: UndecodableBody.words(error), request: response.request, response: response,
+                underlying: error)
+        }
+    }
+
+    /// A converter that changes what this one reads.
+    public func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (Value) throws -> Other
+    ) -> ResponseConverter<Other> {
+        ResponseConverter<Other> { try transform(try read($0)) }
+    }
+}
+
+extension ResponseConverter where Value == Void {
+    /// Reads nothing: the body, empty or not, is dropped.
+    public static var void: ResponseConverter { ResponseConverter { _ in } }
+}
+
+extension ResponseConverter where Value == Data {
+    /// The body's bytes.
+    public static var data: ResponseConverter { ResponseConverter { $0.data } }
+}
+
+extension ResponseConverter where Value == HTTPResponse {
+    /// The response itself.
+    public static var response: ResponseConverter { ResponseConverter { $0 } }
+}
+
+extension ResponseConverter where Value == String {
+    /// The body as text, in the charset that its `Content-Type` names.
+    ///
+    /// Without a charset JSON is UTF-8 (RFC 8259), and other text is UTF-8 where it is valid UTF-8, else ISO Latin 1.
+    public static var string: ResponseConverter { ResponseConverter { try $0.text() } }
+
+    /// The body as text in an encoding of your choice, whatever the answer says.
+    public static func string(encoding: String.Encoding) -> ResponseConverter {
+        ResponseConverter { response in
+            guard let text = String(data: response.data, encoding: encoding) else {
+                throw UndecodableBody("the body is no text in \(encoding)")
+            }
+            return text
+        }
+    }
+}
+
+extension ResponseConverter where Value: Decodable {
+    /// The body decoded from JSON. An empty body is an error; say `as: .optional(…)` where it may be.
+    ///
+    /// - Parameters:
+    ///   - type: The type to read, where it is not known from the context.
+    ///   - decoder: The decoder; by default one with Foundation's settings.
+    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
+        ResponseConverter { response in
+            guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
+            return try decoder.decode(type, from: response.data)
+        }
+    }
+}
+
+extension ResponseConverter where Value == [String: any Sendable] {
+    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these; null members
+    /// are left out. Another root than an object is an error.
+    public static var jsonObject: ResponseConverter {
+        ResponseConverter { response in
+            guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
+            let value = try JSONDecoder().decode(UntypedJSON.self, from: response.data).value
+            guard let object = value as? [String: any Sendable] else {
+                throw UndecodableBody("the body is JSON, but its root is no object")
+            }
+            return object
+        }
+    }
+}
+
+extension ResponseConverter {
+    /// Reads an empty body as nil, and everything else with another converter.
+    public static func optional<Wrapped: Sendable>(
+        _ converter: ResponseConverter<Wrapped>
+    ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
+        ResponseConverter { $0.data.isEmpty ? nil : try converter.convert($0) }
+    }
+}

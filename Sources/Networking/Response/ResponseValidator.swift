@@ -1,0 +1,95 @@
+/// Judges a response before it is read.
+///
+/// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`) lets every status
+/// through as an answer. The default is ``standard``.
+///
+/// ```swift
+/// let hasVersion = ResponseValidator { response in
+///     response.headers.contains("X-Version") ? .valid : .invalid("the answer has no X-Version")
+/// }
+/// ```
+public struct ResponseValidator: Sendable {
+    /// What a validator says.
+    public enum Verdict: Sendable {
+        /// Nothing is wrong.
+        case valid
+        /// Something is, for this reason; the call ends with ``NetworkError/Kind/invalidResponse``.
+        case invalid(String)
+        /// Something is; the call ends with this error.
+        case failure(any Error)
+    }
+
+    private let judge: @Sendable (HTTPResponse) throws -> Verdict
+
+    /// Makes a validator of a closure. An error it throws is a ``Verdict/failure(_:)``.
+    public init(_ judge: @escaping @Sendable (HTTPResponse) throws -> Verdict) {
+        self.judge = judge
+    }
+
+    /// - Throws: The fault, as an error.
+    func validate(_ response: HTTPResponse) throws {
+        switch try judge(response) {
+        case .valid: return
+        case .invalid(let reason): throw NetworkError(.invalidResponse, reason: reason)
+        case .failure(let error): throw error
+        }
+    }
+}
+
+extension ResponseValidator {
+    /// Accepts the statuses of a range; others end the call with ``NetworkError/Kind/unacceptableStatus``.
+    public static func status(_ codes: Range<Int>) -> ResponseValidator {
+        status { codes.contains($0.code) }
+    }
+
+    /// Accepts the statuses of a set; others end the call with ``NetworkError/Kind/unacceptableStatus``.
+    public static func status(_ statuses: Set<HTTPStatus>) -> ResponseValidator {
+        status { statuses.contains($0) }
+    }
+
+    /// Accepts one status; others end the call with ``NetworkError/Kind/unacceptableStatus``.
+    public static func status(_ status: HTTPStatus) -> ResponseValidator {
+        self.status { $0 == status }
+    }
+
+    private static func status(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) -> ResponseValidator {
+        ResponseValidator { response in
+            accepts(response.status) ? .valid : .failure(NetworkError(.unacceptableStatus))
+        }
+    }
+
+    /// Accepts the media types named, which may be ranges such as `image/*`; an answer without content passes. Others end the
+    /// call with ``NetworkError/Kind/unacceptableMediaType``.
+    public static func mediaType(_ types: MediaType...) -> ResponseValidator {
+        ResponseValidator { $0.verdict(onTypes: types) }
+    }
+
+    /// Accepts the media types that the request's `Accept` names; without one, any.
+    public static let acceptedMediaType = ResponseValidator { response in
+        let types = response.request.headers.accept
+        return types.isEmpty ? .valid : response.verdict(onTypes: types)
+    }
+}
+
+extension [ResponseValidator] {
+    /// A status of 200 to 299, and a media type that the request's `Accept` names where it has one.
+    public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
+
+    /// No validator: every status is an answer.
+    public static let none: [ResponseValidator] = []
+}
+
+extension HTTPResponse {
+    fileprivate func verdict(onTypes types: [MediaType]) -> ResponseValidator.Verdict {
+        if case .data(let data) = content, data.isEmpty { return .valid }
+        guard let type = headers.contentType else {
+            return .failure(NetworkError(.unacceptableMediaType, reason: "the answer has no readable Content-Type"))
+        }
+        guard types.contains(where: { $0.accepts(type) }) else {
+            let wanted = types.map(\.description).joined(separator: ", ")
+            return .failure(
+                NetworkError(.unacceptableMediaType, reason: "the answer is \(type.withoutParameters), not \(wanted)"))
+        }
+        return .valid
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// A body that cannot be read, for a reason that no decoder's error says.
+struct UndecodableBody: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// An error's reason in words: a decoding error tells the path, never the body's text.
+    static func words(_ error: any Error) -> String {
+        switch error {
+        case let DecodingError.keyNotFound(key, context):
+            "\(at(context.codingPath + [key])) is missing"
+        case let DecodingError.typeMismatch(type, context):
+            "\(at(context.codingPath)) is no \(type)"
+        case let DecodingError.valueNotFound(type, context):
+            "\(at(context.codingPath)) is null, not \(type)"
+        case let DecodingError.dataCorrupted(context):
+            context.codingPath.isEmpty
+                ? "the body cannot be decoded" : "\(at(context.codingPath)) has a value that cannot be decoded"
+        case let error as UndecodableBody:
+            error.description
+        default:
+            "the body cannot be read: \(type(of: error))"
+        }
+    }
+
+    /// A coding path as it would be written: `users[3].name`.
+    private static func at(_ path: [any CodingKey]) -> String {
+        let text = path.reduce("") { text, key in
+            if let index = key.intValue { return "\(text)[\(index)]" }
+            return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
+        }
+        return text.isEmpty ? "the body" : "\"\(text)\""
+    }
+}

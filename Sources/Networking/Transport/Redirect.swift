@@ -1,0 +1,78 @@
+import Foundation
+
+/// What a response asks for next.
+enum Redirect {
+    /// It is the answer.
+    case none
+    /// The request to send in its place.
+    case follow(HTTPRequest)
+
+    private static let statuses: Set<HTTPStatus> = [
+        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
+    ]
+
+    /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
+    init(_ response: HTTPResponse) throws {
+        let request = response.request
+        guard Redirect.statuses.contains(response.status), let location = response.headers[.location], !location.isEmpty
+        else {
+            self = .none
+            return
+        }
+        let target = try Redirect.target(location, of: response)
+        var next = request
+        next.url = target
+        if Redirect.becomesGet(request.method, response.status) {
+            next.method = .get
+            next.body = .empty
+            next.headers.removeAll { Redirect.contentFields.contains($0.name) }
+        } else if !request.body.isReplayable {
+            throw Redirect.refusal("the body cannot be sent a second time", response)
+        }
+        if HTTPOrigin(target) != HTTPOrigin(request.url) {
+            next.headers.removeAll(where: \.isSensitive)
+            next.options.removeSensitive()
+        }
+        self = .follow(next)
+    }
+
+    private static let contentFields: Set<HTTPHeaderName> = [
+        .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentMD5, "Digest", "Content-Digest",
+    ]
+
+    private static func becomesGet(_ method: HTTPMethod, _ status: HTTPStatus) -> Bool {
+        switch status {
+        case .seeOther: method != .get && method != .head
+        case .movedPermanently, .found: method == .post
+        default: false
+        }
+    }
+
+    private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
+        guard let target = URL(string: location, relativeTo: response.request.url)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), let host = target.host, !host.isEmpty
+        else { throw refusal("its Location cannot be read", response) }
+        guard scheme == "http" || scheme == "https" else {
+            throw refusal("its Location has the scheme \"\(scheme)\"", response)
+        }
+        guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
+            throw refusal("it leads from https to http", response)
+        }
+        return inheritingFragment(target, from: response.request.url)
+    }
+
+    /// RFC 9110 section 10.2.2: a target without a fragment takes over that of the request.
+    private static func inheritingFragment(_ target: URL, from source: URL) -> URL {
+        guard target.fragment == nil, let fragment = source.fragment,
+            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        else { return target }
+        components.percentEncodedFragment = fragment
+        return components.url ?? target
+    }
+
+    private static func refusal(_ reason: String, _ response: HTTPResponse) -> NetworkError {
+        NetworkError(
+            .redirectRefused, reason: "the redirect (\(response.status)) was not followed: \(reason)",
+            request: response.request, response: response)
+    }
+}

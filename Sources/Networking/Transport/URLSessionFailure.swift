@@ -1,0 +1,47 @@
+import Foundation
+
+/// What a session said went wrong, and what that means.
+///
+/// Foundation on Linux has one code, -1, for a truncated body, a bad chunk, a malformed header and every TLS failure; how far the
+/// exchange had come, and libcurl's words, tell them apart.
+struct URLSessionFailure {
+    let error: any Error
+    let isSecure: Bool
+    let hasHead: Bool
+
+    init(_ error: any Error, isSecure: Bool, hasHead: Bool) {
+        self.error = error
+        self.isSecure = isSecure
+        self.hasHead = hasHead
+    }
+
+    var networkError: NetworkError {
+        NetworkError(kind, reason: words, underlying: error)
+    }
+
+    /// The system's one line. Not its `userInfo`, which has the URL with its query.
+    private var words: String? {
+        let words = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
+        return words.flatMap { $0.isEmpty || $0.contains("://") ? nil : $0 }
+    }
+
+    private var kind: NetworkError.Kind {
+        guard let error = error as? URLError else { return .unknown }
+        switch error.code {
+        case .unknown: return kindOfUnknown
+        case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
+        case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
+        case .unsupportedURL, .badURL: return .malformedResponse  // the URL was checked: it is the answer that is no HTTP
+        default: return NetworkError.Kind(error.code)
+        }
+    }
+
+    private var isEmptyReply: Bool { words?.contains("Empty reply") ?? false }
+
+    private var kindOfUnknown: NetworkError.Kind {
+        let words = words?.lowercased() ?? ""
+        if hasHead { return words.contains("transfer closed") ? .truncatedBody : .malformedResponse }
+        guard isSecure else { return .malformedResponse }
+        return words.contains("certificate") ? .tlsUntrusted : .tlsFailed
+    }
+}

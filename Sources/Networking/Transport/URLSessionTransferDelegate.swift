@@ -1,0 +1,112 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Hands what a session tells about its tasks to their transfers. Every method runs on the session's own queue.
+final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private struct Entry: Sendable {
+        let transfer: Transfer
+        let onEnd: @Sendable () -> Void
+        var wasChallenged = false
+    }
+
+    private let entries = Locked<[Int: Entry]>([:])
+
+    func register(_ transfer: Transfer, for task: URLSessionTask, onEnd: @escaping @Sendable () -> Void) {
+        let identifier = task.taskIdentifier
+        entries.withLock { $0[identifier] = Entry(transfer: transfer, onEnd: onEnd) }
+    }
+
+    private func transfer(of task: URLSessionTask) -> Transfer? {
+        let identifier = task.taskIdentifier
+        return entries.withLock { $0[identifier]?.transfer }
+    }
+
+    /// Refuses every redirect: the 3xx is the answer, and ``RedirectFollowingTransport`` sends each hop.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse {
+            transfer(of: dataTask)?.receiveHead(HTTPStatus(response.statusCode), response.headerFields)
+        }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard let transfer = transfer(of: dataTask) else { return }
+        switch transfer.receive(data) {
+        case .taken:
+            return
+        case .full:
+            transfer.fail(
+                NetworkError(.responseTooLarge, reason: "the reader is too slow: the bytes that wait for it passed their bound"))
+            dataTask.cancel()
+        case .abandoned:
+            dataTask.cancel()
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        transfer(of: task)?.noteActivity()
+    }
+
+    #if canImport(FoundationNetworking)
+        /// On Linux only a 401 or 407 challenges, and cancelling is the one answer that neither hangs nor crashes. Head and body
+        /// have come by then, so that the end, which Foundation calls a cancellation, is the end of a good answer.
+        func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let identifier = task.taskIdentifier
+            entries.withLock { $0[identifier]?.wasChallenged = true }
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    #endif
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let identifier = task.taskIdentifier
+        guard let entry = entries.withLock({ $0.removeValue(forKey: identifier) }) else { return }
+        entry.onEnd()
+        let transfer = entry.transfer
+        if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
+            // Foundation on Linux tells of no head where a 3xx has no Location, nor where a 401 was challenged.
+            transfer.receiveHead(HTTPStatus(response.statusCode), response.headerFields)
+        }
+        guard let error, !entry.wasChallenged || !transfer.hasHead else { return transfer.finish() }
+        transfer.fail(URLSessionFailure(error, isSecure: transfer.isSecure, hasHead: transfer.hasHead).networkError)
+    }
+}
+
+extension Transfer {
+    fileprivate var isSecure: Bool { request.url.scheme?.lowercased() == "https" }
+}
+
+extension HTTPURLResponse {
+    fileprivate var headerFields: HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (name, value) in allHeaderFields {
+            headers.append(HTTPHeader(HTTPHeaderName("\(name)"), "\(value)"))
+        }
+        return headers
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Networking
+
+/// The routes of a server, the one added last first.
+final class LoopbackRoutes: @unchecked Sendable {  // because both variables are only touched under the lock
+    private struct Route {
+        let method: HTTPMethod?
+        let segments: [Substring]
+        let handler: LoopbackServer.Handler
+    }
+
+    private let lock = NSLock()
+    private var routes: [Route] = []
+    private var fallback: LoopbackServer.Handler = { request in
+        LoopbackAnswer.text("no route for \(request.method) \(request.path)", status: .notFound)
+    }
+
+    func add(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping LoopbackServer.Handler) {
+        lock.withLock {
+            routes.insert(Route(method: method, segments: pattern.split(separator: "/"), handler: handler), at: 0)
+        }
+    }
+
+    func setFallback(_ handler: @escaping LoopbackServer.Handler) {
+        lock.withLock { fallback = handler }
+    }
+
+    /// The answer of the first route that matches; 500 where its handler throws.
+    func answer(_ request: LoopbackRequest) async -> LoopbackAnswer {
+        let (routes, fallback) = lock.withLock { (self.routes, self.fallback) }
+        var request = request
+        var handler = fallback
+        for route in routes {
+            guard route.method == nil || route.method == request.method else { continue }
+            guard let parameters = Self.match(route.segments, request.path) else { continue }
+            request.parameters = parameters
+            handler = route.handler
+            break
+        }
+        do {
+            return try await handler(request)
+        } catch {
+            return LoopbackAnswer.text("\(error)", status: .internalServerError)
+        }
+    }
+
+    private static func match(_ pattern: [Substring], _ path: String) -> [String: String]? {
+        let segments = path.split(separator: "/")
+        guard segments.count == pattern.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (part, segment) in zip(pattern, segments) {
+            if part.hasPrefix(":") {
+                parameters[String(part.dropFirst())] = segment.removingPercentEncoding ?? String(segment)
+            } else if part != segment {
+                return nil
+            }
+        }
+        return parameters
+    }
+}

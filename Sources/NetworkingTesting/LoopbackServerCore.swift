@@ -1,0 +1,90 @@
+import Foundation
+import Networking
+
+/// What the server's threads share; it lives until the last of them has ended.
+final class LoopbackServerCore: @unchecked Sendable {  // because every variable is only touched under the lock
+    struct Counters {
+        var accepted = 0
+        var open = 0
+        var requests = 0
+    }
+
+    let routes = LoopbackRoutes()
+    let port: UInt16
+    let url: URL
+
+    private let lock = NSLock()
+    private var listener: LoopbackSocket?
+    private var connections: [Int: LoopbackSocket] = [:]
+    private var count = Counters()
+    /// Counts starts and stops, so that a thread knows whether its listening is over.
+    private var generation = 0
+
+    init(port: UInt16) throws {
+        let socket = try LoopbackSocket.listening(on: port)
+        self.port = try socket.port()
+        guard let url = URL(string: "http://127.0.0.1:\(self.port)") else { throw SocketFailure("URL") }
+        self.url = url
+        listen(on: socket)
+    }
+
+    var counters: Counters { lock.withLock { count } }
+
+    func start() throws {
+        guard lock.withLock({ listener == nil }) else { return }
+        listen(on: try LoopbackSocket.listening(on: port))
+    }
+
+    func stop() {
+        let (listener, connections) = lock.withLock {
+            defer {
+                self.listener = nil
+                generation += 1
+            }
+            return (self.listener, Array(self.connections.values))
+        }
+        listener?.shutDown()
+        for connection in connections { connection.shutDown() }
+    }
+
+    private func listen(on socket: LoopbackSocket) {
+        let generation = lock.withLock {
+            listener = socket
+            return self.generation
+        }
+        Self.run("loopback listener") { [self] in
+            while let connection = socket.accepted() { serve(connection, generation) }
+            socket.release()
+        }
+    }
+
+    private func serve(_ socket: LoopbackSocket, _ generation: Int) {
+        let number: Int? = lock.withLock {
+            guard self.generation == generation else { return nil }
+            count.accepted += 1
+            count.open += 1
+            connections[count.accepted] = socket
+            return count.accepted
+        }
+        guard let number else { return socket.release() }
+        Self.run("loopback connection") { [self] in
+            let isStopped: @Sendable () -> Bool = { [self] in lock.withLock { self.generation != generation } }
+            LoopbackConnection(socket, number: number, isStopped: isStopped) { [self] request in
+                lock.withLock { count.requests += 1 }
+                return await routes.answer(request)
+            }.serve()
+            lock.withLock {
+                connections[number] = nil
+                count.open -= 1
+            }
+            socket.release()
+        }
+    }
+
+    private static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.stackSize = 256 << 10
+        thread.start()
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A system call that failed.
+struct SocketFailure: Error, CustomStringConvertible {
+    let call: String
+    let code: Int32
+
+    init(_ call: String) {
+        self.call = call
+        self.code = errno
+    }
+
+    var description: String { "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// The few POSIX calls that the server needs, on one descriptor.
+struct LoopbackSocket: Sendable {
+    let descriptor: Int32
+
+    /// A listening socket on 127.0.0.1.
+    static func listening(on port: UInt16) throws -> LoopbackSocket {
+        #if canImport(Darwin)
+            let type = SOCK_STREAM
+        #else
+            let type = Int32(SOCK_STREAM.rawValue)
+        #endif
+        let descriptor = socket(AF_INET, type, 0)
+        guard descriptor >= 0 else { throw SocketFailure("socket") }
+        let socket = LoopbackSocket(descriptor: descriptor)
+        do {
+            try socket.set(SOL_SOCKET, SO_REUSEADDR, 1)
+            try socket.take(port)
+            guard listen(descriptor, 4_096) == 0 else { throw SocketFailure("listen") }
+            return socket
+        } catch {
+            socket.release()
+            throw error
+        }
+    }
+
+    private func take(_ port: UInt16) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        guard result == 0 else { throw SocketFailure("bind") }
+    }
+
+    /// The port that the system chose.
+    func port() throws -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0 else { throw SocketFailure("getsockname") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    func set(_ level: Int32, _ option: Int32, _ value: Int32) throws {
+        var value = value
+        guard setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            throw SocketFailure("setsockopt")
+        }
+    }
+
+    /// Waits for a connection; nil once the socket is shut down.
+    func accepted() -> LoopbackSocket? {
+        while true {
+            let accepted = accept(descriptor, nil, nil)
+            if accepted >= 0 {
+                let socket = LoopbackSocket(descriptor: accepted)
+                try? socket.set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+                #if canImport(Darwin)
+                    try? socket.set(SOL_SOCKET, SO_NOSIGPIPE, 1)
+                #endif
+                return socket
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EMFILE, ENFILE: usleep(1_000)
+            default: return nil
+            }
+        }
+    }
+
+    /// Reads what there is, waiting for at least one byte; nil at the end or when the connection is lost.
+    func read(upTo count: Int = 65_536) -> Data? {
+        var buffer = [UInt8](repeating: 0, count: count)
+        while true {
+            let received = recv(descriptor, &buffer, count, 0)
+            if received > 0 { return Data(buffer[..<received]) }
+            if received == 0 || errno != EINTR { return nil }
+        }
+    }
+
+    /// Writes every byte, waiting as long as the peer does not take them.
+    func write(_ data: Data) throws {
+        #if canImport(Darwin)
+            let flags: Int32 = 0
+        #else
+            let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        try data.withUnsafeBytes { bytes in
+            var position = 0
+            while position < bytes.count {
+                let sent = send(descriptor, bytes.baseAddress?.advanced(by: position), bytes.count - position, flags)
+                if sent >= 0 {
+                    position += sent
+                } else if errno != EINTR {
+                    throw SocketFailure("send")
+                }
+            }
+        }
+    }
+
+    /// Waits until the peer leaves or sends something, at most so long; true if it left.
+    func waitForPeerToLeave(milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, milliseconds) > 0 else { return false }
+        var byte: UInt8 = 0
+        if recv(descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0 { return true }
+        usleep(1_000)
+        return false
+    }
+
+    /// Ends reading and writing, so that whoever waits on the socket returns.
+    func shutDown() {
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Makes the coming close a reset (RST) in place of an orderly end.
+    func resetOnClose() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
+    /// Gives the descriptor back.
+    func release() {
+        _ = close(descriptor)
+    }
+}
