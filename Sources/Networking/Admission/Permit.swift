@@ -4,9 +4,11 @@ struct Permit: ~Copyable {
     private let policies: [any AdmissionPolicy]
 
     /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
+    /// What is part of a token refresh enters none.
     static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) async throws -> Permit {
+        guard request[option: AdmissionOption.self] != .refresh else { return Permit(tickets: [], policies: policies) }
         var awaited: (index: Int, ticket: AdmissionTicket)?
         while true {
             let (permit, refusing) = try tryEnter(policies, holding: awaited, request, endpoint)

@@ -20,10 +20,16 @@ final class CallScope: Endable {
         self.deadline = deadline
     }
 
-    /// Why the call has to end, if it has to.
+    /// Whether the call has to end because it was cancelled.
+    var isCancelled: Bool {
+        state.withLock { state in
+            if case .ended(.cancelled) = state { true } else { false }
+        }
+    }
+
+    /// Why the call has to end, if it has to: asked from the call's own task.
     var interruption: Interruption? {
-        if Task.isCancelled { end(.cancelled) }
-        if let deadline, deadline.hasPassed { end(.deadlineExceeded) }
+        noticeEnd()
         return state.withLock { state in
             if case .ended(let interruption) = state { interruption } else { nil }
         }
@@ -53,6 +59,7 @@ final class CallScope: Endable {
     ///
     /// - Returns: The interruption that came before, in which case the answer must not be given.
     func close() -> Interruption? {
+        noticeEnd()
         let (interruption, timer): (Interruption?, ScheduledAction?) = state.withLock { state in
             switch state {
             case .open(_, let timer):
@@ -92,6 +99,12 @@ final class CallScope: Endable {
             waits.removeAll { $0 === wait }
             state = .open(waits: waits, timer: timer)
         }
+    }
+
+    /// Sees what nobody had to wait for.
+    private func noticeEnd() {
+        if Task.isCancelled { end(.cancelled) }
+        if let deadline, deadline.hasPassed { end(.deadlineExceeded) }
     }
 
     private func arm(_ deadline: Deadline) {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A failed attempt: everything that an error handler may want to know.
 public struct RequestFailure: Sendable {
     /// The endpoint of the call.

@@ -8,7 +8,7 @@ public struct RetryPolicy: Sendable {
     public enum Backoff: Hashable, Sendable {
         /// Always the same time.
         case constant(Duration)
-        /// The first time, then each `factor` times the one before, never more than `limit`.
+        /// The first time, then each `factor` (1 to 1,000) times the one before, never more than `limit`.
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
     }
 
@@ -53,9 +53,9 @@ public struct RetryPolicy: Sendable {
         case .constant(let delay):
             return delay
         case .exponential(let first, let factor, let limit):
-            var delay = first
-            for _ in 0..<earlierRetries where delay < limit { delay = delay * factor }
-            return min(delay, limit)
+            var delay = min(first, limit)
+            for _ in 0..<earlierRetries where delay < limit { delay = min(delay * min(max(factor, 1), 1_000), limit) }
+            return delay
         }
     }
 

@@ -1,0 +1,26 @@
+/// Gets a new access token: what an app plugs into ``AccessTokenSupervisor`` where a closure will not do.
+///
+/// The supervisor holds it weakly. It answers with the new token and does not store it. The calls it makes need no permit, get no
+/// token, wait for no refresh and start none, by whatever service they are made; all other adapters and handlers apply. It has
+/// 30 seconds unless said otherwise.
+///
+/// ```swift
+/// final class SignIn: AccessTokenRefresher {
+///     func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken {
+///         guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
+///         let grant: Grant = try await auth.request(AuthEndpoint.refresh(refreshToken))
+///         return AccessToken(grant.accessToken, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
+///     }
+/// }
+/// ```
+public protocol AccessTokenRefresher: AnyObject, Sendable {
+    /// Gets a new token.
+    ///
+    /// - Parameter old: The token to replace; nil where there was none yet.
+    /// - Throws: Why there is none. ``AccessTokenRejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
+    ///   ``NetworkError`` with status 400, 401 or 403 end the session; any other error keeps it.
+    func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken
+}
+
+/// The object that was to refresh the token has been released.
+struct RefresherReleased: Error {}

@@ -1,0 +1,225 @@
+import Foundation
+
+/// Holds the access token of a session, puts it on requests, and has it refreshed when it is refused or about to expire.
+///
+/// Make one a session and share it between services: sharing it is sharing the refresh. Its ``gate``, ``adapter`` and ``handler``
+/// are the three parts a service needs; `NetworkService(environment:authorizedBy:)` puts them in their places.
+///
+/// ```swift
+/// let session = AccessTokenSupervisor(token: keychain.token) { old in
+///     let grant: Grant = try await auth.request(AuthEndpoint.refresh(old?.refreshToken ?? ""))
+///     return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
+/// }
+/// let token = session.events.observe { event in
+///     switch event {
+///     case .refreshed(let token): keychain.token = token
+///     case .unreachable: break
+///     case .sessionOver: showLogin()
+///     }
+/// }
+/// ```
+///
+/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again without one. The
+/// refresh runs in a task of its own, which no caller's cancellation stops. Every method is safe from any thread.
+public final class AccessTokenSupervisor: Sendable {
+    /// Gets a new token in place of the old one, which is nil where there was none yet.
+    public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
+
+    /// Tells what becomes of the session.
+    public let events = Broadcaster<AccessTokenEvent>()
+    /// The statuses that say a token is refused: 401 unless said otherwise.
+    public let unauthorizedStatuses: Set<HTTPStatus>
+
+    private struct State: Sendable {
+        var machine: AccessTokenMachine
+        var waiters: [AccessTokenMachine.Waiter: Settlement<Void>] = [:]
+        var nextWaiter: AccessTokenMachine.Waiter = 0
+        var task: (id: Int, task: Task<Void, Never>)?
+    }
+
+    private let refresh: Refresh
+    private let refreshTimeout: Duration
+    private let clock: NetworkClock
+    private let state: Locked<State>
+
+    /// Makes a supervisor.
+    ///
+    /// - Parameters:
+    ///   - token: The token to begin with; nil where there is none yet, in which case the first refusal fetches one.
+    ///   - unauthorizedStatuses: The statuses that say a token is refused.
+    ///   - refreshTimeout: How long a refresh may take.
+    ///   - clock: What tells the time.
+    ///   - refresh: Gets a new token. It answers with it and does not store it. See ``AccessTokenRefresher`` for what its errors mean.
+    public init(
+        token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
+        refreshTimeout: Duration = .seconds(30), clock: NetworkClock = .continuous, refresh: @escaping Refresh
+    ) {
+        self.refresh = refresh
+        self.unauthorizedStatuses = unauthorizedStatuses
+        self.refreshTimeout = refreshTimeout
+        self.clock = clock
+        state = Locked(State(machine: AccessTokenMachine(token: token, at: clock.date())))
+    }
+
+    /// Makes a supervisor that has an object refresh the token. The object is held weakly.
+    public convenience init(
+        token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
+        refreshTimeout: Duration = .seconds(30), clock: NetworkClock = .continuous, refresher: any AccessTokenRefresher
+    ) {
+        self.init(
+            token: token, unauthorizedStatuses: unauthorizedStatuses, refreshTimeout: refreshTimeout, clock: clock
+        ) { [weak refresher] old in
+            guard let refresher else { throw RefresherReleased() }
+            return try await refresher.refreshAccessToken(old)
+        }
+    }
+
+    /// The current token. Setting it, also to nil, wins over a refresh under way. Removing it ends the session: requests go without
+    /// a token, and their refusals start no refresh, until one is set.
+    public var accessToken: AccessToken? {
+        get { state.withLock { $0.machine.token } }
+        set { run { $0.set(newValue, at: $1) } }
+    }
+
+    /// Whether a refresh is under way.
+    public var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
+
+    /// Holds authorized requests back while a refresh runs. Put it last among the admission policies.
+    public var gate: TokenGate { TokenGate(supervisor: self) }
+
+    /// Puts the token on authorized requests.
+    public var adapter: TokenRequestAdapter { TokenRequestAdapter(accessTokenSupervisor: self) }
+
+    /// Repairs a refused token. Put it before the handlers that map errors.
+    public var handler: UnauthorizedErrorHandler { UnauthorizedErrorHandler(accessTokenSupervisor: self) }
+}
+
+// What the gate, the adapter and the handler ask.
+extension AccessTokenSupervisor {
+    /// The token with the generation that a request dressed in it carries.
+    var current: (token: AccessToken?, generation: Int) {
+        state.withLock { ($0.machine.token, $0.machine.generation) }
+    }
+
+    var mayPass: Bool {
+        let now = clock.date()
+        return state.withLock { $0.machine.mayPass(at: now) }
+    }
+
+    func waitToPass() async throws {
+        try await wait { $0.wait($1, toPassAt: $2) }
+    }
+
+    func waitForRefresh(of generation: Int) async throws {
+        try await wait { machine, waiter, _ in machine.wait(waiter, forRefreshOfGeneration: generation) }
+    }
+
+    /// What an answer means for the token that its request carried; nil where it is not about one, or does not refuse it.
+    func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
+        guard let sent = response.request[option: SentToken.self] else { return nil }
+        guard isRefusal(response) else {
+            run { machine, _ in
+                machine.noteAnswer(toGeneration: sent.generation)
+                return []
+            }
+            return nil
+        }
+        if let judgement = sent.judgement.withLock({ $0 }) { return judgement }
+        let isRefreshSpent = response.request[option: TokenRepeats.self].contains(.afterRefresh)
+        var judgement = AccessTokenMachine.Judgement.giveUp
+        run { machine, _ in
+            machine.noteAnswer(toGeneration: sent.generation)
+            // A refusal of the token that this call's own refresh brought must not start another one.
+            guard !isRefreshSpent || sent.generation < machine.generation else { return [] }
+            let effects: [AccessTokenMachine.Effect]
+            (judgement, effects) = machine.judge(refusalOfGeneration: sent.generation)
+            return effects
+        }
+        sent.judgement.withLock { $0 = judgement }
+        return judgement
+    }
+
+    private func isRefusal(_ response: HTTPResponse) -> Bool {
+        unauthorizedStatuses.contains(response.status)
+            && !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+    }
+}
+
+// Running the machine.
+extension AccessTokenSupervisor {
+    /// Runs one event under the lock, and its effects outside.
+    private func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
+        let now = clock.date()
+        perform(state.withLock { event(&$0.machine, now) })
+    }
+
+    private func wait(
+        _ event: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Date) -> [AccessTokenMachine.Effect]
+    ) async throws {
+        let now = clock.date()
+        let turn = Settlement<Void>()
+        let (waiter, effects) = state.withLock { state in
+            let waiter = state.nextWaiter
+            state.nextWaiter += 1
+            state.waiters[waiter] = turn
+            return (waiter, event(&state.machine, waiter, now))
+        }
+        perform(effects)
+        do {
+            try await turn.value()
+        } catch {
+            state.withLock { state in
+                state.waiters[waiter] = nil
+                state.machine.leave(waiter)
+            }
+            throw error
+        }
+    }
+
+    private func perform(_ effects: [AccessTokenMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .startRefresh(let id, let old): startRefresh(id, replacing: old)
+            case .cancelRefresh(let id): refreshTask(id)?.cancel()
+            case .release(let waiter): turn(of: waiter)?.settle(.success(()))
+            case .fail(let waiter, let error): turn(of: waiter)?.settle(.failure(error))
+            case .announce(let event): events.publish(event)
+            }
+        }
+    }
+
+    private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<Void>? {
+        state.withLock { $0.waiters.removeValue(forKey: waiter) }
+    }
+
+    private func refreshTask(_ id: Int) -> Task<Void, Never>? {
+        state.withLock { $0.task?.id == id ? $0.task?.task : nil }
+    }
+
+    /// Rule 6: the refresh has a task of its own, and a time limit that counts even where the task does not listen.
+    private func startRefresh(_ id: Int, replacing old: AccessToken?) {
+        let refresh = refresh
+        let timeout = clock.schedule(at: clock.now() + refreshTimeout) { [self] in
+            refreshTask(id)?.cancel()
+            endRefresh(id, .failure(NetworkError(.deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout)")))
+        }
+        let task = Task.detached { [self] in
+            let result: Result<AccessToken, any Error>
+            do { result = .success(try await RefreshMark.mark { try await refresh(old) }) } catch { result = .failure(error) }
+            timeout.cancel()
+            endRefresh(id, result)
+        }
+        state.withLock { $0.task = (id, task) }
+    }
+
+    private func endRefresh(_ id: Int, _ result: Result<AccessToken, any Error>) {
+        run { machine, now in
+            switch result {
+            case .success(let token):
+                machine.refreshSucceeded(id, with: token, at: now)
+            case .failure(let error):
+                machine.refreshFailed(id, with: error, isRejection: RefreshRejection.isOne(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
+///
+/// A request that carried another token than the current one is sent again without a refresh. A call is sent again at most once for
+/// each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its own error. Only requests
+/// that the supervisor's ``TokenRequestAdapter`` has dressed are its business, and only as long as no redirect led them elsewhere.
+public struct UnauthorizedErrorHandler: ErrorHandler {
+    private let supervisor: AccessTokenSupervisor
+
+    /// Makes a handler; `supervisor.handler` is the same.
+    public init(accessTokenSupervisor: AccessTokenSupervisor) {
+        supervisor = accessTokenSupervisor
+    }
+
+    /// Asks for a retry where a token can be had for it, or passes the failure on.
+    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        guard let response = failure.response, let sent = response.request[option: SentToken.self],
+            let judgement = supervisor.judge(response), var request = failure.originalRequest
+        else { return .next(failure.error) }
+        let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
+        guard judgement != .giveUp, request[option: TokenRepeats.self].insert(reason).inserted else {
+            return .next(failure.error)
+        }
+        if judgement == .waitForRefresh {
+            do { try await supervisor.waitForRefresh(of: sent.generation) } catch { return .next(failure.error) }
+        }
+        return .retry(with: request)
+    }
+}

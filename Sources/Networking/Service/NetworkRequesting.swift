@@ -1,0 +1,63 @@
+/// Whoever issues requests: ``NetworkService`` and its subclasses, or a struct or actor of yours with a ``NetworkClient``.
+///
+/// Every call is in extensions of this protocol, and every one is sugar over ``send(_:as:with:)``. An asynchronous call runs in its
+/// caller's task: cancelling that ends it. What it throws is what the service's error handlers made of the failure, ``NetworkError`` where
+/// they left it.
+public protocol NetworkRequesting: Sendable {
+    /// The parts that requests pass through.
+    var client: NetworkClient { get }
+}
+
+extension NetworkRequesting {
+    /// Sends a request and answers with the value and the response it was read from.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - converter: What reads the answer.
+    ///   - settings: Settings for this call alone.
+    public func send<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Response<Value> {
+        try await client.pipeline(endpoint, as: converter, with: settings).run()
+    }
+
+    /// Sends a request and answers with a value: text by its charset for `String`, bytes for `Data`, everything else from JSON. Of an
+    /// optional of any of these, an empty body is nil.
+    public func request<Value: Decodable & Sendable>(
+        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Value {
+        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
+    }
+
+    /// Sends a request whose answer has nothing to read: any body, also an empty one, will do.
+    public func request(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) async throws {
+        _ = try await send(endpoint, as: .void, with: settings)
+    }
+
+    /// Sends a request and answers with what a converter reads.
+    public func request<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Value {
+        try await send(endpoint, as: converter, with: settings).value
+    }
+
+    /// Sends a request and answers with a value, read by its type, and the response.
+    public func response<Value: Decodable & Sendable>(
+        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Response<Value> {
+        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
+    }
+
+    /// Starts a call in a task of its own, at once.
+    public func task<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+    ) -> RequestTask<Value> {
+        RequestTask(client.pipeline(endpoint, as: converter, with: settings))
+    }
+
+    func automatic<Value: Decodable>(
+        for endpoint: any Endpoint, _ settings: RequestSettings
+    ) -> ResponseConverter<Value> {
+        client.resolved(settings, for: endpoint).decoder.map { .automatic(decoder: $0) } ?? .automatic()
+    }
+}

@@ -1,0 +1,31 @@
+/// One backend domain: write a subclass for each, with a method a call.
+///
+/// ```swift
+/// final class ProfileService: NetworkService, @unchecked Sendable {
+///     func profile(_ id: Int) async throws -> Profile { try await request(ProfileEndpoint.fetch(id: id)) }
+/// }
+///
+/// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session)
+/// ```
+///
+/// Every call is in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`, and is safe as long as what it stores is
+/// immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A struct or an actor that adopts
+/// ``NetworkRequesting`` is checked by the compiler in full. A call is answered also when its service is gone.
+open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because it stores one `let`
+    /// The parts that the service's requests pass through.
+    public final let client: NetworkClient
+
+    /// Makes a service. Every part has a default; see ``NetworkClient/init(environment:transport:redirects:admission:requestAdaptingService:errorHandlingService:settings:clock:)``.
+    public init(
+        environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
+        redirects: RedirectPolicy = .standard, admission: [any AdmissionPolicy] = [ConcurrencyLimit()],
+        requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
+        errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
+        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous
+    ) {
+        client = NetworkClient(
+            environment: environment, transport: transport, redirects: redirects, admission: admission,
+            requestAdaptingService: requestAdaptingService, errorHandlingService: errorHandlingService,
+            settings: settings, clock: clock)
+    }
+}

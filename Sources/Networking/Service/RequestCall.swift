@@ -1,0 +1,100 @@
+/// What one call knows of itself from attempt to attempt, and how it decides whether to try again.
+struct RequestCall: Sendable {
+    let endpoint: any Endpoint
+    let scope: CallScope
+    let clock: NetworkClock
+    let maximumAttempts: Int
+
+    private var original: HTTPRequest?
+    private var sent: HTTPRequest?
+    private var response: HTTPResponse?
+    private var failures: [RequestFailure] = []
+
+    init(endpoint: any Endpoint, scope: CallScope, clock: NetworkClock, maximumAttempts: Int) {
+        self.endpoint = endpoint
+        self.scope = scope
+        self.clock = clock
+        self.maximumAttempts = maximumAttempts
+    }
+
+    /// Begins an attempt: with the request made once, or the one that a handler put in its place.
+    mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
+        sent = nil
+        response = nil
+        if let interruption = scope.interruption { throw interruption }
+        var request = try original ?? make()
+        original = request
+        request.body = try request.body.encoded()
+        original = request
+        return request
+    }
+
+    /// Dresses the original request, and remembers it as it goes out.
+    mutating func adapt(_ original: HTTPRequest, with adapting: RequestAdaptingService) async throws -> HTTPRequest {
+        var request = original
+        try await adapting.adapt(&request, for: endpoint)
+        if let interruption = scope.interruption { throw interruption }
+        sent = request
+        return request
+    }
+
+    /// Remembers the response, whatever becomes of it.
+    mutating func note(_ response: HTTPResponse) -> HTTPResponse {
+        self.response = response
+        sent = response.request
+        return response
+    }
+
+    /// Ends the call with success, unless it was ended before.
+    func finish() throws {
+        if let interruption = scope.close() { throw interruption }
+    }
+
+    /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
+    mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
+        guard scope.interruption == nil else { throw await interrupted(handling) }
+        let failure = failure(with: error)
+        let verdict = await handling.verdict(
+            on: failure, mayRetry: { mayRetry(after: failure, with: $0) }, isInterrupted: { scope.interruption != nil })
+        guard scope.interruption == nil else { throw await interrupted(handling) }
+        failures.append(failure)
+        switch verdict {
+        case .fail(let error):
+            guard scope.close() == nil else { throw await interrupted(handling) }
+            throw error
+        case .retry(let delay, let request):
+            original = request ?? original
+            do { try await clock.wait(for: delay) } catch { throw await interrupted(handling) }
+        }
+    }
+
+    /// The error of a call that was cancelled, reset or overtaken by its deadline: the chain maps it, and no retry is granted.
+    private func interrupted(_ handling: ErrorHandlingService) async -> any Error {
+        let failure = failure(with: scope.interruption ?? .cancelled)
+        let verdict = await handling.verdict(on: failure, mayRetry: { _ in false }, isInterrupted: { false })
+        guard case .fail(let error) = verdict else { return failure.error }
+        return error
+    }
+
+    private func failure(with error: any Error) -> RequestFailure {
+        RequestFailure(
+            endpoint: endpoint, request: sent ?? original, originalRequest: original, response: response,
+            error: described(error), attempt: failures.count + 1, earlierFailures: failures)
+    }
+
+    /// The library's own errors with what was sent and what came back; an error of the user's code stays as it is.
+    private func described(_ error: any Error) -> any Error {
+        switch NetworkError.wrapping(error) {
+        case let known where known.kind != .unknown || error is NetworkError:
+            known.completed(request: sent ?? original, response: response)
+        default:
+            error
+        }
+    }
+
+    private func mayRetry(after failure: RequestFailure, with replacement: HTTPRequest?) -> Bool {
+        guard failure.attempt < maximumAttempts, failure.networkError?.kind != .cancelled else { return false }
+        guard let request = replacement ?? original else { return false }
+        return request.body.isReplayable || sent == nil
+    }
+}

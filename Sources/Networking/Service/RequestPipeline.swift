@@ -1,0 +1,73 @@
+/// The whole life of one call.
+struct RequestPipeline<Value: Sendable>: Sendable {
+    let client: NetworkClient
+    let endpoint: any Endpoint
+    let converter: ResponseConverter<Value>
+    let settings: RequestSettings
+
+    /// Sends the request, again and again as the handlers want, until there is a value or an error to end with.
+    ///
+    /// - Parameter call: The call's own state, in the scope of which this runs.
+    func run(_ call: inout RequestCall) async throws -> Response<Value> {
+        while true {
+            do {
+                let original = try call.begin { try makeRequest() }
+                let permit = try await Permit.enter(client.admission, original, for: endpoint)
+                let request = try await call.adapt(original, with: client.requestAdaptingService)
+                let response = try await call.note(carry(request, giving: permit))
+                try response.validated(by: settings.validators ?? .standard)
+                let value = try converter.convert(response)
+                try call.finish()
+                return Response(value, response)
+            } catch {
+                try await call.recover(from: error, with: client.errorHandlingService)
+            }
+        }
+    }
+
+    /// The endpoint as a request, encoded once.
+    private func makeRequest() throws -> HTTPRequest {
+        if let total = settings.timeouts.total, total <= .zero {
+            throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
+        }
+        var request = try EndpointRequest(endpoint: endpoint, environment: client.environment)
+            .make(timeouts: settings.timeouts)
+        if RefreshMark.isSet { request[option: AdmissionOption.self] = .refresh }
+        return request
+    }
+
+    /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it.
+    private func carry(_ request: HTTPRequest, giving permit: consuming Permit) async throws -> HTTPResponse {
+        let limit = settings.maximumResponseSize ?? .max
+        do {
+            var response = try await client.transport.send(request, answering: .whenComplete(limit: limit))
+            response.content = try await response.content.collected(upTo: limit)
+            permit.release(.answered(response))
+            return response
+        } catch {
+            permit.release(.failed(error))
+            throw error
+        }
+    }
+}
+
+extension RequestPipeline {
+    /// Runs in the caller's task, inside a scope that ends the library's waits.
+    func run(in scope: CallScope? = nil) async throws -> Response<Value> {
+        let scope = scope ?? CallScope(deadline: deadline)
+        let outer = CallScope.current
+        outer?.add(scope)
+        defer { outer?.remove(scope) }
+        return try await CallScope.$current.withValue(scope) {
+            var call = RequestCall(
+                endpoint: endpoint, scope: scope, clock: client.clock,
+                maximumAttempts: max(settings.maximumAttempts ?? 1, 1))
+            return try await run(&call)
+        }
+    }
+
+    /// The call's total deadline, counted from now.
+    var deadline: Deadline? {
+        settings.timeouts.total.map { Deadline(after: $0, on: client.clock) }
+    }
+}
