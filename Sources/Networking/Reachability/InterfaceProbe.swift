@@ -1,0 +1,62 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Looks at the machine's network interfaces: one that is up and has an address, other than the loopback, leads to the network.
+///
+/// It costs one system call and sends nothing, so it cannot tell whether anybody answers.
+public struct InterfaceProbe: ReachabilityProbe {
+    /// Makes a probe.
+    public init() {}
+
+    /// The same as ``glance()``.
+    public func status() async -> ReachabilityStatus { glance() }
+
+    /// What the interfaces tell.
+    public func glance() -> ReachabilityStatus {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return .unknown }
+        defer { freeifaddrs(list) }
+        var names: [String] = []
+        var next = list
+        while let entry = next {
+            if isUsable(entry.pointee) { names.append(String(cString: entry.pointee.ifa_name)) }
+            next = entry.pointee.ifa_next
+        }
+        return InterfaceProbe.status(ofInterfacesNamed: names)
+    }
+
+    /// What interfaces that are up and have an address mean, by their names.
+    static func status(ofInterfacesNamed names: [String]) -> ReachabilityStatus {
+        guard !names.isEmpty else { return .notReachable }
+        return names.allSatisfy(isCellular) ? .reachable(.cellular) : .reachable(.ethernetOrWiFi)
+    }
+
+    private static func isCellular(_ name: String) -> Bool {
+        ["pdp_ip", "rmnet", "wwan", "ppp"].contains { name.hasPrefix($0) }
+    }
+
+    private func isUsable(_ entry: ifaddrs) -> Bool {
+        let flags = UInt64(entry.ifa_flags)
+        guard flags & UInt64(IFF_UP) != 0, flags & UInt64(IFF_RUNNING) != 0, flags & UInt64(IFF_LOOPBACK) == 0,
+            let address = entry.ifa_addr
+        else { return false }
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: return true
+        case AF_INET6: return !isLinkLocal(address)
+        default: return false
+        }
+    }
+
+    private func isLinkLocal(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
+        address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+            withUnsafeBytes(of: pointer.pointee.sin6_addr) { $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// Finds out whether the network can be reached.
+///
+/// ```swift
+/// struct HealthProbe: ReachabilityProbe {
+///     let service: BackendService
+///
+///     func status() async -> ReachabilityStatus {
+///         let isUp = (try? await service.request(HealthEndpoint.ping) as Void) != nil
+///         return isUp ? .reachable(.ethernetOrWiFi) : .notReachable
+///     }
+/// }
+/// ```
+public protocol ReachabilityProbe: Sendable {
+    /// Looks, and takes its time for it. It does not throw: what cannot be reached for whatever reason is not reachable.
+    func status() async -> ReachabilityStatus
+    /// What can be told at once, without waiting for anything.
+    func glance() -> ReachabilityStatus
+}
+
+extension ReachabilityProbe {
+    /// What the system's interfaces tell.
+    public func glance() -> ReachabilityStatus { InterfaceProbe().glance() }
+}

@@ -1,0 +1,123 @@
+public import Foundation
+public import Networking
+
+/// A clock that only moves when told to: tests of timeouts, retries and expiry wait for nothing.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let service = ProfileService(environment: environment, transport: stub, clock: clock.networkClock)
+/// async let profile = service.profile(7)
+/// await clock.waitForSleepers()               // the retry's wait has begun
+/// clock.advance(by: .seconds(2))
+/// ```
+public final class ManualClock: Clock, @unchecked Sendable {  // because every variable is only touched under the lock
+    /// A moment of a manual clock: the time since it was made.
+    public struct Instant: InstantProtocol {
+        /// The time since the clock was made.
+        public let offset: Duration
+
+        /// The moment some time later.
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// The time from this moment to another.
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether one moment is before another.
+        public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.offset < rhs.offset }
+    }
+
+    private struct Sleeper {
+        let instant: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private let lock = NSLock()
+    private let start: Date
+    private var instant = Instant(offset: .zero)
+    private var sleepers: [Int: Sleeper] = [:]
+    private var cancelled: Set<Int> = []
+    private var nextID = 0
+    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    /// Makes a clock.
+    ///
+    /// - Parameter date: The wall-clock time to begin with.
+    public init(date: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
+        start = date
+    }
+
+    /// The current moment.
+    public var now: Instant { lock.withLock { instant } }
+
+    /// The wall-clock time, which moves with the clock.
+    public var date: Date { start.addingTimeInterval(now.offset / .seconds(1)) }
+
+    /// The smallest step: one nanosecond.
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// The clock in the form that services take.
+    public var networkClock: NetworkClock { NetworkClock(self, date: { [self] in date }) }
+
+    /// How many sleeps are under way.
+    public var sleeperCount: Int { lock.withLock { sleepers.count } }
+
+    /// Moves the time forward and wakes whoever's moment has come, the earliest first.
+    public func advance(by duration: Duration) {
+        let woken = lock.withLock {
+            instant = instant.advanced(by: duration)
+            let due = sleepers.filter { $0.value.instant <= instant }
+            for id in due.keys { sleepers[id] = nil }
+            return due.sorted { ($0.value.instant, $0.key) < ($1.value.instant, $1.key) }.map(\.value.continuation)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    /// Waits until at least so many sleeps are under way.
+    public func waitForSleepers(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let isThere = lock.withLock {
+                guard sleepers.count < count else { return true }
+                watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Sleeps until the clock has been moved to a moment.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = lock.withLock {
+            defer { nextID += 1 }
+            return nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                begin(id, Sleeper(instant: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    private func begin(_ id: Int, _ sleeper: Sleeper) {
+        let (outcome, watching): (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) = lock.withLock {
+            if cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
+            if sleeper.instant <= instant { return (.success(()), []) }
+            sleepers[id] = sleeper
+            let satisfied = watchers.filter { $0.count <= sleepers.count }.map(\.continuation)
+            watchers.removeAll { $0.count <= sleepers.count }
+            return (nil, satisfied)
+        }
+        if let outcome { sleeper.continuation.resume(with: outcome) }
+        for continuation in watching { continuation.resume() }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper = lock.withLock {
+            let sleeper = sleepers.removeValue(forKey: id)
+            if sleeper == nil { cancelled.insert(id) }
+            return sleeper
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+}

@@ -1,0 +1,159 @@
+public import Foundation
+public import Networking
+
+/// A transport that answers by itself, as a script says: the network of a unit test.
+///
+/// ```swift
+/// let stub = StubTransport()
+/// stub.on(.get, "/users/7", .json(["id": 7]))
+/// stub.on(.post, "/users", .status(.conflict), .status(.created))      // first the one, then the other, which stays
+/// let profiles = ProfileService(environment: environment, transport: stub)
+/// ```
+///
+/// A request that no rule takes fails with a description of the request. Every request is checked as an engine would check it, and
+/// remembered in ``requests``.
+public final class StubTransport: Transport, @unchecked Sendable {  // because every variable is only touched under the lock
+    /// Answers a request.
+    public typealias Handler = @Sendable (HTTPRequest) async throws -> StubAnswer
+
+    private struct Rule {
+        let method: HTTPMethod?
+        let path: String?
+        var answers: [Handler]
+    }
+
+    private let lock = NSLock()
+    private let clock: NetworkClock
+    private var rules: [Rule] = []
+    private var received: [HTTPRequest] = []
+
+    /// Makes a transport without rules.
+    ///
+    /// - Parameter clock: What delays are measured on.
+    public init(clock: NetworkClock = .continuous) {
+        self.clock = clock
+    }
+
+    /// Makes a transport that answers every request with a closure.
+    public convenience init(clock: NetworkClock = .continuous, _ handler: @escaping Handler) {
+        self.init(clock: clock)
+        on(nil, nil, handler)
+    }
+
+    /// Adds a rule; of several that match, the one added last answers.
+    ///
+    /// - Parameters:
+    ///   - method: The method; nil takes any.
+    ///   - path: The path, percent-encoded; nil takes any.
+    ///   - answers: The answers, one a request; the last one stays.
+    public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
+        add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
+    }
+
+    /// Adds a rule whose answer a closure makes.
+    public func on(_ method: HTTPMethod?, _ path: String?, _ handler: @escaping Handler) {
+        add(Rule(method: method, path: path, answers: [handler]))
+    }
+
+    /// The requests received so far, in order.
+    public var requests: [HTTPRequest] { lock.withLock { received } }
+
+    /// Answers as the rules say.
+    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        try request.validate()
+        let handler = nextHandler(request)
+        guard let handler else {
+            throw NetworkError(.cannotConnect, reason: "no rule of the stub takes it", request: request)
+        }
+        let answer = try await handler(request)
+        if answer.delay > .zero { try await clock.sleep(clock.now() + answer.delay) }
+        try Task.checkCancellation()
+        if let error = answer.error { throw error }
+        return HTTPResponse(answer.status, headers: answer.headers, content: .data(answer.body), to: request)
+    }
+
+    private func add(_ rule: Rule) {
+        lock.withLock { rules.insert(rule, at: 0) }
+    }
+
+    private func nextHandler(_ request: HTTPRequest) -> Handler? {
+        lock.withLock {
+            received.append(request)
+            let path = request.url.path(percentEncoded: true)
+            let index = rules.firstIndex { rule in
+                (rule.method == nil || rule.method == request.method)
+                    && (rule.path == nil || rule.path == (path.isEmpty ? "/" : path))
+            }
+            guard let index else { return nil }
+            return rules[index].answers.count > 1 ? rules[index].answers.removeFirst() : rules[index].answers.first
+        }
+    }
+}
+
+/// One answer of a ``StubTransport``.
+public struct StubAnswer: Sendable {
+    /// The status.
+    public var status: HTTPStatus
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body.
+    public var body: Data
+    /// How long to wait before answering, on the stub's clock.
+    public var delay: Duration
+    /// What is thrown in place of an answer.
+    public var error: (any Error)?
+
+    /// Makes an answer.
+    public init(
+        _ status: HTTPStatus = .ok, headers: HTTPHeaders = [], body: Data = Data(), delay: Duration = .zero,
+        error: (any Error)? = nil
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.delay = delay
+        self.error = error
+    }
+
+    /// A status without a body.
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = []) -> StubAnswer {
+        StubAnswer(status, headers: headers)
+    }
+
+    /// JSON text as it stands.
+    public static func json(text: String, status: HTTPStatus = .ok) -> StubAnswer {
+        StubAnswer(status, headers: [.contentType: "application/json"], body: Data(text.utf8))
+    }
+
+    /// A value as JSON. A value that cannot be encoded is an answer that throws the encoder's error.
+    public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> StubAnswer {
+        do {
+            return StubAnswer(
+                status, headers: [.contentType: "application/json"], body: try JSONEncoder().encode(value))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A text in UTF-8.
+    public static func text(_ text: String, status: HTTPStatus = .ok) -> StubAnswer {
+        StubAnswer(status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
+    }
+
+    /// A failure on the way.
+    public static func failure(_ error: any Error) -> StubAnswer {
+        StubAnswer(error: error)
+    }
+
+    /// A failure on the way, of a kind.
+    public static func failure(_ kind: NetworkError.Kind) -> StubAnswer {
+        StubAnswer(error: NetworkError(kind))
+    }
+
+    /// The same answer after a wait on the stub's clock.
+    public func delayed(by delay: Duration) -> StubAnswer {
+        var answer = self
+        answer.delay = delay
+        return answer
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+/// Keeps the house: which room may know which.
+@Suite("Architecture")
+struct ArchitectureTests {
+    private static let floors: [(room: String, floor: Int)] = [
+        ("Concurrency", 1), ("HTTP", 2), ("Encoding", 3), ("Transport", 3), ("Response", 4), ("Endpoint", 5),
+        ("Reachability", 5), ("Observation", 6), ("Admission", 7), ("RequestAdapting", 7), ("ErrorHandling", 7),
+        ("Authorization", 8), ("Service", 9),
+    ]
+
+    private struct Source {
+        let room: String
+        let file: String
+        let code: String
+
+        var mentions: Set<String> {
+            Set(code.matches(of: /[A-Za-z_][A-Za-z0-9_]*/).map { String($0.output) })
+        }
+
+        /// The types declared at the file's top level.
+        var declarations: [String] {
+            code.matches(of: /(?m)^(?:public |private |fileprivate |final |open |indirect |@\w+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/)
+                .map { String($0.output.1) }
+        }
+    }
+
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func sources() throws -> [Source] {
+        let library = root.appendingPathComponent("Sources/Networking")
+        let enumerator = try #require(FileManager.default.enumerator(at: library, includingPropertiesForKeys: nil))
+        return try enumerator.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map { url in
+            let room = url.deletingLastPathComponent().lastPathComponent
+            let text = try String(contentsOf: url, encoding: .utf8)
+            return Source(room: room, file: "\(room)/\(url.lastPathComponent)", code: withoutCommentsAndTexts(text))
+        }
+    }
+
+    private static func withoutCommentsAndTexts(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            var code = String(line)
+            if let comment = code.range(of: "//") { code = String(code[..<comment.lowerBound]) }
+            return code.replacing(/"(?:[^"\\(]|\\.)*"/, with: "\"\"")
+        }.joined(separator: "\n")
+    }
+
+    @Test("Every room is one that DESIGN.md draws, and every file stands in a room")
+    func rooms() throws {
+        let known = Set(Self.floors.map(\.room))
+        for source in try Self.sources() { #expect(known.contains(source.room), "\(source.file) stands in no room") }
+    }
+
+    @Test("A file names only types of its own room and of rooms on lower floors")
+    func floors() throws {
+        let sources = try Self.sources()
+        let floor = Dictionary(uniqueKeysWithValues: Self.floors.map { ($0.room, $0.floor) })
+        var home: [String: String] = [:]
+        for source in sources { for name in source.declarations { home[name] = source.room } }
+        #expect(home.count > 80, "the declarations were not found")
+        for source in sources {
+            for name in source.mentions {
+                guard let room = home[name], room != source.room else { continue }
+                #expect(
+                    floor[room, default: 0] < floor[source.room, default: 0],
+                    "\(source.file) names \(name) of the room \(room)")
+            }
+        }
+    }
+
+    @Test("Service does not know Authorization, but for one convenience")
+    func serviceDoesNotKnowAuthorization() throws {
+        let sources = try Self.sources()
+        let tokens = Set(sources.filter { $0.room == "Authorization" }.flatMap(\.declarations))
+        let knowing = sources.filter { $0.room == "Service" && !tokens.isDisjoint(with: $0.mentions) }.map(\.file)
+        #expect(knowing == ["Service/NetworkService+Authorization.swift"])
+    }
+
+    @Test("Every unchecked conformance says why it is safe")
+    func uncheckedSaysBecause() throws {
+        for target in ["Networking", "NetworkingTesting"] {
+            let directory = Self.root.appendingPathComponent("Sources/\(target)")
+            let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+            for case let url as URL in enumerator where url.pathExtension == "swift" {
+                for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
+                    guard line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") else { continue }
+                    guard !line.trimmingCharacters(in: .whitespaces).hasPrefix("///") else { continue }
+                    #expect(line.contains("because"), "\(url.lastPathComponent): \(line)")
+                }
+            }
+        }
+    }
+
+    @Test("The visible top level is the five names")
+    func topLevel() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
+        #expect(Set(names).subtracting(["Package.resolved"]) == ["Package.swift", "Sources", "Tests", "Example", "README.md"])
+    }
+
+    @Test("Networking imports no package, and NetworkingTesting uses its public API only")
+    func imports() throws {
+        let allowed: Set<String> = ["Foundation", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Networking"]
+        for target in ["Networking", "NetworkingTesting"] {
+            let directory = Self.root.appendingPathComponent("Sources/\(target)")
+            let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+            for case let url as URL in enumerator where url.pathExtension == "swift" {
+                let text = try String(contentsOf: url, encoding: .utf8)
+                #expect(!text.contains("@testable"))
+                for match in text.matches(of: /(?m)^\s*(?:public )?import (\w+)/) {
+                    #expect(allowed.contains(String(match.output.1)), "\(url.lastPathComponent) imports \(match.output.1)")
+                }
+            }
+        }
+    }
+}

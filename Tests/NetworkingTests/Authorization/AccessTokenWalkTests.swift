@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+/// A seeded random walk over the machine, with the calls that use it played beside it.
+@Suite("The token's rules under chance")
+struct AccessTokenWalkTests {
+    @Test("100,000 events keep every invariant", arguments: [1, 2, 3] as [UInt64])
+    func walk(seed: UInt64) {
+        var walk = TokenWalk(seed: seed)
+        for _ in 0..<100_000 { walk.step() }
+        walk.drain()
+        #expect(walk.faults.isEmpty, "\(walk.faults.prefix(5))")
+        #expect(walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100, "the walk went nowhere")
+    }
+}
+
+private struct TokenWalk {
+    private struct Call {
+        var repeats: TokenRepeats = []
+        var carried: Int?
+        var lastSent = -1
+        var isWaiting = false
+    }
+
+    private var random: SeededGenerator
+    private var machine: AccessTokenMachine
+    private var now = Date(timeIntervalSince1970: 0)
+    private var calls: [UInt64: Call] = [:]
+    private var nextCall: UInt64 = 0
+    private var running: Int?
+    private var isLoggedOut = false
+
+    private(set) var faults: [String] = []
+    private(set) var refreshes = 0
+    private(set) var answered = 0
+    private(set) var logOuts = 0
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        machine = AccessTokenMachine(token: AccessToken("t", expiresAt: now + 1_000), at: now)
+    }
+
+    mutating func step() {
+        now += Double.random(in: 0..<5, using: &random)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<25: begin()
+        case 25..<50: answer(isRefused: false)
+        case 50..<80: answer(isRefused: true)
+        case 80..<86: cancel()
+        case 86..<88: set(nil)
+        case 88..<91: set(token())
+        default: endRefresh()
+        }
+    }
+
+    /// Lets everything come to its end: nobody may be left waiting.
+    mutating func drain() {
+        for _ in 0..<10_000 {
+            if running != nil { endRefresh() }
+            answer(isRefused: false)
+        }
+        if !calls.isEmpty { faults.append("\(calls.count) calls were never answered") }
+    }
+
+    private mutating func token() -> AccessToken {
+        AccessToken("t", expiresAt: Bool.random(using: &random) ? now + Double.random(in: -5..<300, using: &random) : nil)
+    }
+
+    private mutating func begin() {
+        guard calls.count < 200 else { return }
+        nextCall += 1
+        calls[nextCall] = Call()
+        pass(nextCall)
+    }
+
+    /// The gate, then the adapter.
+    private mutating func pass(_ id: UInt64) {
+        guard !machine.mayPass(at: now) else { return send(id) }
+        calls[id]?.isWaiting = true
+        perform(machine.wait(id, toPassAt: now))
+    }
+
+    private mutating func send(_ id: UInt64) {
+        guard let call = calls[id] else { return faults.append("an answered call was sent") }
+        if machine.generation < call.lastSent { faults.append("a call was repeated with an older token") }
+        calls[id]?.isWaiting = false
+        calls[id]?.lastSent = machine.generation
+        calls[id]?.carried = machine.generation
+    }
+
+    private mutating func answer(isRefused: Bool) {
+        let sent = calls.filter { $0.value.carried != nil }.keys.sorted()
+        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried else { return }
+        machine.noteAnswer(toGeneration: carried)
+        guard isRefused, !(call.repeats.contains(.afterRefresh) && carried >= machine.generation) else { return finish(id) }
+        let (judgement, effects) = machine.judge(refusalOfGeneration: carried)
+        if isLoggedOut, !effects.refreshIDs.isEmpty { faults.append("a refresh began after log-out") }
+        call.carried = nil
+        calls[id] = call
+        perform(effects)
+        let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
+        guard judgement != .giveUp, calls[id]?.repeats.insert(reason).inserted == true else { return finish(id) }
+        guard judgement == .waitForRefresh else { return pass(id) }
+        calls[id]?.isWaiting = true
+        perform(machine.wait(id, forRefreshOfGeneration: carried))
+    }
+
+    private mutating func finish(_ id: UInt64) {
+        if calls.removeValue(forKey: id) == nil { faults.append("a call was answered twice") } else { answered += 1 }
+    }
+
+    private mutating func cancel() {
+        guard let id = calls.keys.sorted().randomElement(using: &random) else { return }
+        if calls[id]?.isWaiting == true { machine.leave(id) }
+        finish(id)
+    }
+
+    private mutating func set(_ token: AccessToken?) {
+        isLoggedOut = token == nil
+        if token == nil { logOuts += 1 }
+        perform(machine.set(token, at: now))
+    }
+
+    private mutating func endRefresh() {
+        guard let id = running else { return }
+        running = nil
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: perform(machine.refreshFailed(id, with: RefresherReleased(), isRejection: Bool.random(using: &random)))
+        default: perform(machine.refreshSucceeded(id, with: token(), at: now))
+        }
+    }
+
+    private mutating func perform(_ effects: [AccessTokenMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .startRefresh(let id, _):
+                if running != nil { faults.append("two refreshes ran at once") }
+                if isLoggedOut { faults.append("a refresh began after log-out") }
+                running = id
+                refreshes += 1
+            case .release(let id):
+                guard calls[id]?.isWaiting == true else { return faults.append("a call was let go that did not wait") }
+                send(id)
+            case .fail(let id, _):
+                guard calls[id]?.isWaiting == true else { return faults.append("a call failed that did not wait") }
+                finish(id)
+            case .cancelRefresh, .announce:
+                break
+            }
+        }
+    }
+}
