@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// One accepted connection: a thread of its own reads requests, has them handled and writes the answers.
-final class LoopbackConnection: @unchecked Sendable {  // because the buffer and the body's state are only touched by its own thread
+final class LoopbackConnection: @unchecked Sendable {  // because its own thread alone touches it
     /// What the connection's thread is asked to do while a handler runs.
     private enum Job {
         case read(CheckedContinuation<Data?, Never>)
@@ -128,7 +128,8 @@ extension LoopbackConnection {
     }
 
     private func readChunk() -> Data? {
-        guard let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16), fillBuffer(to: size + 2) else {
+        guard let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16), fillBuffer(to: size + 2)
+        else {
             body = .none
             return nil
         }
@@ -269,13 +270,15 @@ extension LoopbackConnection {
     private func head(of answer: LoopbackAnswer, to request: LoopbackRequest) -> Data {
         var headers = answer.headers
         switch answer.content {
-        case .fixed(let data): headers[.contentLength] = answer.status == 304 || answer.status == 204 ? nil : "\(data.count)"
+        case .fixed(let data):
+            headers[.contentLength] = answer.status == 304 || answer.status == 204 ? nil : "\(data.count)"
         case .written(let length?, _): headers.contentLength = length
         case .chunked, .written(nil, _): headers[.transferEncoding] = "chunked"
         case .raw: break
         }
         if answer.closesConnection { headers[.connection] = "close" }
-        let lines = ["HTTP/1.1 \(answer.status.code) \(answer.status.reasonPhrase)"] + headers.map { "\($0.name): \($0.value)" }
+        let lines =
+            ["HTTP/1.1 \(answer.status.code) \(answer.status.reasonPhrase)"] + headers.map { "\($0.name): \($0.value)" }
         return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 

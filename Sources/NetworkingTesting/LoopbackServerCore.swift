@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// What the server's threads share; it lives until the last of them has ended.
-final class LoopbackServerCore: @unchecked Sendable {  // because every variable is only touched under the lock
+final class LoopbackServerCore: @unchecked Sendable {  // because of the lock around every variable
     struct Counters {
         var accepted = 0
         var open = 0

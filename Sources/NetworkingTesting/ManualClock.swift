@@ -10,7 +10,7 @@ public import Networking
 /// await clock.waitForSleepers()               // the retry's wait has begun
 /// clock.advance(by: .seconds(2))
 /// ```
-public final class ManualClock: Clock, @unchecked Sendable {  // because every variable is only touched under the lock
+public final class ManualClock: Clock, @unchecked Sendable {  // because of the lock around every variable
     /// A moment of a manual clock: the time since it was made.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.

@@ -2,7 +2,7 @@ import Foundation
 public import Networking
 
 /// A transport that remembers what passes through it.
-public final class RecordingTransport: Transport, @unchecked Sendable {  // because the exchanges are only touched under the lock
+public final class RecordingTransport: Transport, @unchecked Sendable {  // because of the lock around the exchanges
     /// One request and what became of it.
     public struct Exchange: Sendable {
         /// The request as it went to the base.

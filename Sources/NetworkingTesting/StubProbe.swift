@@ -2,7 +2,7 @@ import Foundation
 public import Networking
 
 /// A reachability probe that finds what it is told to.
-public final class StubProbe: ReachabilityProbe, @unchecked Sendable {  // because every variable is only touched under the lock
+public final class StubProbe: ReachabilityProbe, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var current: ReachabilityStatus
     private var asked = 0

@@ -7,7 +7,7 @@ public import Networking
 /// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …
 /// let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
 /// ```
-public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  // because every variable is only touched under the lock
+public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
     private let answer: @Sendable (_ count: Int, _ old: AccessToken?) async throws -> AccessToken
     private var counted = 0

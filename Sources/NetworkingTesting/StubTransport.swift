@@ -12,7 +12,7 @@ public import Networking
 ///
 /// A request that no rule takes fails with a description of the request. Every request is checked as an engine would check it, and
 /// remembered in ``requests``.
-public final class StubTransport: Transport, @unchecked Sendable {  // because every variable is only touched under the lock
+public final class StubTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// Answers a request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubAnswer
 

@@ -21,8 +21,11 @@ struct ArchitectureTests {
 
         /// The types declared at the file's top level.
         var declarations: [String] {
-            code.matches(of: /(?m)^(?:public |private |fileprivate |final |open |indirect |@\w+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/)
-                .map { String($0.output.1) }
+            code.matches(
+                of:
+                    /(?m)^(?:public |private |fileprivate |final |open |indirect |@\w+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/
+            )
+            .map { String($0.output.1) }
         }
     }
 
@@ -82,7 +85,8 @@ struct ArchitectureTests {
     func uncheckedSaysBecause() throws {
         for target in ["Networking", "NetworkingTesting"] {
             let directory = Self.root.appendingPathComponent("Sources/\(target)")
-            let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+            let enumerator = try #require(
+                FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
             for case let url as URL in enumerator where url.pathExtension == "swift" {
                 for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
                     guard line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") else { continue }
@@ -96,7 +100,10 @@ struct ArchitectureTests {
     @Test("The visible top level is the five names")
     func topLevel() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
-        #expect(Set(names).subtracting(["Package.resolved"]) == ["Package.swift", "Sources", "Tests", "Example", "README.md"])
+        #expect(
+            Set(names).subtracting(["Package.resolved"]) == [
+                "Package.swift", "Sources", "Tests", "Example", "README.md",
+            ])
     }
 
     @Test("Networking imports no package, and NetworkingTesting uses its public API only")
@@ -104,12 +111,14 @@ struct ArchitectureTests {
         let allowed: Set<String> = ["Foundation", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Networking"]
         for target in ["Networking", "NetworkingTesting"] {
             let directory = Self.root.appendingPathComponent("Sources/\(target)")
-            let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+            let enumerator = try #require(
+                FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
             for case let url as URL in enumerator where url.pathExtension == "swift" {
                 let text = try String(contentsOf: url, encoding: .utf8)
                 #expect(!text.contains("@testable"))
                 for match in text.matches(of: /(?m)^\s*(?:public )?import (\w+)/) {
-                    #expect(allowed.contains(String(match.output.1)), "\(url.lastPathComponent) imports \(match.output.1)")
+                    #expect(
+                        allowed.contains(String(match.output.1)), "\(url.lastPathComponent) imports \(match.output.1)")
                 }
             }
         }

@@ -201,11 +201,16 @@ extension AccessTokenSupervisor {
         let refresh = refresh
         let timeout = clock.schedule(at: clock.now() + refreshTimeout) { [self] in
             refreshTask(id)?.cancel()
-            endRefresh(id, .failure(NetworkError(.deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout)")))
+            endRefresh(
+                id,
+                .failure(
+                    NetworkError(.deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout)")))
         }
         let task = Task.detached { [self] in
             let result: Result<AccessToken, any Error>
-            do { result = .success(try await RefreshMark.mark { try await refresh(old) }) } catch { result = .failure(error) }
+            do { result = .success(try await RefreshMark.mark { try await refresh(old) }) } catch {
+                result = .failure(error)
+            }
             timeout.cancel()
             endRefresh(id, result)
         }

@@ -4,7 +4,8 @@ enum RefreshRejection {
         switch error {
         case is AccessTokenRejected: true
         case let error as GeneralRequestError: error == .noAuth || error == .forbidden
-        case let error as NetworkError: error.kind == .unacceptableStatus && error.status.map(statuses.contains) ?? false
+        case let error as NetworkError:
+            error.kind == .unacceptableStatus && error.status.map(statuses.contains) ?? false
         default: false
         }
     }

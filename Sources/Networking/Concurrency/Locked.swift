@@ -4,7 +4,7 @@ import Foundation
 ///
 /// `NSLock` and not `Mutex`: the latter needs newer Apple systems and gives false races under the thread sanitizer.
 /// Never resume a continuation or call a closure inside `withLock`; take what is needed out, then act.
-final class Locked<State: Sendable>: @unchecked Sendable {  // because `state` is private and read and written under `lock`
+final class Locked<State: Sendable>: @unchecked Sendable {  // because of the lock around `state`
     private let lock = NSLock()
     private var state: State
 

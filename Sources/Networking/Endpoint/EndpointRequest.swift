@@ -23,7 +23,8 @@ struct EndpointRequest {
     /// Base, prefix, path and query, joined component by component with one slash between.
     private func url() throws -> URL {
         let base = try base()
-        let path = try [base.path, prefix(), endpoint.path.percentEncoded()].filter { !$0.isEmpty }.joined(separator: "/")
+        let path = try [base.path, prefix(), endpoint.path.percentEncoded()].filter { !$0.isEmpty }.joined(
+            separator: "/")
         var text = base.origin + (path.isEmpty ? "" : "/" + path)
         let query = [base.query, (environment.query + endpoint.query).percentEncoded].filter { !$0.isEmpty }
         if !query.isEmpty { text += "?" + query.joined(separator: "&") }
@@ -45,7 +46,8 @@ struct EndpointRequest {
         let own = endpoint.baseURL
         if own.scheme == nil, own.host == nil {
             guard let shared = environment.baseURL else {
-                throw NetworkError(.invalidRequest, reason: "base URL: neither the endpoint nor the environment has one")
+                throw NetworkError(
+                    .invalidRequest, reason: "base URL: neither the endpoint nor the environment has one")
             }
             let base = try EndpointRequest.base(shared)
             let paths = [base.path, EndpointRequest.trimmed(own.percentEncodedPath)].filter { !$0.isEmpty }
@@ -60,7 +62,9 @@ struct EndpointRequest {
         guard let scheme = url.scheme, let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw NetworkError(
                 .invalidRequest,
-                reason: "base URL: \"\(url.withoutQuery)\" has no \(url.scheme == nil ? "scheme" : "host"); write it with https://")
+                reason:
+                    "base URL: \"\(url.withoutQuery)\" has no \(url.scheme == nil ? "scheme" : "host"); write it with https://"
+            )
         }
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
             throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")

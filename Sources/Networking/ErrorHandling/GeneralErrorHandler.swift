@@ -15,7 +15,9 @@ public struct GeneralErrorHandler: ErrorHandler {
     }
 
     private func mapped(_ failure: RequestFailure) -> (any Error)? {
-        guard let error = failure.networkError else { return failure.error is CancellationError ? GeneralRequestError.cancelled : nil }
+        guard let error = failure.networkError else {
+            return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
+        }
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
             return failure.endpoint.error(for: status) ?? general(status)
         }

@@ -42,6 +42,7 @@ extension RequestFailure: CustomStringConvertible {
     /// Path, method and error: ``<RequestFailure> from `/users/7` [GET]: 404 Not Found``.
     public var description: String {
         let place = request.map { "`\($0.url.path)` [\($0.method)]" } ?? "`\(type(of: endpoint))` [not sent]"
-        return "<RequestFailure> from \(place): \(status?.description ?? networkError?.kind.explanation ?? "\(type(of: error))")"
+        return
+            "<RequestFailure> from \(place): \(status?.description ?? networkError?.kind.explanation ?? "\(type(of: error))")"
     }
 }

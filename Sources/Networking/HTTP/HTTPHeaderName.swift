@@ -2,7 +2,8 @@
 ///
 /// Names are equal without regard to the case of ASCII letters and keep the spelling they were made with.
 /// A name that is no token is refused when the request is sent, with ``NetworkError/Kind/invalidRequest``.
-public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     /// The name as it goes on the wire.
     public let rawValue: String
 

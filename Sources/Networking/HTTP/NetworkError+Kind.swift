@@ -99,7 +99,8 @@ extension NetworkError.Kind {
     }
 
     private static let urlErrorCodes: [Self: URLError.Code] = [
-        .notConnected: .notConnectedToInternet, .cannotResolveHost: .cannotFindHost, .cannotConnect: .cannotConnectToHost,
+        .notConnected: .notConnectedToInternet, .cannotResolveHost: .cannotFindHost,
+        .cannotConnect: .cannotConnectToHost,
         .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
         .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
@@ -133,7 +134,8 @@ extension NetworkError.Kind {
         case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired,
             .appTransportSecurityRequiresSecureConnection:
             self = .tlsFailed
-        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData, .zeroByteResource:
+        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
+            .zeroByteResource:
             self = .malformedResponse
         case .dataLengthExceedsMaximum: self = .responseTooLarge
         case .httpTooManyRedirects: self = .tooManyRedirects

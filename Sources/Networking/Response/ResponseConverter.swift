@@ -82,7 +82,8 @@ extension ResponseConverter where Value: Decodable {
     /// - Parameters:
     ///   - type: The type to read, where it is not known from the context.
     ///   - decoder: The decoder; by default one with Foundation's settings.
-    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
+    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter
+    {
         ResponseConverter { response in
             guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
             return try decoder.decode(type, from: response.data)

@@ -48,7 +48,8 @@ public final class NetworkClient: Sendable {
     func pipeline<Value: Sendable>(
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) -> RequestPipeline<Value> {
-        RequestPipeline(client: self, endpoint: endpoint, converter: converter, settings: resolved(settings, for: endpoint))
+        RequestPipeline(
+            client: self, endpoint: endpoint, converter: converter, settings: resolved(settings, for: endpoint))
     }
 
     /// The settings of one call: what the call says, then the endpoint, then the service.

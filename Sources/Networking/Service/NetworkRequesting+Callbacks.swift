@@ -12,7 +12,8 @@ extension NetworkRequesting {
         for endpoint: some Endpoint, with settings: RequestSettings = RequestSettings(),
         success: @escaping SuccessHandler<Value>, failure: @escaping FailureHandler
     ) -> any CancellableRequest {
-        request(for: endpoint, as: automatic(for: endpoint, settings), with: settings, success: success, failure: failure)
+        request(
+            for: endpoint, as: automatic(for: endpoint, settings), with: settings, success: success, failure: failure)
     }
 
     /// Sends a request; the closure gets the value, read by its type, and the response.

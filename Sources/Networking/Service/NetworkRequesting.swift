@@ -16,7 +16,8 @@ extension NetworkRequesting {
     ///   - converter: What reads the answer.
     ///   - settings: Settings for this call alone.
     public func send<Value: Sendable>(
-        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
         try await client.pipeline(endpoint, as: converter, with: settings).run()
     }
@@ -36,7 +37,8 @@ extension NetworkRequesting {
 
     /// Sends a request and answers with what a converter reads.
     public func request<Value: Sendable>(
-        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         try await send(endpoint, as: converter, with: settings).value
     }
@@ -50,7 +52,8 @@ extension NetworkRequesting {
 
     /// Starts a call in a task of its own, at once.
     public func task<Value: Sendable>(
-        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Value> {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// One exchange in an engine: takes what comes from the wire and settles the answer once.
 ///
-/// It knows no engine. An engine tells it of heads, bytes and the end, from whatever thread it uses, and looks after `abandoned`: the
-/// answer is settled by somebody else (the caller left, the reader left, a bound was passed) and the transfer is to be ended.
+/// It knows no engine. An engine tells it of heads, bytes and the end, from whatever thread it uses, and ends the exchange when bytes are
+/// not wanted any more: the caller or the reader has left, or a bound was passed.
 final class Transfer: Sendable {
     private struct Head: Sendable {
         let status: HTTPStatus
@@ -18,7 +18,7 @@ final class Transfer: Sendable {
     }
 
     let request: HTTPRequest
-    let answer = Settlement<HTTPResponse>()
+    private let answer = Settlement<HTTPResponse>()
     private let limit: Int?
     private let pipe: BytePipe
     private let start = ContinuousClock.now
@@ -38,6 +38,13 @@ final class Transfer: Sendable {
         if case .whenComplete(let limit) = timing { self.limit = limit } else { limit = nil }
         pipe = BytePipe(capacity: capacity, onRoom: onRoom, onAbandon: onAbandon)
         state = Locked(State(lastActivity: start))
+    }
+
+    /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is noticed.
+    func response() async throws -> HTTPResponse {
+        var response = try await answer.value()
+        if limit == nil { response.content = .stream(IncomingBody(pipe)) }
+        return response
     }
 
     /// Whether a head has come.
@@ -62,9 +69,7 @@ final class Transfer: Sendable {
             return state.timing
         }
         guard limit == nil else { return }
-        let content = ResponseContent.stream(IncomingBody(pipe))
-        answer.settle(
-            .success(HTTPResponse(status, headers: headers, content: content, to: request, timing: timing)))
+        answer.settle(.success(HTTPResponse(status, headers: headers, to: request, timing: timing)))
     }
 
     /// Bytes of the body came.
@@ -89,7 +94,9 @@ final class Transfer: Sendable {
             return (state.head, state.body, state.timing)
         }
         pipe.finish()
-        guard let head else { return fail(NetworkError(.malformedResponse, reason: "the exchange ended without a head")) }
+        guard let head else {
+            return fail(NetworkError(.malformedResponse, reason: "the exchange ended without a head"))
+        }
         answer.settle(
             .success(
                 HTTPResponse(head.status, headers: head.headers, content: .data(body), to: request, timing: timing)))

@@ -31,7 +31,8 @@ struct URLSessionFailure {
         case .unknown: return kindOfUnknown
         case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
-        case .unsupportedURL, .badURL: return .malformedResponse  // the URL was checked: it is the answer that is no HTTP
+        // The URL was checked before, so that it is the answer that is no HTTP.
+        case .unsupportedURL, .badURL: return .malformedResponse
         default: return NetworkError.Kind(error.code)
         }
     }

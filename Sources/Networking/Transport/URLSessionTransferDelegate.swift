@@ -49,7 +49,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             return
         case .full:
             transfer.fail(
-                NetworkError(.responseTooLarge, reason: "the reader is too slow: the bytes that wait for it passed their bound"))
+                NetworkError(
+                    .responseTooLarge, reason: "the reader is too slow: the bytes that wait for it passed their bound"))
             dataTask.cancel()
         case .abandoned:
             dataTask.cancel()

@@ -75,7 +75,7 @@ public final class URLSessionTransport: Transport {
                 request, answering: timing, capacity: limits.bufferedBytes, onAbandon: { running.cancel() })
             try start(running, message, transfer)
             do {
-                return try await transfer.answer.value()
+                return try await transfer.response()
             } catch {
                 running.cancel()
                 throw error
@@ -96,7 +96,8 @@ public final class URLSessionTransport: Transport {
     private func message(for request: HTTPRequest) async throws -> URLRequest {
         var message = URLRequest(url: request.url)
         message.httpMethod = request.method.rawValue
-        message.timeoutInterval = 7 * 86_400  // ours is the timer; Foundation's counts waiting and knows whole seconds only
+        // Ours is the timer: Foundation's counts waiting and knows whole seconds only.
+        message.timeoutInterval = 7 * 86_400
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         let body = try await request.body.open().readAll(limit: limits.requestBodyBytes)
         guard !body.isEmpty else { return message }

@@ -115,12 +115,14 @@ struct AccessTokenMachineTests {
     func sessionOver() {
         var machine = machine()
         _ = machine.judge(refusalOfGeneration: 0)
-        #expect(machine.refreshFailed(1, with: AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(
+            machine.refreshFailed(1, with: AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
         _ = machine.judge(refusalOfGeneration: machine.generation)
         #expect(machine.refreshFailed(2, with: AccessTokenRejected(), isRejection: true).announcements.isEmpty)
         _ = machine.set(AccessToken("again"), at: now)
         _ = machine.judge(refusalOfGeneration: machine.generation)
-        #expect(machine.refreshFailed(3, with: AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(
+            machine.refreshFailed(3, with: AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
     }
 
     @Test("Rule 8: logging out during a refresh wins: its answer is dropped, waiters fail, no refresh follows")

@@ -65,7 +65,8 @@ private struct TokenWalk {
     }
 
     private mutating func token() -> AccessToken {
-        AccessToken("t", expiresAt: Bool.random(using: &random) ? now + Double.random(in: -5..<300, using: &random) : nil)
+        AccessToken(
+            "t", expiresAt: Bool.random(using: &random) ? now + Double.random(in: -5..<300, using: &random) : nil)
     }
 
     private mutating func begin() {
@@ -92,9 +93,13 @@ private struct TokenWalk {
 
     private mutating func answer(isRefused: Bool) {
         let sent = calls.filter { $0.value.carried != nil }.keys.sorted()
-        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried else { return }
+        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried else {
+            return
+        }
         machine.noteAnswer(toGeneration: carried)
-        guard isRefused, !(call.repeats.contains(.afterRefresh) && carried >= machine.generation) else { return finish(id) }
+        guard isRefused, !(call.repeats.contains(.afterRefresh) && carried >= machine.generation) else {
+            return finish(id)
+        }
         let (judgement, effects) = machine.judge(refusalOfGeneration: carried)
         if isLoggedOut, !effects.refreshIDs.isEmpty { faults.append("a refresh began after log-out") }
         call.carried = nil

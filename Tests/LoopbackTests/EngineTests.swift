@@ -1,0 +1,331 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    /// The rows of LINUX-FOUNDATION.md that `URLSessionTransport` has to get right.
+    @Suite("URLSessionTransport", .timeLimit(.minutes(1)))
+    struct EngineTests {
+        @Test("A request is answered with status, headers, body and timing")
+        func answer() async throws {
+            let exchange = try Exchange { request in
+                .text("\(request.method) \(request.target)", status: .created, headers: ["X-Kind": "test"])
+            }
+            let response = try await exchange.send(exchange.request(.get, "/a%20b?x=1"))
+            #expect(response.status == .created)
+            #expect(response.headers["x-kind"] == "test")
+            #expect(response.text == "GET /a%20b?x=1")
+            let total = try #require(response.timing.total)
+            #expect(try #require(response.timing.firstByte) <= total)
+        }
+
+        @Test(
+            "L1: a 401 is answered as a 401, whatever it challenges with",
+            arguments: ["Basic realm=\"x\"", "Digest realm=\"x\"", "Bearer", "Negotiate", ""])
+        func challenge(value: String) async throws {
+            let exchange = try Exchange { _ in
+                .text("who?", status: .unauthorized, headers: value.isEmpty ? [] : [.wwwAuthenticate: value])
+            }
+            for method in [HTTPMethod.get, .post] {
+                let body: HTTPBody = method == .post ? .string("text") : .empty
+                let response = try await exchange.send(exchange.request(method, "/", body: body))
+                #expect(response.status == .unauthorized)
+                #expect(response.text == "who?")
+            }
+        }
+
+        @Test("L1: a 407 is answered as a 407")
+        func proxyChallenge() async throws {
+            let exchange = try Exchange { _ in
+                .text("who?", status: .proxyAuthenticationRequired, headers: [.proxyAuthenticate: "Basic realm=\"x\""])
+            }
+            #expect(try await exchange.send(exchange.request()).status == .proxyAuthenticationRequired)
+        }
+
+        @Test("L3, L4: the engine follows no redirect itself")
+        func noRedirect() async throws {
+            let exchange = try Exchange { _ in .redirect(to: "/elsewhere") }
+            let response = try await exchange.send(exchange.request())
+            #expect(response.status == .found)
+            #expect(response.headers[.location] == "/elsewhere")
+            #expect(exchange.server.requestCount == 1)
+        }
+
+        @Test("L5: nothing is cached, and no cookie is kept")
+        func noCacheNoCookies() async throws {
+            let exchange = try Exchange { request in
+                .text(
+                    request.headers[.cookie] ?? "none",
+                    headers: [.cacheControl: "max-age=3600", .setCookie: "session=1; Path=/"])
+            }
+            for _ in 0..<3 { #expect(try await exchange.send(exchange.request()).text == "none") }
+            #expect(exchange.server.requestCount == 3)
+        }
+
+        @Test(
+            "L7: failures are told apart by kind",
+            arguments: [
+                (LoopbackFault.closeBeforeHead, NetworkError.Kind.connectionLostBeforeHead, false),
+                (.resetBeforeHead, .connectionLostBeforeHead, false), (.malformedStatusLine, .malformedResponse, false),
+                (.truncate(after: 3), .truncatedBody, true), (.resetMidBody(after: 3), .connectionLostAfterHead, true),
+            ])
+        func kinds(fault: LoopbackFault, kind: NetworkError.Kind, hasHead: Bool) async throws {
+            let exchange = try Exchange { _ in .text("hello world").failing(fault) }
+            let error = await exchange.failure(try exchange.request())
+            #expect(error?.kind == kind)
+            #expect((error?.response != nil) == hasHead)
+        }
+
+        @Test(
+            "L7: a bad chunk and a malformed header are malformed responses",
+            arguments: ["Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "no colon\r\n\r\n"])
+        func malformed(rest: String) async throws {
+            let exchange = try Exchange { _ in
+                LoopbackAnswer(content: .raw(Data("HTTP/1.1 200 OK\r\n\(rest)".utf8)))
+            }
+            #expect(await exchange.failure(try exchange.request())?.kind == .malformedResponse)
+        }
+
+        @Test("L7: a refused connection, an unknown host and a server without TLS are told apart")
+        func connecting() async throws {
+            let exchange = try Exchange()
+            var refused = try exchange.request()
+            exchange.server.stop()
+            #expect(await exchange.failure(refused)?.kind == .cannotConnect)
+            refused.url = try #require(URL(string: "http://no-such-host.invalid/"))
+            #expect(await exchange.failure(refused)?.kind == .cannotResolveHost)
+            let plain = try Exchange { _ in LoopbackAnswer(content: .raw(Data("no TLS here\r\n\r\n".utf8))) }
+            let silent = try LoopbackServer { _ in LoopbackAnswer() }
+            var secure = try plain.request()
+            secure.url = try #require(URL(string: "https://127.0.0.1:\(silent.port)/"))
+            secure.timeouts.idle = .milliseconds(500)
+            #expect(await plain.failure(secure)?.kind.isTimeout == true)
+        }
+
+        @Test(
+            "L10, L11: a line break or NUL in a header value, header name or method throws before any byte is sent",
+            arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{7F}b"])
+        func injection(text: String) async throws {
+            let exchange = try Exchange()
+            var byValue = try exchange.request()
+            byValue.headers["X-Test"] = text
+            var byName = try exchange.request()
+            byName.headers.set(HTTPHeader(HTTPHeaderName(text), "1"))
+            let byMethod = try exchange.request(HTTPMethod(text))
+            for request in [byValue, byName, byMethod] {
+                #expect(await exchange.failure(request)?.kind == .invalidRequest)
+            }
+            #expect(exchange.server.acceptedConnections == 0)
+        }
+
+        @Test("L12: a body on GET is an early, clear error")
+        func bodyOnGet() async throws {
+            let exchange = try Exchange()
+            let error = await exchange.failure(try exchange.request(.get, "/", body: .string("text")))
+            #expect(error?.kind == .invalidRequest)
+            #expect(error?.description.contains("body") == true)
+            #expect(exchange.server.acceptedConnections == 0)
+        }
+
+        @Test("L13: bytes without a media type are never announced as a form")
+        func mediaType() async throws {
+            let exchange = try Exchange { request in .text(request.headers[.contentType] ?? "none") }
+            let bare = try exchange.request(.post, "/", body: .data(Data("x".utf8), contentType: nil))
+            #expect(try await exchange.send(bare).text == "application/octet-stream")
+            let typed = try exchange.request(.post, "/", body: .string("x"))
+            #expect(try await exchange.send(typed).text == "text/plain; charset=utf-8")
+        }
+
+        @Test("L14: a cancelled call ends with one kind, promptly, and its connection is closed")
+        func cancelling() async throws {
+            let exchange = try Exchange { _ in .text("never").failing(.stallBeforeHead) }
+            let request = try exchange.request()
+            let task = Task { await exchange.failure(request) }
+            #expect(try await Exchange.eventually { exchange.server.requestCount == 1 })
+            let start = ContinuousClock.now
+            task.cancel()
+            #expect(await task.value?.kind == .cancelled)
+            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
+        }
+
+        @Test(
+            "L15: 64 calls of which half are cancelled near completion, 200 rounds: every call is answered",
+            .timeLimit(.minutes(3)))
+        func cancellingNearCompletion() async throws {
+            let exchange = try Exchange(URLSessionTransport()) { _ in
+                try await Task.sleep(for: .milliseconds(1))
+                return .text("hello")
+            }
+            let request = try exchange.request()
+            var answered = 0
+            var other = 0
+            for round in 0..<200 {
+                await withTaskGroup(of: NetworkError.Kind?.self) { group in
+                    for index in 0..<64 {
+                        group.addTask {
+                            let call = Task { await exchange.failure(request)?.kind }
+                            if index.isMultiple(of: 2) {
+                                try? await Task.sleep(for: .microseconds(500 * (1 + (index + round) % 40)))
+                                call.cancel()
+                            }
+                            return await call.value
+                        }
+                    }
+                    for await kind in group {
+                        answered += 1
+                        if kind != nil, kind != .cancelled { other += 1 }
+                    }
+                }
+            }
+            #expect(answered == 64 * 200)
+            #expect(other == 0)
+        }
+
+        @Test("L16: hanging calls do not keep others from their server, beyond six connections")
+        func manyConnections() async throws {
+            let server = try LoopbackServer()
+            server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
+            server.route(.get, "/quick") { _ in .text("hello") }
+            let exchange = try Exchange()
+            let hang = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
+            let quick = HTTPRequest(.get, server.url.appendingPathComponent("quick"))
+            let hanging = (0..<20).map { _ in Task { await exchange.failure(hang) } }
+            #expect(try await Exchange.eventually { server.openConnections == 20 })
+            #expect(try await exchange.send(quick).text == "hello")
+            for task in hanging {
+                task.cancel()
+                #expect(await task.value?.kind == .cancelled)
+            }
+        }
+
+        @Test(
+            "L23: the idle timeout knows fractions of a second, before and after the head",
+            arguments: [LoopbackFault.stallBeforeHead, .stallAfterHead])
+        func idleTimeout(fault: LoopbackFault) async throws {
+            let exchange = try Exchange { _ in .text("hello").failing(fault) }
+            var request = try exchange.request()
+            request.timeouts.idle = .milliseconds(300)
+            let start = ContinuousClock.now
+            #expect(await exchange.failure(request)?.kind == .idleTimedOut)
+            let time = ContinuousClock.now - start
+            #expect(time >= .milliseconds(290) && time < .seconds(3))
+        }
+
+        @Test("L23: every byte begins the idle timeout anew")
+        func idleTimeoutRestarts() async throws {
+            let exchange = try Exchange { _ in .text("0123456789").failing(.drip(bytes: 1, every: .milliseconds(100))) }
+            var request = try exchange.request()
+            request.timeouts.idle = .milliseconds(700)
+            #expect(try await exchange.send(request).text == "0123456789")
+        }
+
+        @Test("L23: a timeout that is not positive is refused", arguments: [Duration.zero, .seconds(-1)])
+        func badTimeout(timeout: Duration) async throws {
+            let exchange = try Exchange()
+            var request = try exchange.request()
+            request.timeouts.idle = timeout
+            #expect(await exchange.failure(request)?.kind == .invalidRequest)
+        }
+
+        @Test("L26: informational answers are not the answer")
+        func informational() async throws {
+            let exchange = try Exchange { _ in
+                var answer = LoopbackAnswer.text("after")
+                answer.informational = [.processing, .earlyHints]
+                return answer
+            }
+            let response = try await exchange.send(exchange.request())
+            #expect(response.status == .ok)
+            #expect(response.text == "after")
+        }
+
+        @Test("L32: a 3xx without Location is an answer", arguments: [300, 301, 302, 303, 304, 307, 308])
+        func redirectWithoutLocation(code: Int) async throws {
+            let exchange = try Exchange { _ in LoopbackAnswer(HTTPStatus(code)) }
+            #expect(try await exchange.send(exchange.request()).status.code == code)
+        }
+
+        @Test("L36: after its shutdown a transport answers with an error")
+        func shutDown() async throws {
+            let transport = URLSessionTransport()
+            let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
+            let request = try exchange.request()
+            let running = Task { await exchange.failure(request) }
+            #expect(try await Exchange.eventually { exchange.server.requestCount == 1 })
+            transport.shutDown()
+            transport.shutDown()
+            #expect(await running.value != nil)
+            #expect(await exchange.failure(request)?.kind == .shutDown)
+        }
+
+        @Test("An answer that passes the bound ends with a clear error")
+        func bound() async throws {
+            let exchange = try Exchange { _ in .text(String(repeating: "x", count: 10_000)) }
+            #expect(await exchange.failure(try exchange.request(), limit: 9_999)?.kind == .responseTooLarge)
+            #expect(try await exchange.send(exchange.request(), limit: 10_000).data.count == 10_000)
+        }
+
+        @Test("A body from a reader is sent whole, also one that is not ready at once")
+        func sourceBody() async throws {
+            let exchange = try Exchange { request in .text(String(decoding: try await request.data(), as: UTF8.self)) }
+            let body = HTTPBody.source(length: nil, isReplayable: true) { HesitantReader(["one ", "two ", "three"]) }
+            #expect(try await exchange.send(exchange.request(.post, "/", body: body)).text == "one two three")
+        }
+
+        @Test("HEAD, 204 and 304 have no body")
+        func bodiless() async throws {
+            let exchange = try Exchange { request in
+                request.path == "/204" ? LoopbackAnswer(.noContent) : .text("hello")
+            }
+            #expect(try await exchange.send(exchange.request(.head)).data.isEmpty)
+            #expect(try await exchange.send(exchange.request(.get, "/204")).data.isEmpty)
+        }
+
+        @Test("Connections are reused")
+        func reuse() async throws {
+            let exchange = try Exchange(URLSessionTransport())
+            for _ in 0..<10 { _ = try await exchange.send(exchange.request()) }
+            #expect(exchange.server.acceptedConnections == 1)
+        }
+    }
+}
+
+/// Says "not yet" before each piece.
+private final class HesitantReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+    private let lock = NSLock()
+    private var pieces: [String]
+    private var isReady = false
+    private var wake: @Sendable () -> Void = {}
+
+    init(_ pieces: [String]) {
+        self.pieces = pieces
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        lock.withLock {
+            guard !pieces.isEmpty else { return .end }
+            guard isReady else {
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.005) { self.becomeReady() }
+                return .notYet
+            }
+            isReady = false
+            let piece = Array(pieces.removeFirst().utf8)
+            buffer.copyBytes(from: piece)
+            return .bytes(piece.count)
+        }
+    }
+
+    func onReady(_ wake: @escaping @Sendable () -> Void) {
+        lock.withLock { self.wake = wake }
+    }
+
+    private func becomeReady() {
+        let wake = lock.withLock {
+            isReady = true
+            return self.wake
+        }
+        wake()
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+/// One server with one route, and the engine under test.
+struct Exchange {
+    let server: LoopbackServer
+    let transport: any Transport
+
+    init(
+        _ transport: any Transport = URLSessionTransport.shared,
+        _ handler: @escaping LoopbackServer.Handler = { _ in .text("hello") }
+    ) throws {
+        server = try LoopbackServer(handler)
+        self.transport = transport
+    }
+
+    func request(_ method: HTTPMethod = .get, _ path: String = "/", body: HTTPBody = .empty) throws -> HTTPRequest {
+        let url = try #require(URL(string: path, relativeTo: server.url)).absoluteURL
+        return HTTPRequest(method, url, body: body, timeouts: RequestTimeouts(idle: .seconds(5)))
+    }
+
+    func send(_ request: HTTPRequest, limit: Int = 1 << 20) async throws -> HTTPResponse {
+        try await transport.send(request, answering: .whenComplete(limit: limit))
+    }
+
+    /// The kind of error with which a request ends; nil where it is answered.
+    func failure(_ request: HTTPRequest, limit: Int = 1 << 20) async -> NetworkError? {
+        do {
+            _ = try await send(request, limit: limit)
+            return nil
+        } catch {
+            return error as? NetworkError
+        }
+    }
+
+    /// Waits, at most so long, until something holds.
+    static func eventually(within limit: Duration = .seconds(5), _ condition: () -> Bool) async throws -> Bool {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            if condition() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return condition()
+    }
+}
+
+extension HTTPResponse {
+    var text: String { String(decoding: data, as: UTF8.self) }
+}

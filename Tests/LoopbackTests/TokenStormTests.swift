@@ -1,0 +1,148 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("The token story on real sockets", .timeLimit(.minutes(2)))
+    struct TokenStormTests {
+        private func session(_ backend: TokenBackend, token: AccessToken? = AccessToken("stale"))
+            -> AccessTokenSupervisor
+        {
+            let auth = NetworkService(environment: NetworkEnvironment(baseURL: backend.server.url))
+            return AccessTokenSupervisor(token: token) { _ in
+                try await auth.request(ItemEndpoint.refresh, as: .json(Grant.self)).accessToken
+            }
+        }
+
+        private func service(
+            _ backend: TokenBackend, _ session: AccessTokenSupervisor, limit: Int = 64
+        ) -> NetworkService {
+            NetworkService(
+                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
+                limit: ConcurrencyLimit(limit))
+        }
+
+        @Test(
+            "1,000 calls on a dead token: one refresh, at most as many 401s as places, every call answered",
+            arguments: [64, 16, 1])
+        func storm(limit: Int) async throws {
+            let backend = try TokenBackend(pause: limit == 1 ? .zero : .milliseconds(2))
+            let service = service(backend, session(backend), limit: limit)
+            let tally = Tally()
+            await withTaskGroup(of: Void.self) { group in
+                for id in 0..<1_000 {
+                    group.addTask { await tally.run(id) { try await service.request(ItemEndpoint.item(id)) } }
+                }
+            }
+            #expect(tally.failures.isEmpty)
+            #expect(tally.answers == 1_000)
+            #expect(backend.counts.refreshed == 1)
+            #expect(backend.counts.refused <= limit)
+            #expect(backend.counts.served == 1_000)
+            #expect(backend.counts.mostInFlight <= limit)
+        }
+
+        @Test(
+            "The token dies after every 300 answers, 20 times, under 64 callers: one refresh each time, no failed call")
+        func rotation() async throws {
+            let backend = try TokenBackend(
+                lifetime: 300, invalidations: 20, pause: .zero, refreshPause: .milliseconds(5))
+            let service = service(backend, session(backend, token: AccessToken("token-1")))
+            let tally = Tally()
+            await withTaskGroup(of: Void.self) { group in
+                for caller in 0..<64 {
+                    group.addTask {
+                        for call in 0..<100 {
+                            let id = caller * 100 + call
+                            await tally.run(id) { try await service.request(ItemEndpoint.item(id)) }
+                        }
+                    }
+                }
+            }
+            #expect(tally.failures.isEmpty)
+            #expect(tally.answers == 6_400)
+            #expect(backend.counts.refreshed == 20)
+        }
+
+        @Test("A refresh that is rejected: every call is answered with its own 401, one refresh")
+        func rejected() async throws {
+            let backend = try TokenBackend()
+            let refresher = StubRefresher { _, _ in
+                try await Task.sleep(for: .milliseconds(100))
+                throw AccessTokenRejected()
+            }
+            let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
+            let service = service(backend, session)
+            let answers = await outcomes(of: 64, service)
+            #expect(answers.count == 64)
+            #expect(
+                answers.allSatisfy { $0 as? GeneralRequestError == .noAuth || ($0 as? NetworkError)?.kind == .noToken })
+            #expect(refresher.count == 1)
+        }
+
+        @Test("A refresh that hangs is ended by its own timeout, and every call is answered")
+        func hanging() async throws {
+            let backend = try TokenBackend()
+            let session = AccessTokenSupervisor(token: AccessToken("stale"), refreshTimeout: .milliseconds(200)) { _ in
+                await withCheckedContinuation { continuation in
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { continuation.resume() }
+                }
+                return AccessToken("too late")
+            }
+            let service = service(backend, session)
+            let start = ContinuousClock.now
+            let answers = await outcomes(of: 64, service)
+            #expect(answers.count == 64)
+            #expect(answers.allSatisfy { $0 != nil })
+            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(session.accessToken == AccessToken("stale"))
+        }
+
+        @Test(
+            "With one place, a refresh that hops to a queue of its own still gets through: nobody waits while holding a place"
+        )
+        func hoppingRefresh() async throws {
+            let backend = try TokenBackend()
+            let limit = ConcurrencyLimit(1)
+            let auth = NetworkService(
+                environment: NetworkEnvironment(baseURL: backend.server.url), admission: [limit])
+            let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
+                try await withCheckedThrowingContinuation { continuation in
+                    DispatchQueue.global().async {
+                        auth.request(
+                            for: ItemEndpoint.refresh, with: RequestSettings(callbackQueue: .global()),
+                            success: { (grant: Grant) in continuation.resume(returning: grant.accessToken) },
+                            failure: { continuation.resume(throwing: $0) })
+                    }
+                }
+            }
+            let service = NetworkService(
+                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session, limit: limit)
+            let tally = Tally()
+            await withTaskGroup(of: Void.self) { group in
+                for id in 0..<20 {
+                    group.addTask { await tally.run(id) { try await service.request(ItemEndpoint.item(id)) } }
+                }
+            }
+            #expect(tally.answers == 20)
+            #expect(backend.counts.refreshed == 1)
+        }
+
+        private func outcomes(of count: Int, _ service: NetworkService) async -> [(any Error)?] {
+            await withTaskGroup(of: (any Error)?.self) { group in
+                for id in 0..<count {
+                    group.addTask {
+                        do {
+                            let _: Item = try await service.request(ItemEndpoint.item(id))
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+    }
+}
