@@ -31,6 +31,12 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         self.limit = max(limit, 1)
     }
 
+    /// How many requests are on their way.
+    public var activeCount: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.active } } }
+
+    /// How many requests wait for a place.
+    public var waiterCount: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.waiters.count } } }
+
     /// Takes a place where one is free and nobody waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
         guard let key = key(request) else { return AdmissionTicket() }

@@ -84,6 +84,9 @@ public final class AccessTokenSupervisor: Sendable {
     /// Whether a refresh is under way.
     public var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
 
+    /// How many calls wait for the refresh under way.
+    public var waiterCount: Int { state.withLock { $0.waiters.count } }
+
     /// Holds authorized requests back while a refresh runs. Put it last among the admission policies.
     public var gate: TokenGate { TokenGate(supervisor: self) }
 

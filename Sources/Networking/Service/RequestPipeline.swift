@@ -66,8 +66,8 @@ extension RequestPipeline {
         }
     }
 
-    /// The call's total deadline, counted from now.
+    /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
     var deadline: Deadline? {
-        settings.timeouts.total.map { Deadline(after: $0, on: client.clock) }
+        settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }
 }

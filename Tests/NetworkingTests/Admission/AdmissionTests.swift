@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import Networking
+@testable import NetworkingTesting
+
+@Suite("Admission")
+struct AdmissionTests {
+    private func request(_ host: String = "a.example", _ option: AdmissionOption.Value = .required) throws
+        -> HTTPRequest
+    {
+        var request = HTTPRequest(.get, try #require(URL(string: "https://\(host)/")))
+        request[option: AdmissionOption.self] = option
+        return request
+    }
+
+    @Test("P-08: at most so many at once, first come first served, the next begins when one leaves")
+    func firstCome() async throws {
+        let limit = ConcurrencyLimit(1)
+        let request = try request()
+        let first = try #require(limit.tryEnter(request, for: UserEndpoint.open))
+        let order = Box<[Int]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    guard let ticket = try? await limit.enter(request, for: UserEndpoint.open) else { return }
+                    order.change { $0.append(number) }
+                    limit.leave(ticket, .notSent)
+                }
+                while limit.waiterCount <= number { await Task.yield() }
+            }
+            #expect(limit.tryEnter(request, for: UserEndpoint.open) == nil)
+            limit.leave(first, .notSent)
+        }
+        #expect(order.value == Array(0..<20))
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A cancelled waiter leaves the queue, is not let in, and the place goes to the next")
+    func cancelledWaiter() async throws {
+        let limit = ConcurrencyLimit(1)
+        let request = try request()
+        let first = try #require(limit.tryEnter(request, for: UserEndpoint.open))
+        let leaving = Task { try await limit.enter(request, for: UserEndpoint.open) }
+        while limit.waiterCount < 1 { await Task.yield() }
+        let staying = Task { try await limit.enter(request, for: UserEndpoint.open) }
+        while limit.waiterCount < 2 { await Task.yield() }
+        leaving.cancel()
+        await #expect(throws: Interruption.cancelled) { _ = try await leaving.value }
+        limit.leave(first, .notSent)
+        limit.leave(try await staying.value, .notSent)
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+    }
+
+    @Test("The limit is one for each host, whatever the case of its name, and each port")
+    func perHost() throws {
+        let limit = ConcurrencyLimit(1)
+        #expect(try limit.tryEnter(request("a.example"), for: UserEndpoint.open) != nil)
+        #expect(try limit.tryEnter(request("A.EXAMPLE:443"), for: UserEndpoint.open) == nil)
+        #expect(try limit.tryEnter(request("a.example:8443"), for: UserEndpoint.open) != nil)
+        #expect(try limit.tryEnter(request("b.example"), for: UserEndpoint.open) != nil)
+    }
+
+    @Test("A request that asks for it takes no place and does not count")
+    func unlimited() async throws {
+        let limit = ConcurrencyLimit(1)
+        let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        #expect(try limit.tryEnter(request("a.example", .unlimited), for: UserEndpoint.open) != nil)
+        #expect(limit.activeCount == 1)
+        limit.leave(ticket, .notSent)
+    }
+
+    @Test("Where one policy says not now, the others are left before it is waited for, and entered again after")
+    func nothingHeld() async throws {
+        let log = Box<[String]>([])
+        let open = LoggingPolicy("open", log)
+        let gate = LoggingPolicy("gate", log, isOpen: false)
+        let permit = try await Permit.enter([open, gate], try request(), for: UserEndpoint.open)
+        permit.release(.notSent)
+        #expect(
+            log.value == [
+                "open in", "gate not now", "open out", "gate awaited", "open in", "gate out", "open out",
+            ])
+    }
+
+    @Test("A permit that is dropped gives its tickets back")
+    func dropped() async throws {
+        let limit = ConcurrencyLimit(1)
+        do {
+            let permit = try await Permit.enter([limit], try request(), for: UserEndpoint.open)
+            _ = consume permit
+        }
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A policy that throws ends the call, and the tickets before it are given back")
+    func throwing() async throws {
+        struct Closed: AdmissionPolicy {
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
+                throw UserError.cloudy
+            }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+                AdmissionTicket()
+            }
+            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+        }
+        let limit = ConcurrencyLimit(1)
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = UserService(environment: Fixture.environment, transport: stub, admission: [limit, Closed()])
+        #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .cloudy)
+        #expect(limit.activeCount == 0 && stub.requests.isEmpty)
+    }
+
+    @Test("A place is given back while an answer's failure is handled, and when an adapter throws")
+    func givenBack() async {
+        let limit = ConcurrencyLimit(1)
+        let seen = Box<[Int]>([])
+        let handler = ClosureErrorHandler { failure in
+            seen.change { $0.append(limit.activeCount) }
+            return .next(failure.error)
+        }
+        for adapter in [ClosureAdapter { _, _ in }, ClosureAdapter { _, _ in throw UserError.taken }] {
+            let service = UserService(
+                environment: Fixture.environment, transport: StubTransport { _ in .status(.gone) }, admission: [limit],
+                requestAdaptingService: RequestAdaptingService([adapter]),
+                errorHandlingService: ErrorHandlingService([handler]))
+            #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } != nil)
+        }
+        #expect(seen.value == [0, 0])
+    }
+}
+
+private final class LoggingPolicy: AdmissionPolicy {
+    private let name: String
+    private let log: Box<[String]>
+    private let isOpen: Bool
+
+    init(_ name: String, _ log: Box<[String]>, isOpen: Bool = true) {
+        self.name = name
+        self.log = log
+        self.isOpen = isOpen
+    }
+
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+        log.change { $0.append("\(name) \(isOpen ? "in" : "not now")") }
+        return isOpen ? AdmissionTicket() : nil
+    }
+
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+        log.change { $0.append("\(name) awaited") }
+        return AdmissionTicket()
+    }
+
+    func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+        log.change { $0.append("\(name) out") }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+@Suite("The error chain")
+struct ErrorHandlingTests {
+    private func error(
+        _ answer: StubAnswer, _ endpoint: UserEndpoint = .open,
+        _ handling: ErrorHandlingService = ErrorHandlingService()
+    ) async -> (any Error)? {
+        let service = UserService(
+            environment: Fixture.environment, transport: StubTransport { _ in answer }, errorHandlingService: handling)
+        return await Fixture.failure { try await service.request(endpoint) }
+    }
+
+    @Test("R-21: handlers run in order, each sees the error of the one before and the original response")
+    func order() async {
+        let seen = Box<[String]>([])
+        func handler(_ name: String, _ result: @escaping @Sendable (RequestFailure) -> ErrorHandlingResult)
+            -> any ErrorHandler
+        {
+            ClosureErrorHandler { failure in
+                seen.change { $0.append("\(name) \(failure.status?.code ?? 0) \(type(of: failure.error))") }
+                return result(failure)
+            }
+        }
+        let handling = ErrorHandlingService([
+            handler("first") { _ in .next(UserError.taken) }, handler("second") { .next($0.error) },
+            handler("third") { _ in .fail(UserError.cloudy) }, handler("fourth") { .next($0.error) },
+        ])
+        #expect(await error(.status(.badGateway), .open, handling) as? UserError == .cloudy)
+        #expect(seen.value == ["first 502 NetworkError", "second 502 UserError", "third 502 UserError"])
+    }
+
+    @Test(
+        "R-22: ErrorHandlingService() alone maps; an empty list leaves the error as it is; a list of one's own is just that list"
+    )
+    func defaults() async {
+        #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
+        #expect(
+            (await error(.status(.notFound), .open, ErrorHandlingService([])) as? NetworkError)?.status == .notFound)
+        let own = ErrorHandlingService([ClosureErrorHandler { .next($0.error) }])
+        #expect((await error(.status(.notFound), .open, own) as? NetworkError)?.status == .notFound)
+    }
+
+    @Test("R-23, R-24: 401, 403 and 404 have general errors; a status without a mapping stays a network error")
+    func statuses() async {
+        #expect(await error(.status(.unauthorized)) as? GeneralRequestError == .noAuth)
+        #expect(await error(.status(.forbidden)) as? GeneralRequestError == .forbidden)
+        #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
+        #expect((await error(.status(.badGateway)) as? NetworkError)?.status == .badGateway)
+    }
+
+    @Test(
+        "Failures on the way are mapped: no connection, timeouts, cancellation",
+        arguments: [
+            (NetworkError.Kind.notConnected, GeneralRequestError.noInternetConnection), (.idleTimedOut, .timedOut),
+            (.connectTimedOut, .timedOut), (.deadlineTimedOut, .timedOut), (.cancelled, .cancelled),
+        ])
+    func kinds(kind: NetworkError.Kind, mapped: GeneralRequestError) async {
+        #expect(await error(.failure(kind)) as? GeneralRequestError == mapped)
+    }
+
+    @Test(
+        "Errors of URLSession are mapped also from a transport of one's own",
+        arguments: [
+            (URLError.Code.notConnectedToInternet, GeneralRequestError.noInternetConnection), (.timedOut, .timedOut),
+            (.cancelled, .cancelled),
+        ])
+    func urlErrors(code: URLError.Code, mapped: GeneralRequestError) async {
+        #expect(await error(.failure(URLError(code))) as? GeneralRequestError == mapped)
+    }
+
+    @Test("R-25: the endpoint is asked first, for statuses, also unregistered ones, and for codes")
+    func endpointFirst() async {
+        #expect(await error(.status(.conflict)) as? UserError == .taken)
+        #expect(await error(.status(520)) as? UserError == .cloudy)
+        #expect(await error(.failure(.cannotResolveHost)) as? UserError == .noHost)
+    }
+
+    @Test("The status is known also when the error's body cannot be read")
+    func statusWins() async {
+        let answer = StubAnswer(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
+        #expect(await error(answer) as? UserError == .taken)
+    }
+
+    @Test("P-11: every failure of pkrll/Network's list has a kind")
+    func kindsOfOthers() {
+        let table: [(URLError.Code, NetworkError.Kind)] = [
+            (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotConnectToHost, .cannotConnect),
+            (.cancelled, .cancelled), (.secureConnectionFailed, .tlsFailed), (.badURL, .invalidRequest),
+            (.badServerResponse, .malformedResponse), (.notConnectedToInternet, .notConnected),
+            (.timedOut, .idleTimedOut),
+        ]
+        for (code, kind) in table {
+            let error = NetworkError(.unknown, underlying: URLError(code))
+            #expect(error.kind == .unknown)
+            #expect(kind.urlErrorCode != nil)
+        }
+        #expect(NetworkError.Kind.resetting.rawValue == "resetting")
+        #expect(NetworkError.Kind(rawValue: "mine").description == "mine")
+    }
+
+    @Test("R-27: a failure describes path and method")
+    func description() {
+        guard let url = URL(string: "https://api.example.com/users/7?token=hush") else { return }
+        let request = HTTPRequest(.get, url)
+        let failure = RequestFailure(
+            endpoint: UserEndpoint.open, request: request, response: HTTPResponse(.notFound, to: request),
+            error: UserError.taken)
+        #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
+    }
+
+    @Test("The same handler twice in a chain is asked twice, and does not loop")
+    func twice() async {
+        let count = Box(0)
+        let handler = ClosureErrorHandler { failure in
+            count.change { $0 += 1 }
+            return .next(failure.error)
+        }
+        #expect(await error(.status(.gone), .open, ErrorHandlingService([handler, handler])) is NetworkError)
+        #expect(count.value == 2)
+    }
+
+    @Test("A failure carries the attempts that failed before, and the request as it was sent")
+    func history() async throws {
+        let failures = Box<[RequestFailure]>([])
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.badGateway), .status(.gone), .text("hello"))
+        let handler = ClosureErrorHandler { failure in
+            failures.change { $0.append(failure) }
+            return .retry()
+        }
+        let service = UserService(
+            environment: Fixture.environment, transport: stub,
+            requestAdaptingService: RequestAdaptingService([HeadersAdapter(["X-A": "1"])]),
+            errorHandlingService: ErrorHandlingService([handler]))
+        #expect(try await service.request(UserEndpoint.open, as: .string) == "hello")
+        #expect(failures.value.map(\.attempt) == [1, 2])
+        #expect(failures.value.last?.earlierFailures.map(\.status) == [.badGateway])
+        #expect(failures.value.last?.request?.headers["X-A"] == "1")
+        #expect(failures.value.last?.originalRequest?.headers["X-A"] == nil)
+    }
+
+    @Test("A changed request becomes the original one, and adapters run on it again")
+    func changedRequest() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.badGateway), .text("hello"))
+        let handler = ClosureErrorHandler { failure in
+            guard var request = failure.originalRequest else { return .next(failure.error) }
+            request.headers["X-Changed"] = "yes"
+            return .retry(with: request)
+        }
+        let runs = Box(0)
+        let adapter = ClosureAdapter { request, _ in
+            runs.change { $0 += 1 }
+            request.headers["X-Run"] = "\(runs.value)"
+        }
+        let service = UserService(
+            environment: Fixture.environment, transport: stub,
+            requestAdaptingService: RequestAdaptingService([adapter]),
+            errorHandlingService: ErrorHandlingService([handler]))
+        try await service.request(UserEndpoint.open)
+        #expect(stub.requests.map { $0.headers["X-Changed"] } == [nil, "yes"])
+        #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2"])
+    }
+}
+
+@Suite("Retry policies")
+struct RetryTests {
+    private let clock = ManualClock()
+
+    private func failure(_ kind: NetworkError.Kind, _ method: HTTPMethod = .get, headers: HTTPHeaders = []) throws
+        -> RequestFailure
+    {
+        let request = HTTPRequest(method, try #require(URL(string: "https://x.example")), headers: headers)
+        return RequestFailure(
+            endpoint: UserEndpoint.open, request: request, originalRequest: request, error: NetworkError(kind))
+    }
+
+    @Test("A policy retries so often, with constant and growing delays, up to the limit")
+    func delays() throws {
+        let failure = try failure(.cannotConnect)
+        let constant = RetryPolicy(retries: 2, backoff: .constant(.seconds(1)))
+        #expect((0..<3).map { constant.delay(after: failure, earlierRetries: $0) } == [.seconds(1), .seconds(1), nil])
+        let growing = RetryPolicy(retries: 5, backoff: .exponential(first: .seconds(1), factor: 3, limit: .seconds(20)))
+        #expect(
+            (0..<5).map { growing.delay(after: failure, earlierRetries: $0) } == [1, 3, 9, 20, 20].map { .seconds($0) })
+        let huge = RetryPolicy(
+            retries: .max, backoff: .exponential(first: .seconds(1), factor: .infinity, limit: .seconds(60)))
+        #expect(huge.delay(after: failure, earlierRetries: 1_000_000) == .seconds(60))
+    }
+
+    @Test("Only what is safe is repeated: idempotent methods, or a request with an idempotency key")
+    func safety() throws {
+        let policy = RetryPolicy(retries: 1) { _ in true }
+        #expect(policy.delay(after: try failure(.cannotConnect, .post), earlierRetries: 0) == nil)
+        #expect(policy.delay(after: try failure(.cannotConnect, .put), earlierRetries: 0) == .zero)
+        #expect(
+            policy.delay(after: try failure(.cannotConnect, .post, headers: [.idempotencyKey: "1"]), earlierRetries: 0)
+                == .zero)
+    }
+
+    @Test("Only what may pass is repeated")
+    func transient() throws {
+        let policy = RetryPolicy(retries: 1)
+        #expect(policy.delay(after: try failure(.connectionLostBeforeHead), earlierRetries: 0) == .zero)
+        #expect(policy.delay(after: try failure(.undecodableBody), earlierRetries: 0) == nil)
+        #expect(policy.delay(after: try failure(.invalidRequest), earlierRetries: 0) == nil)
+    }
+
+    @Test("R-34: the whole timeline of a flaky call, to the millisecond, on the manual clock")
+    func timeline() async throws {
+        let times = Box<[Duration]>([])
+        let clock = clock
+        let stub = StubTransport { _ in
+            times.change { $0.append(clock.now.offset) }
+            return times.value.count < 4 ? .status(.serviceUnavailable) : .text("at last")
+        }
+        let policy = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))
+        let service = UserService(
+            environment: Fixture.environment, transport: stub,
+            errorHandlingService: ErrorHandlingService([RetryErrorHandler(policy)]), clock: clock.networkClock)
+        let task = service.task(UserEndpoint.open, as: .string)
+        for delay in [200, 400, 800] {
+            await clock.waitForSleepers()
+            clock.advance(by: .milliseconds(delay))
+        }
+        #expect(try await task.value == "at last")
+        #expect(times.value == [0, 200, 600, 1_400].map { .milliseconds($0) })
+    }
+
+    @Test("A repeat with a new token does not count as a policy's retry")
+    func repeatsAside() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.unauthorized), .status(.badGateway), .text("hello"))
+        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in AccessToken("fresh") }
+        let service = UserService(
+            environment: Fixture.environment, authorizedBy: session, transport: stub,
+            handlers: [RetryErrorHandler(RetryPolicy(retries: 1))])
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "hello")
+    }
+}

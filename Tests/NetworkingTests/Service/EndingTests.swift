@@ -1,0 +1,232 @@
+import Foundation
+import Testing
+
+@testable import Networking
+@testable import NetworkingTesting
+
+@Suite("Cancelling, deadlines and answering once")
+struct EndingTests {
+    private let clock = ManualClock()
+
+    private func service(
+        _ transport: any Transport, admission: [any AdmissionPolicy] = [], adapters: [any RequestAdapter] = [],
+        handlers: [any ErrorHandler] = [GeneralErrorHandler()]
+    ) -> UserService {
+        UserService(
+            environment: Fixture.environment, transport: transport, admission: admission,
+            requestAdaptingService: RequestAdaptingService(adapters),
+            errorHandlingService: ErrorHandlingService(handlers),
+            settings: RequestSettings(callbackQueue: DispatchQueue(label: "callbacks")), clock: clock.networkClock)
+    }
+
+    private func error(of task: RequestTask<String>) async -> (any Error)? {
+        await Fixture.failure { _ = try await task.value }
+    }
+
+    @Test("R-14: cancel says true once, then false, and the call ends with the mapped cancellation")
+    func cancelWhileSending() async {
+        let manual = ManualTransport()
+        let task = service(manual).task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        #expect(task.cancel())
+        #expect(!task.cancel())
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        guard case .cancelled = task.state else { return #expect(Bool(false), "\(task.state)") }
+    }
+
+    @Test("R-14: cancel says false once the call has its answer")
+    func cancelAfterwards() async throws {
+        let stub = StubTransport { _ in .text("hello") }
+        let task = service(stub).task(UserEndpoint.open, as: .string)
+        #expect(try await task.value == "hello")
+        #expect(!task.cancel())
+    }
+
+    @Test("Cancel before the start is not lost")
+    func cancelAtOnce() async {
+        for _ in 0..<200 {
+            let stub = StubTransport { _ in .text("hello") }
+            let task = service(stub).task(UserEndpoint.open, as: .string)
+            guard task.cancel() else { continue }
+            #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        }
+    }
+
+    @Test("A call waiting for its place is cancelled at once, and never sent")
+    func cancelWhileQueued() async {
+        let manual = ManualTransport()
+        let limit = ConcurrencyLimit(1)
+        let service = service(manual, admission: [limit])
+        let first = service.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        let second = service.task(UserEndpoint.open, as: .string)
+        while limit.waiterCount == 0 { await Task.yield() }
+        #expect(second.cancel())
+        #expect(await error(of: second) as? GeneralRequestError == .cancelled)
+        #expect(limit.waiterCount == 0)
+        manual.answer(.ok, "first")
+        #expect(await error(of: first) == nil)
+    }
+
+    @Test("A call in an adapter ends cancelled as soon as the adapter returns, and is never sent")
+    func cancelWhileAdapting() async {
+        let stub = StubTransport { _ in .text("hello") }
+        let entered = Settlement<Void>()
+        let adapter = ClosureAdapter { _, _ in
+            entered.settle(.success(()))
+            while !Task.isCancelled { await Task.yield() }
+        }
+        let task = service(stub, adapters: [adapter]).task(UserEndpoint.open, as: .string)
+        try? await entered.value()
+        #expect(task.cancel())
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("A cancel while waiting to retry ends the wait, and no retry goes out")
+    func cancelWhileWaitingToRetry() async {
+        let stub = StubTransport { _ in .status(.serviceUnavailable) }
+        let policy = RetryPolicy(retries: 3, backoff: .constant(.seconds(60)))
+        let task = service(stub, handlers: [RetryErrorHandler(policy), GeneralErrorHandler()]).task(
+            UserEndpoint.open, as: .string)
+        await clock.waitForSleepers()
+        #expect(task.cancel())
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("A cancel during a refresh returns the caller promptly, and the refresh goes on")
+    func cancelDuringRefresh() async {
+        let stub = StubTransport { _ in .status(.unauthorized) }
+        let started = Settlement<Void>()
+        let release = Settlement<Void>()
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+            started.settle(.success(()))
+            try await release.value()
+            return AccessToken("new")
+        }
+        let events = session.events.values()
+        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let task = service.task(UserEndpoint.fetch(id: "7"), as: .string)
+        try? await started.value()
+        #expect(task.cancel())
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        #expect(session.isRefreshing)
+        release.settle(.success(()))
+        for await event in events {
+            guard case .refreshed(let token) = event else { continue }
+            #expect(token == AccessToken("new"))
+            break
+        }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("Cancelling the surrounding task cancels the call")
+    func surroundingTask() async {
+        let manual = ManualTransport()
+        let service = service(manual)
+        let task = Task { try await service.request(UserEndpoint.open) }
+        await manual.waitForRequests()
+        task.cancel()
+        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
+    }
+
+    @Test("The total deadline ends the wait for a place, and a transport that listens, with a timeout")
+    func deadline() async {
+        let manual = ManualTransport()
+        let limit = ConcurrencyLimit(1)
+        let service = service(manual, admission: [limit])
+        let first = service.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let second = service.task(UserEndpoint.open, as: .string, with: settings)
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(2_999))
+        guard case .running = second.state else { return #expect(Bool(false)) }
+        clock.advance(by: .milliseconds(1))
+        #expect(await error(of: second) as? GeneralRequestError == .timedOut)
+        manual.answer(.ok, "first")
+        #expect(await error(of: first) == nil)
+    }
+
+    @Test("A deadline that has passed while user code ran ends the call, also without any wait")
+    func deadlineInUserCode() async {
+        let stub = StubTransport { _ in .text("hello") }
+        let clock = clock
+        let slow = ClosureAdapter { _, _ in clock.advance(by: .seconds(5)) }
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let task = service(stub, adapters: [slow], handlers: []).task(UserEndpoint.open, as: .string, with: settings)
+        #expect((await error(of: task) as? NetworkError)?.kind == .deadlineTimedOut)
+        #expect(stub.requests.isEmpty)
+        let bad = RequestSettings(timeouts: RequestTimeouts(total: .zero))
+        let refused = service(stub, handlers: []).task(UserEndpoint.open, as: .string, with: bad)
+        #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
+    }
+
+    @Test("A cancelled call walks the chain once, and a retry asked for is not granted")
+    func cancelledWalk() async {
+        let manual = ManualTransport()
+        let kinds = Box<[NetworkError.Kind]>([])
+        let stubborn = ClosureErrorHandler { failure in
+            kinds.change { $0.append(failure.networkError?.kind ?? .unknown) }
+            return .retry()
+        }
+        let task = service(manual, handlers: [stubborn, GeneralErrorHandler()]).task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        task.cancel()
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        #expect(kinds.value == [.cancelled])
+    }
+
+    @Test("A handler that always wants a retry gets ten attempts, and then the rest of the chain")
+    func cap() async {
+        let stub = StubTransport { _ in .status(.notFound) }
+        let stubborn = ClosureErrorHandler { _ in .retry() }
+        let error = await Fixture.failure {
+            try await service(stub, handlers: [stubborn, GeneralErrorHandler()]).request(UserEndpoint.open)
+        }
+        #expect(error as? GeneralRequestError == .notFound)
+        #expect(stub.requests.count == 10)
+    }
+
+    @Test("A body that cannot be sent again is not retried")
+    func notReplayable() async {
+        struct Upload: Endpoint {
+            var path: EndpointPath { "x" }
+            var method: HTTPMethod { .put }
+            var body: HTTPBody { .source(length: 1, isReplayable: false) { DataBodyReader(Data([1])) } }
+        }
+        let stub = StubTransport { _ in .status(.serviceUnavailable) }
+        let handlers: [any ErrorHandler] = [RetryErrorHandler(RetryPolicy(retries: 3))]
+        #expect(await Fixture.failure { try await service(stub, handlers: handlers).request(Upload()) } is NetworkError)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("4,000 calls cancelled at random moments: each is answered once, and no place is lost")
+    func randomCancels() async {
+        let limit = ConcurrencyLimit(8)
+        let service = service(
+            StubTransport { _ in
+                await Task.yield()
+                return .text("hello")
+            }, admission: [limit])
+        var random = SeededGenerator(seed: 7)
+        let answers = Box(0)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4_000 {
+                let yields = Int.random(in: 0..<20, using: &random)
+                group.addTask {
+                    let task = service.task(UserEndpoint.open, as: .string)
+                    for _ in 0..<yields { await Task.yield() }
+                    let isCancelled = task.cancel()
+                    let error = await Fixture.failure { _ = try await task.value }
+                    #expect(isCancelled == (error != nil))
+                    answers.change { $0 += 1 }
+                }
+            }
+        }
+        #expect(answers.value == 4_000)
+        #expect(limit.activeCount == 0)
+        #expect(limit.waiterCount == 0)
+    }
+}
