@@ -37,6 +37,7 @@ public struct GeneralErrorHandler: ErrorHandler {
         if kind.isTimeout { return .timedOut }
         switch kind {
         case .notConnected: return .noInternetConnection
+        case .cannotConnect, .cannotResolveHost: return .cannotConnect
         case .cancelled: return .cancelled
         default: return nil
         }

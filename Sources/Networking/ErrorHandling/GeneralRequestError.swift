@@ -4,6 +4,8 @@ public import Foundation
 public enum GeneralRequestError: Error, Hashable, Sendable {
     /// The system has no connection to a network.
     case noInternetConnection
+    /// The server's name has no address, or the server does not take the connection.
+    case cannotConnect
     /// Connecting, waiting for bytes, or the whole call took too long.
     case timedOut
     /// The server does not know who is asking: 401.
@@ -21,6 +23,7 @@ extension GeneralRequestError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .noInternetConnection: "There is no internet connection."
+        case .cannotConnect: "The server cannot be reached."
         case .timedOut: "The request took too long."
         case .noAuth: "Authorization is required."
         case .forbidden: "Access is denied."

@@ -56,6 +56,7 @@ struct ErrorHandlingTests {
         "Failures on the way are mapped: no connection, timeouts, cancellation",
         arguments: [
             (NetworkError.Kind.notConnected, GeneralRequestError.noInternetConnection), (.idleTimedOut, .timedOut),
+            (.cannotConnect, .cannotConnect),
             (.connectTimedOut, .timedOut), (.deadlineTimedOut, .timedOut), (.cancelled, .cancelled),
         ])
     func kinds(kind: NetworkError.Kind, mapped: GeneralRequestError) async {

@@ -1,0 +1,46 @@
+import Networking
+
+/// Logging in and getting the next token: calls that carry no token themselves.
+enum AccountEndpoint: Endpoint {
+    case logIn(name: String, password: String)
+    case refresh(String)
+
+    var path: EndpointPath {
+        switch self {
+        case .logIn: "login"
+        case .refresh: "token"
+        }
+    }
+
+    var method: HTTPMethod { .post }
+
+    var body: HTTPBody {
+        switch self {
+        case .logIn(let name, let password): .json(["name": name, "password": password])
+        case .refresh(let token): .json(["refreshToken": token])
+        }
+    }
+}
+
+/// What the server answers to both.
+struct Grant: Codable, AccessTokenContainer {
+    let token: String
+    let refreshToken: String
+
+    var accessToken: AccessToken { AccessToken(token, refreshToken: refreshToken) }
+}
+
+final class AccountService: NetworkService, @unchecked Sendable {
+    /// Logs in; the session has the token when this returns.
+    func logIn(_ name: String, password: String, into session: AccessTokenSupervisor) async throws {
+        _ = try await request(
+            AccountEndpoint.logIn(name: name, password: password), as: .json(Grant.self).storingToken(in: session))
+    }
+
+    /// Gets the next token. The server takes each refresh token once.
+    func refresh(_ old: AccessToken?) async throws -> AccessToken {
+        guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
+        let grant: Grant = try await request(AccountEndpoint.refresh(refreshToken))
+        return grant.accessToken
+    }
+}

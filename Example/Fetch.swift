@@ -1,0 +1,39 @@
+import Foundation
+import Networking
+
+/// Fetches one real URL and prints what came back.
+enum Fetch {
+    /// A URL given on the command line, as an endpoint.
+    private struct Page: Endpoint {
+        let url: URL
+        let isAuthorized: Bool
+
+        var baseURL: URL { url }
+        var path: EndpointPath { "" }
+        var authorizationType: AuthorizationType { isAuthorized ? .bearer : .none }
+    }
+
+    static func run(_ url: URL, bearer: String?) async -> Bool {
+        let session = AccessTokenSupervisor(token: bearer.map { AccessToken($0) }) { _ in throw AccessTokenRejected() }
+        let service = NetworkService(
+            environment: NetworkEnvironment(), authorizedBy: session,
+            settings: RequestSettings(
+                timeouts: RequestTimeouts(idle: .seconds(15), total: .seconds(60)), validators: []))
+        do {
+            let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
+            print("engine: URLSessionTransport")
+            print("\(response.status)  \(response.http.url.absoluteString)")
+            for field in response.headers { print("  \(field)") }
+            print("body: \(response.value.count) bytes")
+            print("first byte: \(text(response.http.timing.firstByte)), total: \(text(response.http.timing.total))")
+            return response.status.isSuccessful
+        } catch {
+            print("error: \(error)")
+            return false
+        }
+    }
+
+    private static func text(_ duration: Duration?) -> String {
+        duration.map { String(format: "%.1f ms", $0 / .milliseconds(1)) } ?? "unknown"
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// The main job, step by step: what an app does with the library all day.
+struct Tour {
+    private let backend: Backend
+    private let ledger = Ledger()
+    private let account: AccountService
+    private let session: AccessTokenSupervisor
+    private let contacts: ContactService
+
+    /// Plays the tour.
+    ///
+    /// - Returns: Whether everything went as it must.
+    static func play() async throws -> Bool {
+        let tour = try Tour()
+        print("a server listens on \(tour.backend.server.url); the engine is URLSessionTransport")
+        try await tour.logIn()
+        try await tour.fetch()
+        await tour.ownError()
+        await tour.refusedConnection()
+        try await tour.retry()
+        await tour.deadline()
+        try await tour.expiredToken()
+        try await tour.callbacks()
+        await tour.cancel()
+        await tour.reachability()
+        await tour.logOut()
+        return tour.ledger.close(
+            refreshes: tour.backend.counts.refreshed, expecting: (calls: 1_010, refreshes: 2, failures: 5))
+    }
+
+    private init() throws {
+        backend = try Backend()
+        let environment = NetworkEnvironment(baseURL: backend.server.url)
+        let account = AccountService(environment: environment, errorHandlingService: ErrorHandlingService())
+        let session = AccessTokenSupervisor(token: nil) { old in try await account.refresh(old) }
+        self.account = account
+        self.session = session
+        contacts = ContactService(
+            environment: environment,
+            admission: [ConcurrencyLimit(64), session.gate],
+            requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), session.adapter]),
+            errorHandlingService: ErrorHandlingService([
+                session.handler, RetryErrorHandler(RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))),
+                GeneralErrorHandler(),
+            ]))
+    }
+
+    private func logIn() async throws {
+        try await ledger.call { try await account.logIn("ada", password: "correct horse", into: session) }
+        ledger.step("logged in; the session has a token", isRight: session.accessToken != nil)
+    }
+
+    private func fetch() async throws {
+        try await ledger.call { try await contacts.rename(7, to: "Grace") }
+        let contact = try await ledger.call { try await contacts.contact(7) }
+        ledger.step("renamed and fetched contact 7: \(contact.name)", isRight: contact.name == "Grace")
+    }
+
+    private func ownError() async {
+        let error = await ledger.failure { try await contacts.contact(99_999) }
+        ledger.step("a 404 is the endpoint's own error: \(text(error))", isRight: error is ContactError)
+    }
+
+    private func refusedConnection() async {
+        backend.server.stop()
+        let error = await ledger.failure { try await contacts.contact(7) }
+        ledger.step(
+            "a refused connection, after two retries, is a general error: \(text(error))",
+            isRight: error as? GeneralRequestError == .cannotConnect)
+        do { try backend.server.restart() } catch {
+            ledger.step("the server did not come back: \(error)", isRight: false)
+        }
+    }
+
+    private func retry() async throws {
+        let text = try await ledger.call { try await contacts.flaky() }
+        ledger.step("a 503 is retried: \(text)", isRight: text == "there after all")
+    }
+
+    private func deadline() async {
+        let error = await ledger.failure { try await contacts.slow() }
+        ledger.step(
+            "a slow answer meets its deadline: \(text(error))", isRight: error as? GeneralRequestError == .timedOut)
+    }
+
+    private func expiredToken() async throws {
+        backend.expireToken()
+        let before = backend.counts
+        let right = await withTaskGroup(of: Bool.self) { group in
+            for id in 0..<1_000 {
+                group.addTask { (try? await ledger.call { try await contacts.contact(id) })?.id == id }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        let refused = backend.counts.refused - before.refused
+        let refreshes = backend.counts.refreshed - before.refreshed
+        ledger.step(
+            "1,000 calls on an expired token: \(right) right answers, \(refreshes) refresh, \(refused) refused",
+            isRight: right == 1_000 && refreshes == 1 && refused <= 64)
+    }
+
+    private func callbacks() async throws {
+        let name = try await ledger.call {
+            try await withCheckedThrowingContinuation { continuation in
+                contacts.request(
+                    for: ContactEndpoint.fetch(id: 8),
+                    success: { (contact: Contact) in continuation.resume(returning: contact.name) },
+                    failure: { continuation.resume(throwing: $0) })
+            }
+        }
+        ledger.step("a call with callbacks, on the main queue: \(name)", isRight: name == "Contact 8")
+    }
+
+    private func cancel() async {
+        let task = contacts.task(ContactEndpoint.slow, as: .string)
+        let (first, second) = (task.cancel(), task.cancel())
+        let error = await ledger.failure { try await task.value }
+        ledger.step(
+            "cancelled: \(first), again: \(second), ended with: \(text(error))",
+            isRight: first && !second && error as? GeneralRequestError == .cancelled)
+    }
+
+    private func reachability() async {
+        let reachability = ReachabilityService(
+            host: "127.0.0.1", port: backend.server.port, interval: .milliseconds(20))
+        var statuses = reachability.statuses.values(replayingCurrent: true).makeAsyncIterator()
+        reachability.startMonitoring()
+        let there = await statuses.next()
+        backend.server.stop()
+        let away = await statuses.next()
+        do { try backend.server.restart() } catch {
+            ledger.step("the server did not come back: \(error)", isRight: false)
+        }
+        let back = await statuses.next()
+        reachability.stopMonitoring()
+        ledger.step(
+            "an observer saw the server there, going away and coming back",
+            isRight: there?.isReachable == true && away == .notReachable && back?.isReachable == true)
+    }
+
+    private func logOut() async {
+        backend.expireToken(refreshPause: .milliseconds(300))
+        let call = contacts.task(ContactEndpoint.fetch(id: 9), as: .json(Contact.self))
+        while backend.counts.refreshed < 2 { try? await Task.sleep(for: .milliseconds(1)) }
+        session.accessToken = nil
+        let error = await ledger.failure { try await call.value }
+        ledger.step(
+            "logged out during a refresh: the call ended with \(text(error)), the late token is dropped",
+            isRight: error as? GeneralRequestError == .noAuth && session.accessToken == nil)
+    }
+
+    private func text(_ error: (any Error)?) -> String {
+        error.map { "\($0)" } ?? "no error"
+    }
+}

@@ -1,0 +1,159 @@
+// The Swift blocks of README.md, as they stand there. `ReadmeTests` compares them.
+
+import Dispatch
+import Foundation
+import Networking
+import NetworkingTesting
+
+struct Profile: Codable, Sendable {
+    let id: Int
+    let name: String
+}
+
+enum ProfileError: Error {
+    case unknownUser
+}
+
+enum ProfileEndpoint: Endpoint {
+    case fetch(id: Int)
+    case search(text: String, page: Int?)
+    case rename(id: Int, to: String)
+
+    var path: EndpointPath {
+        switch self {
+        case .fetch(let id), .rename(let id, _): "users/\(id)"
+        case .search: "users"
+        }
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .fetch, .search: .get
+        case .rename: .patch
+        }
+    }
+
+    var query: URLQuery {
+        switch self {
+        case .search(let text, let page): ["q": text, "page": page]  // nil leaves its item out
+        case .fetch, .rename: [:]
+        }
+    }
+
+    var body: HTTPBody {
+        switch self {
+        case .rename(_, let name): .json(["name": name])
+        case .fetch, .search: .empty
+        }
+    }
+
+    var authorizationType: AuthorizationType { .bearer }
+
+    func error(for status: HTTPStatus) -> (any Error)? {
+        status == .notFound ? ProfileError.unknownUser : nil
+    }
+}
+
+final class ProfileService: NetworkService, @unchecked Sendable {
+    func profile(_ id: Int) async throws -> Profile {
+        try await request(ProfileEndpoint.fetch(id: id))
+    }
+
+    func search(_ text: String) async throws -> [Profile] {
+        try await request(ProfileEndpoint.search(text: text, page: 1))
+    }
+
+    func rename(_ id: Int, to name: String) async throws {
+        try await request(ProfileEndpoint.rename(id: id, to: name))
+    }
+}
+
+struct Grant: Decodable {
+    let token: String
+    let expiresIn: Int
+    let refreshToken: String
+}
+
+struct RefreshEndpoint: Endpoint {
+    let refreshToken: String
+
+    var path: EndpointPath { "token" }
+    var method: HTTPMethod { .post }
+    var body: HTTPBody { .json(["refresh_token": refreshToken]) }
+}
+
+func makeSession(_ auth: NetworkService, stored: AccessToken?) -> AccessTokenSupervisor {
+    AccessTokenSupervisor(token: stored) { old in
+        guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
+        let grant: Grant = try await auth.request(RefreshEndpoint(refreshToken: refreshToken))
+        return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
+    }
+}
+
+func makeProfiles(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+    ProfileService(environment: environment, authorizedBy: session)
+}
+
+func makeProfilesInFull(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+    ProfileService(
+        environment: environment,
+        admission: [ConcurrencyLimit(64), session.gate],
+        requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), session.adapter]),
+        errorHandlingService: ErrorHandlingService([
+            session.handler,
+            RetryErrorHandler(RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)))),
+            GeneralErrorHandler(),
+        ]))
+}
+
+func watch(_ session: AccessTokenSupervisor, store: @escaping @Sendable (AccessToken?) -> Void) -> ObservationToken {
+    session.events.observe(on: .main) { event in
+        switch event {
+        case .refreshed(let token): store(token)
+        case .unreachable: break  // the session is kept; the next refused call tries again
+        case .sessionOver: store(nil)
+        }
+    }
+}
+
+func use(_ profiles: ProfileService) async {
+    do {
+        let profile = try await profiles.profile(7)
+        print(profile.name)
+    } catch ProfileError.unknownUser {
+        print("nobody has this id")
+    } catch GeneralRequestError.noInternetConnection {
+        print("you are offline")
+    } catch let error as NetworkError {
+        print(error)  // GET api.example.com/users/7: 503 Service Unavailable
+    } catch {
+        print(error)
+    }
+
+    profiles.request(
+        for: ProfileEndpoint.fetch(id: 7),
+        success: { (profile: Profile) in print(profile.name) },
+        failure: { error in print(error) })
+
+    let task = profiles.task(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    task.onSuccess { profile in print(profile.name) }
+    task.cancel()
+}
+
+func exampleOfAStub(_ api: URL) async throws -> Profile {
+    let stub = StubTransport()
+    stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(Profile(id: 7, name: "Ada")))
+    let session = AccessTokenSupervisor(token: AccessToken("test"), refresher: StubRefresher())
+    let profiles = ProfileService(
+        environment: NetworkEnvironment(baseURL: api), authorizedBy: session, transport: stub,
+        handlers: [RetryErrorHandler(RetryPolicy(retries: 1))])
+    return try await profiles.profile(7)
+}
+
+func exampleOfAServer() async throws -> Profile {
+    let server = try LoopbackServer()
+    server.route(.get, "/users/:id") { request in
+        try .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
+    }
+    return try await ProfileService(environment: NetworkEnvironment(baseURL: server.url)).profile(8)
+}
