@@ -11,8 +11,8 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     /// Makes an HTTP date of a date; fractions of a second are dropped.
     public init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
-        // Foundation's distant past and future are within ±10^11 seconds; what lies beyond is cut to that.
-        secondsSince1970 = seconds.isNaN ? 0 : Int(min(max(seconds, -100_000_000_000), 100_000_000_000))
+        // Four digits hold the years 0000 to 9999; what lies beyond is cut to them.
+        secondsSince1970 = seconds.isNaN ? 0 : Int(min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 
     /// Reads a date in any of the three formats; nil where the text is none.
@@ -21,6 +21,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     ///   - text: The field's value.
     ///   - now: Decides the century of a two-digit year: one that would lie more than 50 years ahead is in the past.
     public init?(_ text: String, now: Date = Date()) {
+        guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.split { " ,-".contains($0) }.map(String.init)
         let isAsctime = words.count == 5
         guard isAsctime || words.count == 6 && words[5] == "GMT" else { return nil }

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@testable import Networking
+@testable import NetworkingTesting
+
+@Suite("The in-house observer")
+struct BroadcasterTests {
+    @Test(
+        "5 observers without replay and 3 changes make 15 notifications, in order; with replay the current value comes first"
+    )
+    func counts() {
+        let broadcaster = Broadcaster(0)
+        let told = Box<[[Int]]>(Array(repeating: [], count: 6))
+        let tokens = (0..<5).map { index in broadcaster.observe { value in told.change { $0[index].append(value) } } }
+        let replaying = broadcaster.observe(replayingCurrent: true) { value in told.change { $0[5].append(value) } }
+        for value in 1...3 { broadcaster.publish(value) }
+        #expect(told.value == Array(repeating: [1, 2, 3], count: 5) + [[0, 1, 2, 3]])
+        for token in tokens + [replaying] { token.cancel() }
+    }
+
+    @Test("A token ends its observation when it is cancelled and when it is released")
+    func ending() {
+        let broadcaster = Broadcaster<Int>()
+        let told = Box<[Int]>([])
+        var token: ObservationToken? = broadcaster.observe { value in told.change { $0.append(value) } }
+        broadcaster.publish(1)
+        token?.cancel()
+        broadcaster.publish(2)
+        token = broadcaster.observe { value in told.change { $0.append(value) } }
+        broadcaster.publish(3)
+        token = nil
+        broadcaster.publish(4)
+        #expect(told.value == [1, 3])
+        #expect(token == nil)
+    }
+
+    @Test("A handler may publish, observe and cancel; what it publishes comes after")
+    func reentrant() {
+        let broadcaster = Broadcaster<Int>()
+        let told = Box<[String]>([])
+        let kept = Box<[ObservationToken]>([])
+        let first = broadcaster.observe { value in
+            told.change { $0.append("a\(value)") }
+            if value == 1 {
+                broadcaster.publish(2)
+                kept.change { $0.append(broadcaster.observe { value in told.change { $0.append("c\(value)") } }) }
+            }
+        }
+        let second = broadcaster.observe { value in told.change { $0.append("b\(value)") } }
+        broadcaster.publish(1)
+        broadcaster.publish(3)
+        #expect(told.value == ["a1", "b1", "a2", "b2", "a3", "b3", "c3"])
+        first.cancel()
+        second.cancel()
+    }
+
+    @Test("Each observer sees the changes of several threads in one order")
+    func threads() async {
+        let broadcaster = Broadcaster<Int>()
+        let told = Box<[[Int]]>([[], []])
+        let tokens = (0..<2).map { index in broadcaster.observe { value in told.change { $0[index].append(value) } } }
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask { for value in 0..<200 { broadcaster.publish(thread * 1_000 + value) } }
+            }
+        }
+        while told.value[1].count < 1_600 { await Task.yield() }
+        #expect(told.value[0] == told.value[1])
+        #expect(Set(told.value[0]).count == 1_600)
+        for token in tokens { token.cancel() }
+    }
+
+    @Test("The values come as an asynchronous sequence, too")
+    func sequence() async {
+        let broadcaster = Broadcaster(0)
+        var values = broadcaster.values(replayingCurrent: true).makeAsyncIterator()
+        broadcaster.publish(1)
+        #expect(await values.next() == 0)
+        #expect(await values.next() == 1)
+    }
+}
+
+@Suite("Waiting")
+struct WaitingTests {
+    @Test("Of many that settle one wins, and everybody gets that outcome")
+    func settleOnce() async throws {
+        let settlement = Settlement<Int>()
+        let wins = Box(0)
+        let waiters = (0..<4).map { _ in
+            Task { () -> Int in
+                let own = Settlement<Int>()
+                settlement.observe { own.settle($0) }
+                return try await own.value()
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<50 {
+                group.addTask { if settlement.settle(.success(number)) { wins.change { $0 += 1 } } }
+            }
+        }
+        #expect(wins.value == 1)
+        let winner = try await settlement.value()
+        for waiter in waiters { #expect(try await waiter.value == winner) }
+    }
+
+    @Test("A cancelled wait ends, and who comes later is told that it came too late")
+    func cancelledWait() async {
+        let settlement = Settlement<Int>()
+        let task = Task { try await settlement.value() }
+        task.cancel()
+        await #expect(throws: Interruption.cancelled) { _ = try await task.value }
+        #expect(!settlement.settle(.success(1)))
+    }
+
+    @Test("A byte pipe refuses past its capacity, tells of room, keeps order, and ends")
+    func pipe() async throws {
+        let rooms = Box(0)
+        let pipe = BytePipe(capacity: 4, onRoom: { rooms.change { $0 += 1 } })
+        #expect(
+            pipe.write(Data([1, 2])) == .taken && pipe.write(Data([3, 4])) == .taken && pipe.write(Data([5])) == .full)
+        #expect(try await pipe.next() == Data([1, 2]))
+        #expect(rooms.value == 1)
+        #expect(pipe.write(Data([5])) == .taken)
+        pipe.finish()
+        #expect(pipe.write(Data([6])) == .abandoned)
+        #expect(try await pipe.next() == Data([3, 4]))
+        #expect(try await pipe.next() == Data([5]))
+        #expect(try await pipe.next() == nil)
+        #expect(try await pipe.next() == nil)
+    }
+
+    @Test("A reader that waits is served; one that is cancelled loses no bytes; a second one at once is refused")
+    func reader() async throws {
+        let pipe = BytePipe(capacity: 4)
+        let cancelled = Task { try await pipe.next() }
+        cancelled.cancel()
+        await #expect(throws: Interruption.cancelled) { _ = try await cancelled.value }
+        #expect(pipe.write(Data([1])) == .taken)
+        #expect(try await pipe.next() == Data([1]))
+        pipe.finish(.failure(UserError.taken))
+        await #expect(throws: UserError.taken) { _ = try await pipe.next() }
+    }
+
+    @Test("A reader that leaves is told to the writer, unless all was written")
+    func abandoning() {
+        let abandoned = Box(0)
+        let pipe = BytePipe(capacity: 4, onAbandon: { abandoned.change { $0 += 1 } })
+        pipe.abandon()
+        pipe.abandon()
+        #expect(abandoned.value == 1 && pipe.write(Data([1])) == .abandoned)
+        let finished = BytePipe(capacity: 4, onAbandon: { abandoned.change { $0 += 1 } })
+        finished.finish()
+        finished.abandon()
+        #expect(abandoned.value == 1)
+    }
+
+    @Test("A body that is collected stops at its bound")
+    func collecting() async throws {
+        let pieces = Box([Data([1, 2]), Data([3])])
+        let body = IncomingBody(pull: {
+            var piece: Data?
+            pieces.change { piece = $0.isEmpty ? nil : $0.removeFirst() }
+            return piece
+        })
+        let error = await #expect(throws: NetworkError.self) { _ = try await body.collect(upTo: 2) }
+        #expect(error?.kind == .responseTooLarge)
+    }
+
+    @Test("A manual clock wakes sleepers when their time has come, and a cancelled one at once")
+    func manualClock() async throws {
+        let clock = ManualClock()
+        let woken = Box<[Int]>([])
+        let tasks = [30, 10, 20].map { seconds in
+            Task {
+                try await clock.networkClock.wait(for: .seconds(seconds))
+                woken.change { $0.append(seconds) }
+            }
+        }
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(20))
+        for index in [1, 2] { try await tasks[index].value }
+        #expect(Set(woken.value) == [10, 20])
+        tasks[0].cancel()
+        await #expect(throws: Interruption.cancelled) { try await tasks[0].value }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+@Suite("From endpoint to request")
+struct EndpointRequestTests {
+    private struct Call: Endpoint {
+        var base: String?
+        var path: EndpointPath = ""
+        var query: URLQuery = [:]
+        var headers: HTTPHeaders = [:]
+        var baseURL: URL { base.flatMap { URL(string: $0) } ?? NetworkEnvironment.noBaseURL }
+    }
+
+    private func url(_ call: Call, _ environment: NetworkEnvironment) throws -> String {
+        try EndpointRequest(endpoint: call, environment: environment).make(timeouts: .init()).url.absoluteString
+    }
+
+    private func url(base: String, _ path: EndpointPath, _ query: URLQuery = [:]) throws -> String {
+        try url(Call(path: path, query: query), NetworkEnvironment(baseURL: URL(string: base)))
+    }
+
+    @Test(
+        "R-03, U3: base and path are joined with one slash, however many there are",
+        arguments: ["https://a.example/v1", "https://a.example/v1/", "https://a.example/v1//"], ["users/7", "/users/7"])
+    func joining(base: String, path: String) throws {
+        #expect(try url(base: base, EndpointPath(verbatim: path)) == "https://a.example/v1/users/7")
+    }
+
+    @Test("Base URLs of every shape work: no path, port, IPv6, user, capitals")
+    func bases() throws {
+        #expect(try url(base: "https://a.example", "x") == "https://a.example/x")
+        #expect(try url(base: "http://127.0.0.1:8080/", "x") == "http://127.0.0.1:8080/x")
+        #expect(try url(base: "http://[::1]:8080", "x") == "http://[::1]:8080/x")
+        #expect(try url(base: "https://a.example/a%20b", "x") == "https://a.example/a%20b/x")
+        #expect(try url(base: "https://a.example", "") == "https://a.example")
+    }
+
+    @Test("Interpolated values are one escaped segment and cannot change the path")
+    func interpolation() throws {
+        let id = "a/b?c#d%e f"
+        #expect(
+            try url(base: "https://a.example", "users/\(id)/x") == "https://a.example/users/a%2Fb%3Fc%23d%25e%20f/x")
+        let name = "grüß 日本"
+        #expect(
+            try url(base: "https://a.example", "f-\(name).txt")
+                == "https://a.example/f-gr%C3%BC%C3%9F%20%E6%97%A5%E6%9C%AC.txt")
+        #expect(
+            try url(base: "https://a.example", EndpointPath(segments: ["a/b", "c"])) == "https://a.example/a%2Fb/c")
+        let number = 7
+        let uuid = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
+        #expect(
+            try url(base: "https://a.example", "\(number)/\(uuid)")
+                == "https://a.example/7/e621e1f8-c36c-495a-93fc-0c247a3e6e5f")
+    }
+
+    @Test(
+        "Dot segments, empty interpolated segments and queries in a path are refused before sending",
+        arguments: ["..", ".", "%2e%2E", ""])
+    func escaping(id: String) {
+        let path: EndpointPath = id.contains("%") ? EndpointPath(verbatim: "users/\(id)") : "users/\(id)"
+        #expect(
+            #expect(throws: NetworkError.self) { _ = try url(base: "https://a.example", path) }?.kind == .invalidRequest
+        )
+        let error = #expect(throws: NetworkError.self) { _ = try url(base: "https://a.example", "users?page=1") }
+        #expect(error?.description.contains("query") == true)
+    }
+
+    @Test("Escapes written in a literal are kept, and what no path may have is escaped")
+    func literals() throws {
+        #expect(
+            try url(base: "https://a.example", "a%20b/c d/100%/é;v=1")
+                == "https://a.example/a%20b/c%20d/100%25/%C3%A9;v=1")
+    }
+
+    @Test("U3: query items keep their order, and + & = # ? arrive as they are; the base's query stays")
+    func query() throws {
+        let page: Int? = nil
+        let query: URLQuery = ["b": "1+1=2&x#y?", "a": 2, "a": true, "page": page, "grüß": " "]
+        #expect(
+            try url(base: "https://a.example/v1?key=k%2B", "x", query)
+                == "https://a.example/v1/x?key=k%2B&b=1%2B1%3D2%26x%23y%3F&a=2&a=true&gr%C3%BC%C3%9F=%20")
+        var flags = URLQuery()
+        flags.appendFlag("debug")
+        #expect(flags.percentEncoded == "debug")
+    }
+
+    @Test("U4: what the endpoint says wins over the environment; its own base URL takes the environment's place")
+    func environment() throws {
+        let environment = NetworkEnvironment(
+            baseURL: URL(string: "https://a.example"), pathPrefix: "api/v2", headers: ["X-A": "1", "X-B": "1"],
+            query: ["lang": "en"])
+        let request = try EndpointRequest(
+            endpoint: Call(path: "users", query: ["q": "x"], headers: ["x-b": "2"]), environment: environment
+        ).make(timeouts: .init())
+        #expect(request.url.absoluteString == "https://a.example/api/v2/users?lang=en&q=x")
+        #expect(request.headers["X-A"] == "1" && request.headers["X-B"] == "2")
+        #expect(
+            try url(Call(base: "http://b.example:81/z", path: "x"), NetworkEnvironment(baseURL: environment.baseURL))
+                == "http://b.example:81/z/x")
+        #expect(
+            try url(Call(base: "/sub", path: "x"), NetworkEnvironment(baseURL: environment.baseURL))
+                == "https://a.example/sub/x")
+    }
+
+    @Test("P-06: the prefix is put before a path unless that begins with its whole segments")
+    func prefix() throws {
+        let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: "api")
+        #expect(try url(Call(path: "api/x"), environment) == "https://a.example/api/x")
+        #expect(try url(Call(path: "apis/x"), environment) == "https://a.example/api/apis/x")
+    }
+
+    @Test("R-02: everything but the path has a default")
+    func defaults() throws {
+        struct Bare: Endpoint { let path: EndpointPath = "x" }
+        let endpoint = Bare()
+        #expect(endpoint.method == .get && endpoint.body.isEmpty && endpoint.headers.isEmpty && endpoint.query.isEmpty)
+        #expect(
+            endpoint.authorizationType == .none && endpoint.error(for: .notFound) == nil
+                && endpoint.error(for: URLError.Code.timedOut) == nil)
+    }
+
+    @Test("N-01, N-02, N-03: the environment's headers go with every request and lose against the request's")
+    func environmentHeaders() throws {
+        let environment = NetworkEnvironment(
+            baseURL: URL(string: "https://a.example"),
+            headers: [.accept: "application/json", .contentType: "application/json"])
+        let request = try EndpointRequest(
+            endpoint: Call(path: "x", headers: [.accept: "text/plain"]), environment: environment
+        ).make(timeouts: .init())
+        #expect(request.headers[.accept] == "text/plain" && request.headers[.contentType] == "application/json")
+    }
+
+    @Test("P-01: a request without an enumeration: method, URL, headers, body")
+    func bareRequest() throws {
+        var request = HTTPRequest(
+            .put, try #require(URL(string: "https://a.example/x?y=1")), headers: ["X-A": "1"], body: .string("t"))
+        request.headers["X-A"] = "2"
+        #expect(request.method == .put && request.url.host == "a.example" && request.allHeaders["X-A"] == "2")
+        #expect(request.description == "PUT a.example/x")
+    }
+}

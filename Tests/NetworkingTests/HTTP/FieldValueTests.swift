@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+@Suite("Dates, challenges, Retry-After")
+struct FieldValueTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    @Test(
+        "An HTTP date is read in all three formats",
+        arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
+    func dates(text: String) {
+        #expect(HTTPDate(text, now: now)?.secondsSince1970 == 784_111_777)
+        #expect(HTTPDate(text, now: now)?.description == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
+    @Test("A two-digit year more than 50 years ahead is in the past")
+    func century() {
+        #expect(HTTPDate("Tuesday, 01-Jan-74 00:00:00 GMT", now: now)?.date.description.hasPrefix("1974") == true)
+        #expect(HTTPDate("Tuesday, 01-Jan-30 00:00:00 GMT", now: now)?.date.description.hasPrefix("2030") == true)
+    }
+
+    @Test(
+        "Dates go there and back, over leap years and centuries",
+        arguments: [-62_135_596_800, -1, 0, 951_782_400, 1_709_164_800, 4_107_542_400, 253_402_300_799])
+    func roundTrip(seconds: Int) {
+        let date = HTTPDate(Date(timeIntervalSince1970: Double(seconds)))
+        #expect(HTTPDate(date.description)?.secondsSince1970 == seconds)
+    }
+
+    @Test(
+        "What is no date is none",
+        arguments: [
+            "", "now", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 2023 00:00:00 GMT",
+            "Sun, 06 Nov 1994 24:00:00 GMT",
+            "Sun, 06 Nov 1994 08:49:37 CET", "Xxx, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
+            "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov -1 08:49:37 GMT",
+        ])
+    func invalidDates(text: String) {
+        #expect(HTTPDate(text) == nil)
+    }
+
+    @Test("Retry-After is read as seconds and as a date, and never waits for less than nothing or more than a year")
+    func retryAfter() {
+        #expect(RetryAfter("120")?.delay(from: now) == .seconds(120))
+        #expect(RetryAfter(HTTPDate(now + 90).description)?.delay(from: now) == .seconds(90))
+        #expect(RetryAfter(HTTPDate(now - 90).description)?.delay(from: now) == .zero)
+        #expect(RetryAfter("99999999999999999999999")?.delay(from: now) == .seconds(31_536_000))
+        #expect(
+            RetryAfter("-1") == nil && RetryAfter("1.5") == nil && RetryAfter("") == nil && RetryAfter("soon") == nil)
+    }
+
+    @Test("Several challenges in one field are told apart, with quoted strings and token68")
+    func challenges() {
+        let challenges = AuthenticationChallenge.parse(
+            #"Newauth realm="apps, \"one\"", type=1, title = "Login", Basic realm="simple", Negotiate abc/+==, Bearer"#)
+        #expect(
+            challenges == [
+                AuthenticationChallenge(
+                    scheme: "Newauth", parameters: ["realm": "apps, \"one\"", "type": "1", "title": "Login"]),
+                AuthenticationChallenge(scheme: "Basic", parameters: ["realm": "simple"]),
+                AuthenticationChallenge(scheme: "Negotiate", token68: "abc/+=="),
+                AuthenticationChallenge(scheme: "Bearer"),
+            ])
+    }
+
+    @Test(
+        "A bearer challenge tells its error; odd separators are passed over; rubbish ends the reading and keeps what came"
+    )
+    func bearer() {
+        let challenge = AuthenticationChallenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
+        #expect(
+            challenge?.error == "insufficient_scope" && challenge?.realm == "x" && challenge?.isScheme("bearer") == true
+        )
+        #expect(AuthenticationChallenge.parse("=,\"\"").isEmpty)
+        #expect(AuthenticationChallenge.parse("").isEmpty)
+    }
+
+    @Test("Random bytes in a field never crash a reader")
+    func fuzz() {
+        var random = SeededGenerator(seed: 11)
+        let alphabet = Array("abcXYZ019 ,;=\"\\/+\t:-()GMT%")
+        for _ in 0..<20_000 {
+            let text = String(
+                (0..<Int.random(in: 0..<30, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "a" })
+            _ = AuthenticationChallenge.parse(text)
+            _ = MediaType(text)
+            _ = HTTPAuthorization(text)
+            _ = RetryAfter(text)
+            _ = HTTPDate(text)
+        }
+    }
+}
+
+@Suite("Methods and statuses")
+struct WordTests {
+    @Test(
+        "I-05, P-03, U2: every method of RFC 9110 and PATCH has a name, any other can be made, and each knows whether it is safe and idempotent"
+    )
+    func methods() {
+        let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .head, .connect, .options, .trace, "PROPFIND"]
+        #expect(
+            methods.map(\.rawValue) == [
+                "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "CONNECT", "OPTIONS", "TRACE", "PROPFIND",
+            ])
+        #expect(methods.filter(\.isSafe) == [.get, .head, .options, .trace])
+        #expect(methods.filter(\.isIdempotent) == [.get, .put, .delete, .head, .options, .trace])
+        #expect(HTTPMethod("get") != .get)
+    }
+
+    @Test("N-08: GET is what is meant where nothing is said")
+    func defaultMethod() {
+        #expect(UserEndpoint.open.method == .get)
+    }
+
+    @Test("R-28: every code that RonasIT, iONess and Cloudflare name has a reason; any code is legal")
+    func statuses() {
+        let codes =
+            Array(100...102) + Array(200...208) + Array(300...308) + Array(400...417) + [
+                418, 419, 420, 421, 422, 423, 424,
+            ]
+            + [425, 426, 428, 429, 431, 444, 451, 494, 495, 496, 497, 499] + Array(500...511) + [
+                520, 521, 522, 523, 524, 598, 599,
+            ]
+        for code in codes { #expect(!HTTPStatus(code).reasonPhrase.isEmpty, "\(code)") }
+        #expect(HTTPStatus(520).code == 520 && HTTPStatus(299).description == "299")
+        #expect(HTTPStatus(404).description == "404 Not Found")
+    }
+
+    @Test("Statuses know their class")
+    func classes() {
+        #expect(HTTPStatus(100).isInformational && HTTPStatus(204).isSuccessful && HTTPStatus(304).isRedirection)
+        #expect(HTTPStatus(404).isClientError && HTTPStatus(520).isServerError && HTTPStatus(99) < .continue)
+    }
+
+    @Test("P-05: typed options travel with a request and have a default")
+    func options() throws {
+        enum Priority: RequestOption { static let defaultOption = 0 }
+        enum Label: RequestOption { static let defaultOption: String? = nil }
+        var request = HTTPRequest(.get, try #require(URL(string: "https://x.example")))
+        #expect(request[option: Priority.self] == 0 && request[option: Label.self] == nil)
+        request[option: Priority.self] = 5
+        request[option: Label.self] = "a"
+        request[option: Priority.self] = 6
+        #expect(request[option: Priority.self] == 6 && request[option: Label.self] == "a")
+    }
+
+    @Test("P-04, I-08, I-09, I-11: bodies know their bytes, length and fields; a user's Content-Type stays")
+    func bodies() throws {
+        #expect(HTTPBody.empty.isEmpty && HTTPBody.empty.headers.isEmpty)
+        let data = HTTPBody.data(Data([1, 2]))
+        #expect(data.length == 2 && data.data == Data([1, 2]) && data.headers.contentType == .octetStream)
+        let text = try HTTPBody.string("grüß", encoding: .isoLatin1).encoded()
+        #expect(
+            text.data == Data([0x67, 0x72, 0xFC, 0xDF])
+                && text.headers[.contentType] == "text/plain; charset=iso-8859-1")
+        let json = try HTTPBody.json(["a": 1]).encoded()
+        #expect(json.data == Data(#"{"a":1}"#.utf8) && json.headers.contentType == .json && json.isReplayable)
+        var request = HTTPRequest(.post, try #require(URL(string: "https://x.example")), body: json)
+        #expect(request.allHeaders[.contentType] == "application/json")
+        request.headers.contentType = .problemJSON
+        #expect(request.allHeaders[.contentType] == "application/problem+json")
+    }
+
+    @Test("I-09: a text that its encoding cannot express is an error with its cause")
+    func unencodableText() {
+        let error = #expect(throws: NetworkError.self) { _ = try HTTPBody.string("日本", encoding: .isoLatin1).encoded() }
+        #expect(error?.kind == .bodyNotEncodable && error?.underlying is TextNotEncodable)
+    }
+
+    @Test("P-04: a body of one's own brings its fields, and its error is the cause")
+    func ownBody() throws {
+        let body = try HTTPBody.encoded(headers: ["X-Form": "1", .contentType: "text/csv"]) { Data("a,b".utf8) }
+            .encoded()
+        #expect(body.data == Data("a,b".utf8) && body.headers["X-Form"] == "1")
+        let error = #expect(throws: NetworkError.self) {
+            _ = try HTTPBody.encoded(headers: []) { throw UserError.taken }.encoded()
+        }
+        #expect(error?.underlying as? UserError == .taken)
+    }
+
+    @Test(
+        "A Content-Length or Transfer-Encoding set by hand is refused",
+        arguments: [HTTPHeaderName.contentLength, "transfer-encoding"])
+    func framing(name: HTTPHeaderName) throws {
+        let request = HTTPRequest(.post, try #require(URL(string: "https://x.example")), headers: [name: "1"])
+        #expect(#expect(throws: NetworkError.self) { try request.validate() }?.kind == .invalidRequest)
+    }
+}

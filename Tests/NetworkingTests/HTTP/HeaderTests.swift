@@ -1,0 +1,151 @@
+import Foundation
+import Networking
+import Testing
+
+@Suite("Headers")
+struct HeaderTests {
+    @Test("R-16: names are compared without regard to case, keep their order and spelling, and the last value wins")
+    func names() {
+        var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
+        #expect(headers.map(\.description) == ["X-B: 1", "X-A: 3"])
+        headers["x-b"] = "4"
+        #expect(headers["X-b"] == "4")
+        #expect(headers.map(\.name.rawValue) == ["x-b", "X-A"])
+        headers["X-B"] = nil
+        #expect(headers.count == 1)
+        #expect(HTTPHeaderName("ETag").hashValue == HTTPHeaderName("etag").hashValue)
+    }
+
+    @Test("Appended fields stay apart and are joined when asked for as one")
+    func duplicates() {
+        var headers: HTTPHeaders = [:]
+        headers.append(HTTPHeader(.setCookie, "a=1"))
+        headers.append(HTTPHeader("X-Other", "x"))
+        headers.append(HTTPHeader("set-cookie", "b=2"))
+        #expect(headers.values(for: .setCookie) == ["a=1", "b=2"])
+        #expect(headers[.setCookie] == "a=1, b=2")
+        headers.set(HTTPHeader(.setCookie, "c=3"))
+        #expect(headers.map(\.value) == ["c=3", "x"])
+    }
+
+    @Test("I-07, U5: collections merge by replacing, by the new winning and by the old winning")
+    func merging() {
+        let old: HTTPHeaders = ["A": "1", "B": "1"]
+        let new: HTTPHeaders = ["b": "2", "C": "2"]
+        #expect(old.merging(new).map(\.value) == ["1", "2", "2"])
+        #expect(old.merging(new, .oldWins).map(\.value) == ["1", "1", "2"])
+        #expect(old.merging(new, .replaceAll) == new)
+    }
+
+    @Test("N-04: typed accessors read and write, and + merges with the right side winning")
+    func typed() {
+        var headers: HTTPHeaders = [:]
+        headers.authorization = .bearer("t")
+        headers.contentType = .json
+        headers.accept = [.json, .text(.any)]
+        headers.acceptLanguage = "de"
+        #expect(headers[.authorization] == "Bearer t")
+        #expect(headers[.contentType] == "application/json")
+        #expect(headers[.accept] == "application/json, text/*")
+        #expect(headers.accept == [.json, .text(.any)])
+        #expect((headers + [.acceptLanguage: "en"])[.acceptLanguage] == "en")
+    }
+
+    @Test("N-05: the common names are typed, and any other can be made and turned into text")
+    func registered() {
+        #expect(HTTPHeaderName.ifNoneMatch.rawValue == "If-None-Match")
+        #expect(String(describing: HTTPHeaderName("X-Mine")) == "X-Mine")
+    }
+
+    @Test("R-17: ready headers say what RonasIT's said")
+    func ready() {
+        #expect(HTTPHeader.authorization(.bearer, "x").debugText == "Authorization: Bearer x")
+        #expect(HTTPHeader.contentType(.json).debugText == "Content-Type: application/json")
+        #expect(HTTPHeader.accept(.json).debugText == "Accept: application/json")
+        #expect(
+            HTTPHeader.userAgent(osName: "iOS", osVersion: "12.0", appVersion: "1.0.0").debugText
+                == "User-Agent: iOS 12.0 version 1.0.0")
+        #expect(HTTPHeader.dpi(scale: 2).debugText == "dpi: @2x")
+        #expect(HTTPHeader.dpi(scale: 2.5).value == "@2.5x")
+        #expect(HTTPHeader.dpi(scale: .infinity).value.hasPrefix("@"))
+        #expect(HTTPHeader("X-Own", "1").debugText == "X-Own: 1")
+        #expect(HTTPHeader.acceptLanguage(["en-GB", "de"]).value == "en-GB, de;q=0.9")
+    }
+
+    @Test(
+        "N-06: authorization values go there and back, and are equal by value",
+        arguments: [
+            (HTTPAuthorization.bearer("abc"), "Bearer abc"),
+            (.basic(username: "ada", password: "a:b"), "Basic YWRhOmE6Yg=="),
+            (.custom(scheme: "Token", credentials: "x y"), "Token x y"),
+            (.custom(scheme: "", credentials: "raw"), "raw"),
+        ])
+    func authorization(value: HTTPAuthorization, text: String) {
+        #expect(value.description == text)
+        if !value.scheme.isEmpty { #expect(HTTPAuthorization(text) == value) }
+    }
+
+    @Test("R-18: authorization types have the schemes of their names")
+    func authorizationTypes() {
+        #expect(AuthorizationType.basic.scheme == "Basic" && AuthorizationType.bearer.scheme == "Bearer")
+        #expect(AuthorizationType.custom("Token").scheme == "Token" && AuthorizationType.none.scheme.isEmpty)
+        #expect(AuthorizationType.custom("a") != .custom("b"))
+    }
+
+    @Test("Credentials are redacted in every description")
+    func redaction() {
+        let headers: HTTPHeaders = [.authorization: "hush", .cookie: "hush", "x-api-key": "hush", "X-Open": "shown"]
+        #expect(!headers.description.contains("hush") && headers.description.contains("shown"))
+        #expect(!HTTPHeader("X-Mine", "hush", isSensitive: true).description.contains("hush"))
+    }
+}
+
+extension HTTPHeader {
+    fileprivate var debugText: String { "\(name): \(value)" }
+}
+
+@Suite("Media types")
+struct MediaTypeTests {
+    @Test(
+        "N-07: media types go to text and back",
+        arguments: [
+            "text/html; charset=utf-8", "application/vnd.api+json", "multipart/form-data; boundary=\"a b\"", "*/*",
+            "image/svg+xml",
+        ])
+    func roundTrip(text: String) throws {
+        #expect(try #require(MediaType(text)).description == text)
+    }
+
+    @Test(
+        "What is no media type is none",
+        arguments: [
+            "", "text", "text/", "/html", "te xt/html", "text/html charset", "text/html; a", "text/html; a=\"b",
+        ])
+    func invalid(text: String) {
+        #expect(MediaType(text) == nil)
+    }
+
+    @Test("Names compare without regard to case, ranges accept, parameters are read")
+    func comparing() throws {
+        let type = try #require(MediaType("Text/HTML;Charset=\"UTF-8\" ; "))
+        #expect(type == .html.charset("utf-8"))
+        #expect(type.charset == "utf-8")
+        #expect(MediaType.any.accepts(type) && MediaType.text(.any).accepts(type) && !MediaType.json.accepts(type))
+        #expect(MediaType.problemJSON.isJSON && MediaType.json.isJSON && !type.isJSON)
+    }
+
+    @Test("N-07: every family has its factory")
+    func factories() {
+        let types: [MediaType] = [
+            .application(.pdf), .audio(.mpeg), .image(.png), .message(.http), .model(.obj), .multipart(.mixed),
+            .text(.csv),
+            .video(.webm), .text(.plain, [.init("charset", "utf-8")]),
+        ]
+        #expect(
+            types.map(\.description) == [
+                "application/pdf", "audio/mpeg", "image/png", "message/http", "model/obj", "multipart/mixed",
+                "text/csv",
+                "video/webm", "text/plain; charset=utf-8",
+            ])
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+@Suite("Adapting")
+struct RequestAdaptingTests {
+    private func headers(_ adapters: [any RequestAdapter], _ headers: HTTPHeaders = [:]) async throws -> HTTPHeaders {
+        var request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: headers)
+        try await RequestAdaptingService(adapters).adapt(&request, for: UserEndpoint.open)
+        return request.headers
+    }
+
+    @Test(
+        "R-15: adapters run in order, see the endpoint, and a later one replaces what an earlier one set, whatever the case"
+    )
+    func order() async throws {
+        let adapters: [any RequestAdapter] = [
+            HeadersAdapter(["X-A": "1"]),
+            ClosureAdapter { request, endpoint in request.headers["x-a"] = "\(endpoint.method)" },
+        ]
+        #expect(try await headers(adapters).map(\.value) == ["GET"])
+    }
+
+    @Test("R-16: adapters replace what the endpoint set; those that supply defaults fill only what is absent")
+    func precedence() async throws {
+        #expect(try await headers([HeadersAdapter(["X-A": "2"])], ["X-A": "1"])["X-A"] == "2")
+        #expect(try await headers([HeadersAdapter(["X-A": "2"], .oldWins)], ["X-A": "1"])["X-A"] == "1")
+        let filled = try await headers([DefaultHeadersAdapter()], [.userAgent: "mine"])
+        #expect(filled[.userAgent] == "mine" && filled[.acceptLanguage] != nil)
+        #expect(
+            try await headers([UserAgentAdapter(product: "App", version: "3.1")])[.userAgent]?.hasPrefix("App/3.1 (")
+                == true)
+    }
+
+    @Test("The standard headers are legal")
+    func standard() async throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: .standard)
+        #expect(throws: Never.self) { try request.validate() }
+    }
+
+    @Test("R-15: adapters run afresh before every retry, on the original request")
+    func afresh() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.badGateway), .status(.badGateway), .text("hello"))
+        let runs = Box(0)
+        let adapter = ClosureAdapter { request, _ in
+            runs.change { $0 += 1 }
+            #expect(request.headers["X-Run"] == nil)
+            request.headers["X-Run"] = "\(runs.value)"
+        }
+        let service = UserService(
+            environment: Fixture.environment, transport: stub,
+            requestAdaptingService: RequestAdaptingService([adapter]),
+            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 2))]))
+        try await service.request(UserEndpoint.open)
+        #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2", "3"])
+    }
+
+    @Test("What an adapter throws goes through the chain, and nothing is sent")
+    func throwing() async {
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = UserService(
+            environment: Fixture.environment, transport: stub,
+            requestAdaptingService: RequestAdaptingService([ClosureAdapter { _, _ in throw UserError.taken }]),
+            errorHandlingService: ErrorHandlingService())
+        #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .taken)
+        #expect(stub.requests.isEmpty)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Networking
+import Testing
+
+@Suite("Judging and reading")
+struct ReadingTests {
+    private func response(_ body: Data, _ type: String? = nil, _ status: HTTPStatus = .ok) throws -> HTTPResponse {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
+        return HTTPResponse(status, headers: type.map { [.contentType: $0] } ?? [:], content: .data(body), to: request)
+    }
+
+    @Test("R-09: text is read by its charset; without one as UTF-8, and as Latin 1 where it is none")
+    func charsets() throws {
+        let latin = Data([0x67, 0xFC])
+        #expect(try ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
+        #expect(try ResponseConverter.string.convert(response(latin, "text/plain")) == "gü")
+        #expect(try ResponseConverter.string.convert(response(Data("gü".utf8), "text/plain")) == "gü")
+        #expect(try ResponseConverter.string.convert(response(Data("gü".utf8))) == "gü")
+        #expect(try ResponseConverter.string(encoding: .utf16LittleEndian).convert(response(Data([0x41, 0]))) == "A")
+    }
+
+    @Test(
+        "R-09: text that its charset cannot be, or an unknown charset, is an error",
+        arguments: ["text/plain; charset=utf-8", "text/plain; charset=klingon", "application/json"])
+    func badText(type: String) throws {
+        let response = try response(Data([0xFF, 0xFE, 0x80]), type)
+        #expect(
+            #expect(throws: NetworkError.self) { _ = try ResponseConverter.string.convert(response) }?.kind
+                == .undecodableBody)
+    }
+
+    @Test("Decoding errors keep their path")
+    func paths() throws {
+        struct Team: Decodable { let members: [Member] }
+        struct Member: Decodable { let name: String, age: Int }
+        func words(_ json: String) throws -> String {
+            let response = try response(Data(json.utf8))
+            let error = #expect(throws: NetworkError.self) {
+                _ = try ResponseConverter.json(Team.self).convert(response)
+            }
+            return error?.reason ?? ""
+        }
+        #expect(try words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing")
+        #expect(try words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")
+        #expect(try words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
+        #expect(try words("{") == "the body cannot be decoded")
+        #expect(try words("") == "the body is empty")
+    }
+
+    @Test("A converter's value can be changed")
+    func map() throws {
+        #expect(try ResponseConverter.string.map { $0.count }.convert(response(Data("four".utf8))) == 4)
+        let response = try response(Data("four".utf8))
+        #expect(throws: NetworkError.self) {
+            _ = try ResponseConverter.string.map { _ -> Int in throw UserError.taken }.convert(response)
+        }
+    }
+
+    @Test("Validators run in order, the first that finds a fault ends it with its reason")
+    func validators() async throws {
+        struct Picky: NetworkRequesting { let client: NetworkClient }
+        let asked = Box<[Int]>([])
+        func validator(_ number: Int, _ verdict: ResponseValidator.Verdict) -> ResponseValidator {
+            ResponseValidator { _ in
+                asked.change { $0.append(number) }
+                return verdict
+            }
+        }
+        let picky = Picky(
+            client: NetworkClient(
+                environment: Fixture.environment, transport: Answering(body: "x"),
+                settings: RequestSettings(validators: [
+                    validator(1, .valid), validator(2, .invalid("too blue")), validator(3, .valid),
+                ])))
+        let error = await Fixture.failure { try await picky.request(UserEndpoint.open) } as? NetworkError
+        #expect(
+            error?.kind == .invalidResponse && error?.description.contains("too blue") == true && error?.status == .ok)
+        #expect(asked.value == [1, 2])
+    }
+
+    @Test("Statuses and media types are judged by range, by set and by name")
+    func ready() async throws {
+        struct Plain: NetworkRequesting { let client: NetworkClient }
+        let plain = Plain(client: NetworkClient(environment: Fixture.environment, transport: Answering(body: "x")))
+        func kind(_ validator: ResponseValidator) async -> NetworkError.Kind? {
+            (await Fixture.failure { try await plain.request(UserEndpoint.open, with: .init(validators: [validator])) }
+                as? NetworkError)?.kind
+        }
+        #expect(await kind(.status(200..<201)) == nil)
+        #expect(await kind(.status([.created])) == .unacceptableStatus)
+        #expect(await kind(.status(.ok)) == nil)
+        #expect(await kind(.mediaType(.text(.any))) == nil)
+        #expect(await kind(.mediaType(.json, .image(.any))) == .unacceptableMediaType)
+        #expect(await kind(ResponseValidator { _ in throw UserError.taken }) == nil)
+    }
+
+    @Test("Deep nesting ends in an error and not in a crash")
+    func deep() throws {
+        let response = try response(Data(String(repeating: "[", count: 200_000).utf8))
+        #expect(throws: NetworkError.self) { _ = try ResponseConverter.jsonObject.convert(response) }
+    }
+
+    private struct Answering: Transport {
+        let body: String
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            HTTPResponse(.ok, headers: [.contentType: "text/plain"], content: .data(Data(body.utf8)), to: request)
+        }
+    }
+}
