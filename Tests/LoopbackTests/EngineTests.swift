@@ -274,6 +274,19 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.post, "/", body: body)).text == "one two three")
         }
 
+        @Test("A request body that gives nothing ends by the idle timeout")
+        func stalledSource() async throws {
+            final class Silent: BodyReader {
+                func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .notYet }
+            }
+            let exchange = try Exchange()
+            var request = try exchange.request(
+                .post, "/", body: .source(length: nil, isReplayable: false) { Silent() })
+            request.timeouts.idle = .milliseconds(100)
+            #expect(await exchange.failure(request)?.kind == .idleTimedOut)
+            #expect(exchange.server.acceptedConnections == 0)
+        }
+
         @Test("HEAD, 204 and 304 have no body")
         func bodiless() async throws {
             let exchange = try Exchange { request in

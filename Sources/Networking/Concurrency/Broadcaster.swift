@@ -44,7 +44,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - replayingCurrent: Whether the current value, if there is one, is told first.
-    ///   - queue: A serial queue on which to call the handler; nil calls it on the thread that publishes.
+    ///   - queue: A serial queue on which to call the handler; nil calls it on the thread that publishes, which may
+    ///     be delivering what another one published at the same time.
     ///   - handler: Is told about each change, in order.
     /// - Returns: The token that owns the observation.
     public func observe(

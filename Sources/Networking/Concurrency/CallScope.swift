@@ -7,31 +7,41 @@ final class CallScope: Endable {
     /// The scope of the call that the current task runs in.
     @TaskLocal static var current: CallScope?
 
-    private enum State: Sendable {
-        case open(waits: [any Endable], timer: ScheduledAction?)
+    private enum Phase: Equatable, Sendable {
+        case open
         case ended(Interruption)
         case closed
     }
 
+    private struct State: Sendable {
+        var phase = Phase.open
+        var waits: [any Endable] = []
+        var timer: ScheduledAction?
+
+        /// Moves on from `open`, and hands over what is to be let go.
+        mutating func leaveOpen(for next: Phase) -> State? {
+            guard phase == .open else { return nil }
+            let opened = self
+            self = State(phase: next)
+            return opened
+        }
+    }
+
     let deadline: Deadline?
-    private let state = Locked(State.open(waits: [], timer: nil))
+    private let state = Locked(State())
 
     init(deadline: Deadline? = nil) {
         self.deadline = deadline
     }
 
     /// Whether the call has to end because it was cancelled.
-    var isCancelled: Bool {
-        state.withLock { state in
-            if case .ended(.cancelled) = state { true } else { false }
-        }
-    }
+    var isCancelled: Bool { state.withLock { $0.phase == .ended(.cancelled) } }
 
     /// Why the call has to end, if it has to: asked from the call's own task.
     var interruption: Interruption? {
         noticeEnd()
         return state.withLock { state in
-            if case .ended(let interruption) = state { interruption } else { nil }
+            if case .ended(let interruption) = state.phase { interruption } else { nil }
         }
     }
 
@@ -40,12 +50,7 @@ final class CallScope: Endable {
     /// - Returns: Whether this made the call end: false where it had ended or was answered before.
     @discardableResult
     func end(_ interruption: Interruption) -> Bool {
-        let opened: (waits: [any Endable], timer: ScheduledAction?)? = state.withLock { state in
-            guard case .open(let waits, let timer) = state else { return nil }
-            state = .ended(interruption)
-            return (waits, timer)
-        }
-        guard let opened else { return false }
+        guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }
         opened.timer?.cancel()
         for wait in opened.waits { wait.end(with: interruption) }
         return true
@@ -60,44 +65,27 @@ final class CallScope: Endable {
     /// - Returns: The interruption that came before, in which case the answer must not be given.
     func close() -> Interruption? {
         noticeEnd()
-        let (interruption, timer): (Interruption?, ScheduledAction?) = state.withLock { state in
-            switch state {
-            case .open(_, let timer):
-                state = .closed
-                return (nil, timer)
-            case .ended(let interruption):
-                return (interruption, nil)
-            case .closed:
-                return (nil, nil)
-            }
-        }
-        timer?.cancel()
-        return interruption
+        guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else { return interruption }
+        opened.timer?.cancel()
+        return nil
     }
 
     /// Registers a wait; it is ended at once where the scope has ended.
     func add(_ wait: any Endable) {
-        let (interruption, isFirst): (Interruption?, Bool) = state.withLock { state in
-            switch state {
-            case .open(var waits, let timer):
-                waits.append(wait)
-                state = .open(waits: waits, timer: timer)
-                return (nil, timer == nil)
-            case .ended(let interruption):
-                return (interruption, false)
-            case .closed:
-                return (nil, false)
-            }
+        let (phase, hasTimer) = state.withLock { state in
+            if state.phase == .open { state.waits.append(wait) }
+            return (state.phase, state.timer != nil)
         }
-        if let interruption { wait.end(with: interruption) }
-        if isFirst, let deadline { arm(deadline) }
+        switch phase {
+        case .open: if let deadline, !hasTimer { arm(deadline) }
+        case .ended(let interruption): wait.end(with: interruption)
+        case .closed: break
+        }
     }
 
     func remove(_ wait: any Endable) {
         state.withLock { state in
-            guard case .open(var waits, let timer) = state else { return }
-            waits.removeAll { $0 === wait }
-            state = .open(waits: waits, timer: timer)
+            if let index = state.waits.firstIndex(where: { $0 === wait }) { state.waits.remove(at: index) }
         }
     }
 
@@ -110,8 +98,8 @@ final class CallScope: Endable {
     private func arm(_ deadline: Deadline) {
         let timer = deadline.clock.schedule(at: deadline.instant) { [weak self] in _ = self?.end(.deadlineExceeded) }
         let isKept = state.withLock { state in
-            guard case .open(let waits, nil) = state else { return false }
-            state = .open(waits: waits, timer: timer)
+            guard state.phase == .open, state.timer == nil else { return false }
+            state.timer = timer
             return true
         }
         if !isKept { timer.cancel() }

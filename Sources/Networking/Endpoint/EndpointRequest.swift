@@ -29,7 +29,7 @@ struct EndpointRequest {
         let query = [base.query, (environment.query + endpoint.query).percentEncoded].filter { !$0.isEmpty }
         if !query.isEmpty { text += "?" + query.joined(separator: "&") }
         guard let url = URL(string: text) else {
-            throw NetworkError(.invalidRequest, reason: "URL: \"\(base.origin)/\(path)\" is none")
+            throw NetworkError(.invalidRequest, reason: "URL: the base and the path \"\(path)\" make none")
         }
         return url
     }
@@ -63,7 +63,7 @@ struct EndpointRequest {
             throw NetworkError(
                 .invalidRequest,
                 reason:
-                    "base URL: \"\(url.withoutQuery)\" has no \(url.scheme == nil ? "scheme" : "host"); write it with https://"
+                    "base URL: \"\(url.withoutSecrets)\" has no \(url.scheme == nil ? "scheme" : "host"); write it with https://"
             )
         }
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
@@ -94,5 +94,9 @@ struct EndpointRequest {
 extension URL {
     fileprivate var percentEncodedPath: String { path(percentEncoded: true) }
 
-    fileprivate var withoutQuery: String { String(absoluteString.prefix { $0 != "?" && $0 != "#" }) }
+    /// For messages: neither query nor user and password.
+    fileprivate var withoutSecrets: String {
+        let address = absoluteString.prefix { $0 != "?" && $0 != "#" }
+        return String(address.split(separator: "@", omittingEmptySubsequences: false).last ?? address)
+    }
 }

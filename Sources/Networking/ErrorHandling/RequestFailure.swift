@@ -41,7 +41,9 @@ public struct RequestFailure: Sendable {
 extension RequestFailure: CustomStringConvertible {
     /// Path, method and error: ``<RequestFailure> from `/users/7` [GET]: 404 Not Found``.
     public var description: String {
-        let place = request.map { "`\($0.url.path)` [\($0.method)]" } ?? "`\(type(of: endpoint))` [not sent]"
+        let place =
+            request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
+            ?? "`\(type(of: endpoint))` [not sent]"
         return
             "<RequestFailure> from \(place): \(status?.description ?? networkError?.kind.explanation ?? "\(type(of: error))")"
     }

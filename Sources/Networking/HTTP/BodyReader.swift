@@ -43,8 +43,10 @@ extension BodyReader {
 extension BodyReader {
     /// Everything the reader has, for an engine that needs the bytes at once. Closes the reader.
     ///
-    /// - Parameter limit: The most bytes to take; one more is a ``NetworkError/Kind/bodyTooLarge``.
-    func readAll(limit: Int) async throws -> Data {
+    /// - Parameters:
+    ///   - limit: The most bytes to take; one more is a ``NetworkError/Kind/bodyTooLarge``.
+    ///   - idle: How long it may have nothing; longer is a ``NetworkError/Kind/idleTimedOut``.
+    func readAll(limit: Int, idle: Duration) async throws -> Data {
         defer { close() }
         var collected = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -60,6 +62,12 @@ extension BodyReader {
             case .end:
                 return collected
             case .notYet:
+                let clock = NetworkClock.continuous
+                let timer = clock.schedule(at: clock.now() + idle) {
+                    ready.settle(
+                        .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle)")))
+                }
+                defer { timer.cancel() }
                 try await ready.value()
             }
         }

@@ -44,6 +44,6 @@ extension HTTPRequest: CustomStringConvertible {
     /// Method, host and path: `GET api.example.com/users/7`. Neither query nor credentials.
     public var description: String {
         let port = url.port.map { ":\($0)" } ?? ""
-        return "\(method) \(url.host ?? "")\(port)\(url.path)"
+        return "\(method) \(url.host ?? "")\(port)\(url.path(percentEncoded: true))"
     }
 }

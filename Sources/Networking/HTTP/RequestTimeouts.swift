@@ -21,6 +21,9 @@ public struct RequestTimeouts: Hashable, Sendable {
             idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
     }
 
+    /// The idle timeout that holds.
+    var effectiveIdle: Duration { idle ?? .seconds(60) }
+
     /// What holds where nobody says anything: 60 seconds without movement, 15 for connecting, no total.
     public static let standard = RequestTimeouts(idle: .seconds(60), connect: .seconds(15))
 }

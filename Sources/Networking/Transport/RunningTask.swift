@@ -18,7 +18,7 @@ final class RunningTask: @unchecked Sendable {  // because both variables are on
     /// Starts the task and its timer; both are let go when the transfer has ended.
     func start(_ task: URLSessionTask, _ transfer: Transfer, _ delegate: URLSessionTransferDelegate) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
-        let idle = transfer.request.timeouts.idle ?? RequestTimeouts.standard.idle ?? .seconds(60)
+        let idle = transfer.request.timeouts.effectiveIdle
         timer.setEventHandler { [weak self] in self?.checkIdleTime(of: transfer, against: idle) }
         timer.schedule(deadline: .now() + .nanoseconds(idle.nanoseconds))
         lock.withLock {

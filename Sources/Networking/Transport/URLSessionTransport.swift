@@ -99,7 +99,8 @@ public final class URLSessionTransport: Transport {
         // Ours is the timer: Foundation's counts waiting and knows whole seconds only.
         message.timeoutInterval = 7 * 86_400
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
-        let body = try await request.body.open().readAll(limit: limits.requestBodyBytes)
+        let body = try await request.body.open()
+            .readAll(limit: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
         guard !body.isEmpty else { return message }
         guard request.method != .get, request.method != .head else {
             throw NetworkError(.invalidRequest, reason: "body: URLSession sends none with \(request.method)")

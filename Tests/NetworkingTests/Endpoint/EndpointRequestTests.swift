@@ -104,6 +104,16 @@ struct EndpointRequestTests {
                 == "https://a.example/sub/x")
     }
 
+    @Test(
+        "No message about a bad base URL shows user, password or query",
+        arguments: ["ftp://ada:hush@a.example/?k=hush", "//ada:hush@a.example/?k=hush"])
+    func secrets(base: String) {
+        let error = #expect(throws: NetworkError.self) {
+            _ = try url(Call(base: base, path: "x"), NetworkEnvironment())
+        }
+        #expect(error?.description.contains("hush") == false)
+    }
+
     @Test("P-06: the prefix is put before a path unless that begins with its whole segments")
     func prefix() throws {
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: "api")
