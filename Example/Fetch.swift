@@ -28,7 +28,7 @@ enum Fetch {
             print("first byte: \(text(response.http.timing.firstByte)), total: \(text(response.http.timing.total))")
             return response.status.isSuccessful
         } catch {
-            print("error: \(error)")
+            print("error: \(error.localizedDescription)")
             return false
         }
     }

@@ -70,6 +70,25 @@ struct AdmissionTests {
         limit.leave(ticket, .notSent)
     }
 
+    @Test("A call that says it is part of a refresh needs no permit, also where the library's mark was lost")
+    func refreshOption() async throws {
+        struct Refresh: Endpoint {
+            var path: EndpointPath { "token" }
+            var options: RequestOptions {
+                var options = RequestOptions()
+                options[AdmissionOption.self] = .refresh
+                return options
+            }
+        }
+        let limit = ConcurrencyLimit(1)
+        let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"))
+        let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        let service = UserService(
+            environment: environment, transport: StubTransport { _ in .text("new") }, admission: [limit])
+        #expect(try await service.request(Refresh(), as: .string) == "new")
+        limit.leave(ticket, .notSent)
+    }
+
     @Test("Where one policy says not now, the others are left before it is waited for, and entered again after")
     func nothingHeld() async throws {
         let log = Box<[String]>([])
