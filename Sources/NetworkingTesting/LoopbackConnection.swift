@@ -19,6 +19,9 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
 
     private let mailbox = NSCondition()
     private var jobs: [Job] = []
+    /// The number of the request that is being handled; nil between two.
+    private var handled: Int?
+    private var requestCount = 0
 
     init(
         _ socket: LoopbackSocket, number: Int, isStopped: @escaping @Sendable () -> Bool,
@@ -46,14 +49,47 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         mailbox.unlock()
     }
 
+    /// The next piece of a request's body; nil at its end, and once the request has been answered.
+    private func pull(_ number: Int) async -> Data? {
+        await withCheckedContinuation { continuation in
+            mailbox.lock()
+            let isHandled = handled == number
+            if isHandled { jobs.append(.read(continuation)) }
+            mailbox.signal()
+            mailbox.unlock()
+            if !isHandled { continuation.resume(returning: nil) }
+        }
+    }
+
     /// Reads the body for the handler, piece by piece, until it has an answer.
     private func answer() -> LoopbackAnswer {
         while true {
             switch nextJob() {
-            case .read(let continuation): continuation.resume(returning: readBody())
-            case .answer(let answer): return answer
+            case .read(let continuation):
+                continuation.resume(returning: readBody())
+            case .answer(let answer):
+                endHandling()
+                return answer
             }
         }
+    }
+
+    /// Whoever still reads the body gets its end.
+    private func endHandling() {
+        mailbox.lock()
+        let late = jobs
+        jobs = []
+        handled = nil
+        mailbox.unlock()
+        for case .read(let continuation) in late { continuation.resume(returning: nil) }
+    }
+
+    private func beginHandling() -> Int {
+        mailbox.lock()
+        defer { mailbox.unlock() }
+        requestCount += 1
+        handled = requestCount
+        return requestCount
     }
 
     private func nextJob() -> Job {
@@ -87,9 +123,10 @@ extension LoopbackConnection {
             body = headers.contentLength.map { .fixed(remaining: $0) } ?? .none
         }
         expectsContinue = headers[.expect]?.lowercased() == "100-continue"
+        let turn = beginHandling()
         return LoopbackRequest(
             method: HTTPMethod(String(words[0])), target: String(words[1]), fields: fields,
-            body: IncomingBody { [self] in await withCheckedContinuation { post(.read($0)) } }, connection: number)
+            body: IncomingBody { [self] in await pull(turn) }, connection: number)
     }
 
     private func readHead() -> [String]? {

@@ -33,13 +33,18 @@ extension Loopback {
             let transport = URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
             let exchange = try Exchange(transport) { _ in
                 LoopbackAnswer(
-                    content: .written(length: 64 << 20) { writer in
-                        for _ in 0..<1_024 { try writer.write(Data(count: 64 << 10)) }
+                    content: .written(length: nil) { writer in
+                        while true { try writer.write(Data(count: 64 << 10)) }
                     })
             }
             let body = try await stream(exchange)
             #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
-            await #expect(throws: NetworkError.self) { _ = try await body.collect(upTo: .max) }
+            var bytes = 0
+            let error = await #expect(throws: NetworkError.self) {
+                for try await chunk in body { bytes += chunk.count }
+            }
+            #expect(error?.kind == .responseTooLarge)
+            #expect(bytes >= 1 << 20 && bytes < 2 << 20)
         }
 
         @Test("Dropping the body ends the transfer")

@@ -1,0 +1,76 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("LoopbackServer", .timeLimit(.minutes(1)))
+    struct ServerTests {
+        @Test("Fixed and chunked bodies arrive as they were sent, and routes match segments")
+        func routes() async throws {
+            let server = try LoopbackServer()
+            server.route(.get, "/users/:id/files/:name") { request in try .json(request.parameters) }
+            server.route(nil, "/chunks") { _ in
+                LoopbackAnswer(content: .chunked([Data("a".utf8), Data(), Data("bc".utf8)]))
+            }
+            let exchange = try Exchange()
+            func text(_ path: String) async throws -> String {
+                let url = try #require(URL(string: path, relativeTo: server.url)).absoluteURL
+                return try await exchange.send(HTTPRequest(.get, url)).text
+            }
+            #expect(try await text("/users/7/files/a%2Fb") == #"{"id":"7","name":"a\/b"}"#)
+            #expect(try await text("/chunks") == "abc")
+            #expect(try await text("/nothing") == "no route for GET /nothing")
+        }
+
+        @Test("A handler that throws is a 500; one that leaves the body unread keeps the connection in order")
+        func unread() async throws {
+            let exchange = try Exchange(URLSessionTransport()) { request in
+                if request.path == "/throw" { throw NetworkError(.unknown) }
+                return .text(request.path)
+            }
+            let big = HTTPBody.data(Data(count: 300_000))
+            #expect(
+                try await exchange.send(exchange.request(.post, "/throw", body: big)).status == .internalServerError)
+            #expect(try await exchange.send(exchange.request(.post, "/next", body: big)).text == "/next")
+            #expect(try await exchange.send(exchange.request(.get, "/last")).text == "/last")
+        }
+
+        @Test("A body that is read after the answer has ended, and takes no bytes from the next request")
+        func lateReader() async throws {
+            let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
+            let exchange = try Exchange(URLSessionTransport()) { request in
+                if request.path == "/late" { handOver.yield(request.body) }
+                return .text(
+                    String(decoding: request.path == "/late" ? Data() : try await request.data(), as: UTF8.self))
+            }
+            _ = try await exchange.send(exchange.request(.post, "/late", body: .string("first")))
+            for await body in bodies {
+                #expect(try await body.collect(upTo: 100).isEmpty)
+                break
+            }
+            #expect(try await exchange.send(exchange.request(.post, "/next", body: .string("second"))).text == "second")
+        }
+
+        @Test("A stopped server refuses, closes what is open, and can come back on its port, again and again")
+        func stopping() async throws {
+            let exchange = try Exchange()
+            for _ in 0..<5 {
+                #expect(try await exchange.send(exchange.request()).text == "hello")
+                exchange.server.stop()
+                exchange.server.stop()
+                #expect(await exchange.failure(try exchange.request()) != nil)
+                try exchange.server.restart()
+            }
+        }
+
+        @Test("A client that stalls in the middle of its head or body holds up nobody else")
+        func stalledClient() async throws {
+            let exchange = try Exchange { request in .text(String(decoding: try await request.data(), as: UTF8.self)) }
+            let silent = TCPConnectionProbe(host: "127.0.0.1", port: exchange.server.port)
+            for _ in 0..<20 { #expect(await silent.status().isReachable) }
+            #expect(
+                try await exchange.send(exchange.request(.post, "/", body: .string("still here"))).text == "still here")
+        }
+    }
+}
