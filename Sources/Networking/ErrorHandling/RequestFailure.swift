@@ -44,7 +44,11 @@ extension RequestFailure: CustomStringConvertible {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
             ?? "`\(type(of: endpoint))` [not sent]"
-        return
-            "<RequestFailure> from \(place): \(status?.description ?? networkError?.kind.explanation ?? "\(type(of: error))")"
+        return "<RequestFailure> from \(place): \(cause)"
+    }
+
+    private var cause: String {
+        guard let kind = networkError?.kind else { return "\(type(of: error))" }
+        return kind == .unacceptableStatus ? status?.description ?? kind.explanation : kind.explanation
     }
 }

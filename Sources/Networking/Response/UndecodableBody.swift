@@ -14,9 +14,9 @@ struct UndecodableBody: Error, CustomStringConvertible {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"
         case let DecodingError.typeMismatch(type, context):
-            "\(at(context.codingPath)) is no \(type)"
+            "\(at(context.codingPath)) is no \(name(type))"
         case let DecodingError.valueNotFound(type, context):
-            "\(at(context.codingPath)) is null, not \(type)"
+            "\(at(context.codingPath)) is null, not \(name(type))"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
                 ? "the body cannot be decoded" : "\(at(context.codingPath)) has a value that cannot be decoded"
@@ -25,6 +25,13 @@ struct UndecodableBody: Error, CustomStringConvertible {
         default:
             "the body cannot be read: \(type(of: error))"
         }
+    }
+
+    /// A type as JSON calls it: decoders ask for `Dictionary<String, Any>` where an object is wanted.
+    private static func name(_ type: Any.Type) -> String {
+        let name = "\(type)"
+        if name.hasPrefix("Dictionary<") { return "object" }
+        return name.hasPrefix("Array<") ? "array" : name
     }
 
     /// A coding path as it would be written: `users[3].name`.

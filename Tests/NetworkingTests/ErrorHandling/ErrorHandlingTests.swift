@@ -109,7 +109,7 @@ struct ErrorHandlingTests {
         let request = HTTPRequest(.get, url)
         let failure = RequestFailure(
             endpoint: UserEndpoint.open, request: request, response: HTTPResponse(.notFound, to: request),
-            error: UserError.taken)
+            error: NetworkError(.unacceptableStatus))
         #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
     }
 
