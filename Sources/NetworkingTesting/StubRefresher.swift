@@ -4,7 +4,7 @@ public import Networking
 /// A token refresh for tests: it answers as scripted, counts, and can be held back.
 ///
 /// ```swift
-/// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …
+/// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …; keep it: it is held weakly
 /// let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
 /// ```
 public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  // because of its lock

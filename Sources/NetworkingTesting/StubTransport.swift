@@ -63,7 +63,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         try request.validate()
         let handler = nextHandler(request)
         guard let handler else {
-            throw NetworkError(.cannotConnect, reason: "no rule of the stub takes it", request: request)
+            throw NetworkError(.noStubRule, reason: "no rule of the stub takes it", request: request)
         }
         let answer = try await handler(request)
         if answer.delay > .zero { try await clock.sleep(clock.now() + answer.delay) }
@@ -156,4 +156,9 @@ public struct StubAnswer: Sendable {
         answer.delay = delay
         return answer
     }
+}
+
+extension NetworkError.Kind {
+    /// A ``StubTransport`` has no rule for the request. No handler of the library maps it to something else.
+    public static let noStubRule = NetworkError.Kind(rawValue: "noStubRule")
 }

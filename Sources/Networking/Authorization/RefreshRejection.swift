@@ -2,10 +2,15 @@
 enum RefreshRejection {
     static func isOne(_ error: any Error) -> Bool {
         if error is AccessTokenRejected { return true }
-        if let error = error as? GeneralRequestError { return error == .noAuth || error == .forbidden }
-        guard let error = error as? NetworkError, error.kind == .unacceptableStatus else { return false }
-        return error.status.map(statuses.contains) ?? false
+        if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general) }
+        guard let failure = error as? NetworkError else { return false }
+        return failure.isRefusal
     }
+}
 
-    private static let statuses: Set<HTTPStatus> = [.badRequest, .unauthorized, .forbidden]
+extension NetworkError {
+    fileprivate var isRefusal: Bool {
+        guard kind == .unacceptableStatus, let status else { return false }
+        return status == .badRequest || status == .unauthorized || status == .forbidden
+    }
 }

@@ -1,7 +1,7 @@
 /// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at most once for
-/// each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its own error. Only requests
+/// each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its own error, the refresh's underlying. Only requests
 /// that the supervisor's ``TokenRequestAdapter`` has dressed are its business, and only as long as no redirect led them elsewhere.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     private let supervisor: AccessTokenSupervisor
@@ -21,8 +21,21 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
             return .next(failure.error)
         }
         if judgement == .waitForRefresh {
-            do { try await supervisor.waitForRefresh(of: sent.generation) } catch { return .next(failure.error) }
+            do {
+                try await supervisor.waitForRefresh(of: sent.generation)
+            } catch {
+                return .next(failure.networkError?.because(of: error) ?? failure.error)
+            }
         }
         return .retry(with: request)
+    }
+}
+
+extension NetworkError {
+    /// The error with the refresh's beneath it.
+    fileprivate func because(of refreshError: any Error) -> NetworkError {
+        var error = self
+        error.underlying = error.underlying ?? refreshError
+        return error
     }
 }

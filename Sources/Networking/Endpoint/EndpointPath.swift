@@ -16,6 +16,15 @@ public struct EndpointPath: Hashable, Sendable {
         var text = ""
         var hasLiteral = false
         var hasInterpolation = false
+
+        /// Whether servers and proxies would take it for `.` or `..`, escaped or not.
+        var isDots: Bool {
+            guard text.utf8.count <= 6, text.utf8.first == UInt8(ascii: ".") || text.utf8.first == UInt8(ascii: "%")
+            else {
+                return false
+            }
+            return [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(text.lowercased())
+        }
     }
 
     private var segments = [Segment()]
@@ -44,10 +53,7 @@ public struct EndpointPath: Hashable, Sendable {
             if segment.hasInterpolation, !segment.hasLiteral, segment.text.isEmpty {
                 throw NetworkError(.invalidRequest, reason: "path: an interpolated segment is empty")
             }
-            let plain = segment.text.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive)
-            if plain == "." || plain == ".." {
-                throw NetworkError(.invalidRequest, reason: "path: a segment is \"\(plain)\"")
-            }
+            if segment.isDots { throw NetworkError(.invalidRequest, reason: "path: a segment is \"\(segment.text)\"") }
         }
         let path = segments.map(\.text).joined(separator: "/")
         return path.hasPrefix("/") ? String(path.dropFirst()) : path

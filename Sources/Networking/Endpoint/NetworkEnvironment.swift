@@ -13,11 +13,15 @@ public struct NetworkEnvironment: Sendable {
     /// Query items for every request, before those of the endpoint.
     public let query: URLQuery
 
+    /// The base URL in its parts, or what is wrong with it: told by each call that uses it.
+    let address: Result<ServerAddress, any Error>?
+
     /// Makes an environment.
     public init(
         baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]
     ) {
         self.baseURL = baseURL
+        self.address = baseURL.map { url in Result { try ServerAddress(url) } }
         self.pathPrefix = pathPrefix
         self.headers = headers
         self.query = query

@@ -37,9 +37,9 @@ public struct RetryPolicy: Sendable {
     /// Whether a later attempt may well succeed: the connection could not be made or was lost, a timeout of the attempt, or one of the
     /// statuses 408, 429, 500, 502, 503 and 504.
     public static func isTransient(_ failure: RequestFailure) -> Bool {
-        guard let error = failure.networkError else { return false }
-        if error.kind == .unacceptableStatus { return error.status.map(transientStatuses.contains) ?? false }
-        return transientKinds.contains(error.kind)
+        guard let kind = failure.networkError?.kind else { return false }
+        guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
+        return transientStatuses.contains(status)
     }
 
     /// How long to wait before sending again; nil where that is not to be done.

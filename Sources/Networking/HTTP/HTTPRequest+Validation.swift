@@ -22,6 +22,7 @@ extension HTTPRequest {
             throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
         }
         guard let host = url.host, !host.isEmpty else { throw invalid("URL", "it has no host") }
+        guard (0...65_535).contains(url.port ?? 0) else { throw invalid("URL", "its port is not below 65536") }
     }
 
     private func validate(_ field: HTTPHeader) throws {

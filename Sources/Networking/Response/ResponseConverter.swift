@@ -31,7 +31,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
             throw error.completed(request: response.request, response: response)
         } catch {
             throw NetworkError(
-                .undecodableBody, reason: UndecodableBody.words(error), request: response.request, response: response,
+                .undecodableBody, reason: UndecodableBody.words(error, response.headers.contentType),
+                request: response.request, response: response,
                 underlying: error)
         }
     }

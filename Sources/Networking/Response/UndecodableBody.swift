@@ -9,7 +9,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
     }
 
     /// An error's reason in words: a decoding error tells the path, never the body's text.
-    static func words(_ error: any Error) -> String {
+    static func words(_ error: any Error, _ mediaType: MediaType? = nil) -> String {
         switch error {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"
@@ -19,7 +19,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
             "\(at(context.codingPath)) is null, not \(name(type))"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
-                ? "the body cannot be decoded" : "\(at(context.codingPath)) has a value that cannot be decoded"
+                ? "the body is no JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")
+                : "\(at(context.codingPath)) has a value that cannot be decoded"
         case let error as UndecodableBody:
             error.description
         default:

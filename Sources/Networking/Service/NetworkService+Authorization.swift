@@ -1,5 +1,21 @@
 extension NetworkService {
-    /// Makes a service whose authorized calls carry the token of a session, with its three parts in their places: the gate last among
+    /// Makes a service of ``NetworkClient/init(environment:authorizedBy:transport:limit:adapters:handlers:settings:clock:)``, where every
+    /// parameter is told. A subclass that stores something of its own cannot call it and calls ``init(client:)`` in its place.
+    public convenience init(
+        environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor, transport: (any Transport)? = nil,
+        limit: ConcurrencyLimit = ConcurrencyLimit(), adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
+        handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
+        clock: NetworkClock = .continuous
+    ) {
+        self.init(
+            client: NetworkClient(
+                environment: environment, authorizedBy: session, transport: transport, limit: limit, adapters: adapters,
+                handlers: handlers, settings: settings, clock: clock))
+    }
+}
+
+extension NetworkClient {
+    /// Makes a client whose authorized calls carry the token of a session, with its three parts in their places: the gate last among
     /// the policies, the adapter after the default headers, the handler before the general mapping.
     ///
     /// - Parameters:

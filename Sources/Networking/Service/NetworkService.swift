@@ -15,6 +15,12 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
     /// The parts that the service's requests pass through.
     public final let client: NetworkClient
 
+    /// Makes a service of a client. A subclass that stores something of its own calls this one:
+    /// `super.init(client: NetworkClient(environment: environment, authorizedBy: session))`.
+    public init(client: NetworkClient) {
+        self.client = client
+    }
+
     /// Makes a service. Every part has a default; see ``NetworkClient/init(environment:transport:redirects:admission:requestAdaptingService:errorHandlingService:settings:clock:)``.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,

@@ -16,7 +16,7 @@ struct URLSessionFailure {
     }
 
     var networkError: NetworkError {
-        NetworkError(kind, reason: words, underlying: error)
+        NetworkError(kind, reason: words.map { "\(kind.explanation) (\($0))" }, underlying: error)
     }
 
     /// The system's one line. Not its `userInfo`, which has the URL with its query.

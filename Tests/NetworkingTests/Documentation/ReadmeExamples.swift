@@ -143,7 +143,7 @@ func use(_ profiles: ProfileService) async {
 func exampleOfAStub(_ api: URL) async throws -> Profile {
     let stub = StubTransport()
     stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(Profile(id: 7, name: "Ada")))
-    let session = AccessTokenSupervisor(token: AccessToken("test"), refresher: StubRefresher())
+    let session = AccessTokenSupervisor(token: AccessToken("test")) { _ in AccessToken("fresh") }
     let profiles = ProfileService(
         environment: NetworkEnvironment(baseURL: api), authorizedBy: session, transport: stub,
         handlers: [RetryErrorHandler(RetryPolicy(retries: 1))])
@@ -155,5 +155,7 @@ func exampleOfAServer() async throws -> Profile {
     server.route(.get, "/users/:id") { request in
         try .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
     }
-    return try await ProfileService(environment: NetworkEnvironment(baseURL: server.url)).profile(8)
+    let profiles = ProfileService(
+        environment: NetworkEnvironment(baseURL: server.url), errorHandlingService: ErrorHandlingService())
+    return try await profiles.profile(8)
 }

@@ -44,7 +44,7 @@ struct ReadingTests {
         #expect(try words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")
         #expect(try words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
         #expect(try words("[]") == "the body is no object")
-        #expect(try words("{") == "the body cannot be decoded")
+        #expect(try words("{") == "the body is no JSON")
         #expect(try words("") == "the body is empty")
     }
 

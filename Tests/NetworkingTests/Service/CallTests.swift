@@ -239,6 +239,43 @@ struct CallTests {
         #expect(recording.exchanges.map(\.request.url.path) == ["/v1/open"])
     }
 
+    @Test("N-43: a subclass may store something of its own")
+    func storingSubclass() async throws {
+        final class Tenants: NetworkService, @unchecked Sendable {
+            let tenant: String
+            init(_ tenant: String, _ session: AccessTokenSupervisor, _ transport: any Transport) {
+                self.tenant = tenant
+                super.init(
+                    client: NetworkClient(environment: Fixture.environment, authorizedBy: session, transport: transport)
+                )
+            }
+        }
+        stub.on(nil, nil, .text("hello"))
+        let session = AccessTokenSupervisor(token: AccessToken("x")) { _ in throw AccessTokenRejected() }
+        #expect(try await Tenants("acme", session, stub).request(UserEndpoint.fetch(id: "7"), as: .string) == "hello")
+        #expect(stub.requests.first?.headers[.authorization] == "Bearer x")
+    }
+
+    @Test("No error tells the value that could not be encoded, and one about a port names it")
+    func encodedSecret() async {
+        struct Secret: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                throw EncodingError.invalidValue("hush", .init(codingPath: [], debugDescription: "hush"))
+            }
+        }
+        struct Post: Endpoint {
+            var path: EndpointPath { "x" }
+            var method: HTTPMethod { .post }
+            var body: HTTPBody { .json(Secret()) }
+        }
+        let error = await Fixture.failure { try await service().request(Post()) } as? NetworkError
+        #expect(error?.kind == .bodyNotEncodable && error?.description.contains("hush") == false)
+        let far = NetworkService(
+            environment: NetworkEnvironment(baseURL: URL(string: "http://127.0.0.1:99999")), transport: stub)
+        let port = await Fixture.failure { try await far.request(UserEndpoint.open) } as? NetworkError
+        #expect(port?.kind == .invalidRequest && port?.description.contains("port") == true)
+    }
+
     @Test("A struct may issue requests, too")
     func requestingStruct() async throws {
         struct Weather: NetworkRequesting {

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A base URL in the parts to which path and query are joined.
+struct ServerAddress: Sendable {
+    /// Scheme and authority: `https://api.example.com:8080`.
+    let origin: String
+    /// The path, without slashes at its ends.
+    let path: String
+    /// The query, without its question mark; empty where there is none.
+    let query: String
+
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` where scheme or host is missing.
+    init(_ url: URL) throws {
+        guard let scheme = url.scheme, let host = url.host(percentEncoded: true), !host.isEmpty else {
+            throw NetworkError(
+                .invalidRequest,
+                reason: "base URL: \"\(url.withoutSecrets)\" has no \(url.scheme == nil ? "scheme" : "host"); "
+                    + "write both, as in https://api.example.com")
+        }
+        guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
+            throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")
+        }
+        let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let port = url.port.map { ":\($0)" } ?? ""
+        let user = url.user(percentEncoded: true).map { user in
+            url.password(percentEncoded: true).map { "\(user):\($0)@" } ?? "\(user)@"
+        }
+        origin = "\(scheme)://\(user ?? "")\(bracketed)\(port)"
+        path = url.trimmedPath
+        query = url.query(percentEncoded: true) ?? ""
+    }
+
+    private init(origin: String, path: String, query: String) {
+        self.origin = origin
+        self.path = path
+        self.query = query
+    }
+
+    /// The address with the path and query of a URL that has neither scheme nor host.
+    func appending(_ relative: URL) -> ServerAddress {
+        ServerAddress(
+            origin: origin,
+            path: [path, relative.trimmedPath].filter { !$0.isEmpty }.joined(separator: "/"),
+            query: [query, relative.query(percentEncoded: true) ?? ""].filter { !$0.isEmpty }.joined(separator: "&"))
+    }
+}
+
+extension URL {
+    fileprivate var trimmedPath: String {
+        path(percentEncoded: true).trimmingCharacters(in: CharacterSet(charactersIn: "/"))
+    }
+
+    /// For messages: neither query nor user and password.
+    fileprivate var withoutSecrets: String {
+        let address = absoluteString.prefix { $0 != "?" && $0 != "#" }
+        return String(address.split(separator: "@", omittingEmptySubsequences: false).last ?? address)
+    }
+}
