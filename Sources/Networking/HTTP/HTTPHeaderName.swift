@@ -43,7 +43,8 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         HTTPHeaderName.sensitiveNames.contains(self)
     }
 
-    private static let sensitiveNames: Set<HTTPHeaderName> = [
+    // An array: names of another length are told apart without looking at them, which beats hashing.
+    private static let sensitiveNames: [HTTPHeaderName] = [
         .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
         "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",
     ]
