@@ -66,7 +66,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
             throw NetworkError(.noStubRule, reason: "no rule of the stub takes it", request: request)
         }
         let answer = try await handler(request)
-        if answer.delay > .zero { try await clock.sleep(clock.now() + answer.delay) }
+        try await clock.wait(for: answer.delay)
         try Task.checkCancellation()
         if let error = answer.error { throw error }
         return HTTPResponse(answer.status, headers: answer.headers, content: .data(answer.body), to: request)

@@ -33,8 +33,11 @@ public struct NetworkClock: Sendable {
             })
     }
 
-    /// Waits for a while; ended at once by cancellation and by the end of the call.
-    func wait(for duration: Duration) async throws {
+    /// Waits for a while inside a call: the wait ends at once when the task is cancelled, and when the call is cancelled, reset or
+    /// overtaken by its deadline. Adapters, policies and transports that wait use it in place of ``sleep``.
+    ///
+    /// - Throws: The library's word for why the wait was ended; let it pass.
+    public func wait(for duration: Duration) async throws {
         guard duration > .zero else { return }
         let settlement = Settlement<Void>()
         let timer = schedule(at: now() + duration) { settlement.settle(.success(())) }

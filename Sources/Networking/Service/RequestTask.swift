@@ -37,12 +37,15 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let scope = CallScope(deadline: pipeline.deadline)
         let settlement = settlement
         self.scope = scope
-        task = Task {
-            do {
-                let response = try await pipeline.run(in: scope)
-                settlement.settle(.success(response))
-            } catch {
-                settlement.settle(.failure(error))
+        // A call of its own: the end of a call inside which it is started does not end it.
+        task = CallScope.$current.withValue(nil) {
+            Task {
+                do {
+                    let response = try await pipeline.run(in: scope)
+                    settlement.settle(.success(response))
+                } catch {
+                    settlement.settle(.failure(error))
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
-import Networking
 import NetworkingTesting
+
+@testable import Networking
 
 /// The endpoints of the tests.
 enum UserEndpoint: Endpoint {
@@ -75,55 +76,36 @@ final class Box<Value: Sendable>: @unchecked Sendable {  // because of its lock
     }
 }
 
-/// A transport that answers when the test says so.
+/// A transport that answers when the test says so; its wait is one of the library's.
 final class ManualTransport: Transport, @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
-    private var waiting: [(request: HTTPRequest, continuation: CheckedContinuation<HTTPResponse, any Error>)] = []
-    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    private var isCancelled = false
+    private var waiting: [(request: HTTPRequest, answer: Settlement<HTTPResponse>)] = []
+    private var watchers: [(count: Int, isThere: Settlement<Void>)] = []
 
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let woken = lock.withLock {
-                    waiting.append((request, continuation))
-                    defer { watchers.removeAll { $0.count <= waiting.count } }
-                    return watchers.filter { $0.count <= waiting.count }.map(\.continuation)
-                }
-                for watcher in woken { watcher.resume() }
-                if lock.withLock({ isCancelled }) { cancelAll() }
-            }
-        } onCancel: {
-            lock.withLock { isCancelled = true }
-            cancelAll()
+        let answer = Settlement<HTTPResponse>()
+        let satisfied = lock.withLock {
+            waiting.append((request, answer))
+            return watchers.filter { $0.count <= waiting.count }
         }
+        for watcher in satisfied { watcher.isThere.settle(.success(())) }
+        return try await answer.value()
     }
 
     func waitForRequests(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isThere = lock.withLock {
-                guard waiting.count < count else { return true }
-                watchers.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+        let isThere = Settlement<Void>()
+        lock.withLock {
+            watchers.append((count, isThere))
+            if waiting.count >= count { isThere.settle(.success(())) }
         }
+        try? await isThere.value()
     }
 
     /// Answers the request that has waited longest.
     func answer(_ status: HTTPStatus = .ok, _ text: String = "") {
         let first = lock.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
         guard let first else { return }
-        first.continuation.resume(
-            returning: HTTPResponse(status, content: .data(Data(text.utf8)), to: first.request))
-    }
-
-    private func cancelAll() {
-        let all = lock.withLock {
-            defer { waiting = [] }
-            return waiting
-        }
-        for entry in all { entry.continuation.resume(throwing: CancellationError()) }
+        first.answer.settle(.success(HTTPResponse(status, content: .data(Data(text.utf8)), to: first.request)))
     }
 }
 

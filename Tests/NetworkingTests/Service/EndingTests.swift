@@ -149,6 +149,17 @@ struct EndingTests {
         #expect(await error(of: first) == nil)
     }
 
+    @Test("A stub's delay is ended by the deadline, too")
+    func deadlineOverStub() async {
+        let stub = StubTransport(clock: clock.networkClock) { _ in .text("late").delayed(by: .seconds(5)) }
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let task = service(stub).task(UserEndpoint.open, as: .string, with: settings)
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(3))
+        #expect(await error(of: task) as? GeneralRequestError == .timedOut)
+        #expect(clock.now.offset == .seconds(3))
+    }
+
     @Test("A deadline that has passed while user code ran ends the call, also without any wait")
     func deadlineInUserCode() async {
         let stub = StubTransport { _ in .text("hello") }
@@ -176,6 +187,26 @@ struct EndingTests {
         task.cancel()
         #expect(await error(of: task) as? GeneralRequestError == .cancelled)
         #expect(kinds.value == [.cancelled])
+    }
+
+    @Test("A task started inside a call is a call of its own; an asynchronous call inside ends with the outer one")
+    func nested() async {
+        let manual = ManualTransport()
+        let inner = service(manual)
+        let started = Settlement<RequestTask<String>>()
+        let adapter = ClosureAdapter { _, _ in
+            started.settle(.success(inner.task(UserEndpoint.open, as: .string)))
+            let _: String = try await inner.request(UserEndpoint.open, as: .string)
+        }
+        let outer = service(StubTransport { _ in .text("outer") }, adapters: [adapter])
+            .task(UserEndpoint.open, as: .string, with: RequestSettings(timeouts: RequestTimeouts(total: .seconds(1))))
+        await manual.waitForRequests(2)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        #expect(await error(of: outer) as? GeneralRequestError == .timedOut)
+        guard let task = try? await started.value() else { return #expect(Bool(false)) }
+        for _ in 0..<2 { manual.answer(.ok, "inner") }
+        #expect(await error(of: task) == nil)
     }
 
     @Test("A handler that always wants a retry gets ten attempts, and then the rest of the chain")
