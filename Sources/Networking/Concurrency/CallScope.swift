@@ -17,6 +17,8 @@ final class CallScope: Endable {
         var phase = Phase.open
         var waits: [any Endable] = []
         var timer: ScheduledAction?
+        /// The call has been answered: tasks that it left running are on their own.
+        var isOver = false
 
         /// Moves on from `open`, and hands over what is to be let go.
         mutating func leaveOpen(for next: Phase) -> State? {
@@ -70,9 +72,15 @@ final class CallScope: Endable {
         return nil
     }
 
+    /// The call has been answered, whichever way: what still runs in its name is no longer ended by it.
+    func leave() {
+        state.withLock { $0.isOver = true }
+    }
+
     /// Registers a wait; it is ended at once where the scope has ended.
     func add(_ wait: any Endable) {
         let (phase, hasTimer) = state.withLock { state in
+            guard !state.isOver else { return (Phase.closed, true) }
             if state.phase == .open { state.waits.append(wait) }
             return (state.phase, state.timer != nil)
         }

@@ -23,7 +23,7 @@ struct RequestCall: Sendable {
         response = nil
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
-        original = request
+        original = request  // also where the body cannot be encoded: the failure tells of the request
         request.body = try request.body.encoded()
         original = request
         return request

@@ -57,7 +57,10 @@ extension RequestPipeline {
         let scope = scope ?? CallScope(deadline: deadline)
         let outer = CallScope.current
         outer?.add(scope)
-        defer { outer?.remove(scope) }
+        defer {
+            scope.leave()
+            outer?.remove(scope)
+        }
         return try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
                 endpoint: endpoint, scope: scope, clock: client.clock,

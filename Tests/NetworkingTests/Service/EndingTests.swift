@@ -209,6 +209,27 @@ struct EndingTests {
         #expect(await error(of: task) == nil)
     }
 
+    @Test("A task that user code leaves running can make calls after its call was cancelled")
+    func leftRunning() async throws {
+        let manual = ManualTransport()
+        let other = service(StubTransport { _ in .text("analytics") })
+        let over = Settlement<Void>()
+        let left = Settlement<Task<String, any Error>>()
+        let adapter = ClosureAdapter { _, _ in
+            let task = Task {
+                while over.outcome == nil { await Task.yield() }
+                return try await other.request(UserEndpoint.open, as: .string)
+            }
+            left.settle(.success(task))
+        }
+        let task = service(manual, adapters: [adapter]).task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        task.cancel()
+        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
+        over.settle(.success(()))
+        #expect(try await left.value().value == "analytics")
+    }
+
     @Test("A handler that always wants a retry gets ten attempts, and then the rest of the chain")
     func cap() async {
         let stub = StubTransport { _ in .status(.notFound) }
