@@ -180,8 +180,10 @@ extension Loopback {
                 }
             }
             #expect(answered == 64 * 200)
-            // Under the thread sanitizer Foundation loses a call of these 12,800 now and then; the library's own timer answers it.
-            #expect(others.allSatisfy { $0.kind == .idleTimedOut } && others.count < 64, "\(others)")
+            // Under a sanitizer, which CI names, Foundation loses one of these 12,800 calls now and then; our own timer answers it.
+            let isSanitized = ProcessInfo.processInfo.environment["SANITIZER"] != nil
+            #expect(
+                others.allSatisfy { $0.kind == .idleTimedOut } && others.count < (isSanitized ? 64 : 1), "\(others)")
         }
 
         @Test("L16: hanging calls do not keep others from their server, beyond six connections")
