@@ -15,7 +15,11 @@ let package = Package(
         .library(name: "NetworkingTesting", targets: ["NetworkingTesting"]),
     ],
     targets: [
-        .target(name: "Networking", swiftSettings: settings),
+        .target(name: "CLibcurl"),
+        .target(
+            name: "Networking",
+            dependencies: [.target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings),
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(
             name: "Example",

@@ -25,7 +25,8 @@ public enum BodyRead: Equatable, Sendable {
 /// }
 /// ```
 public protocol BodyReader: AnyObject, Sendable {
-    /// Puts the next bytes into the buffer, which is never empty. An error ends the transfer and becomes the call's error.
+    /// Puts the next bytes into the buffer, which is never empty. An error ends the transfer; it underlies the call's error, of kind
+    /// ``NetworkError/Kind/bodyUnreadable``, unless it is a ``NetworkError`` itself.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead
     /// Takes the closure to call, from any thread, when reading makes sense again after ``BodyRead/notYet``.
     func onReady(_ wake: @escaping @Sendable () -> Void)
@@ -53,7 +54,7 @@ extension BodyReader {
         while true {
             let ready = Settlement<Void>()
             onReady { ready.settle(.success(())) }
-            switch try buffer.withUnsafeMutableBytes({ try read(into: $0) }) {
+            switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
             case .bytes(let count):
                 collected.append(contentsOf: buffer[..<count])
                 guard collected.count <= limit else {
@@ -71,6 +72,13 @@ extension BodyReader {
                 try await ready.value()
             }
         }
+    }
+}
+
+extension BodyReader {
+    /// Reads, with what it throws made an error of the request's body.
+    func readNext(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+        do { return try read(into: buffer) } catch { throw .bodyUnreadable(error) }
     }
 }
 

@@ -22,6 +22,8 @@ extension NetworkError.Kind {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// The body's value cannot be encoded.
     public static let bodyNotEncodable = Self(rawValue: "bodyNotEncodable")
+    /// The body's source failed while it was opened or read, or has not as many bytes as it said.
+    public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
     /// The body is longer than the engine takes.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// No token could be had for a call that needs one; the refresh's error is underlying.
@@ -151,7 +153,8 @@ extension NetworkError.Kind {
 
     private static let explanations: [Self: String] = [
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
-        .bodyTooLarge: "the request's body is too large", .noToken: "no access token could be had",
+        .bodyUnreadable: "the request's body cannot be read", .bodyTooLarge: "the request's body is too large",
+        .noToken: "no access token could be had",
         .notConnected: "there is no network connection", .cannotResolveHost: "the host's name cannot be resolved",
         .cannotConnect: "the host does not take the connection",
         .connectionLostBeforeHead: "the connection was lost before an answer came",

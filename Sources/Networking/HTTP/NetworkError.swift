@@ -55,6 +55,17 @@ extension NetworkError {
         NetworkError(.responseTooLarge, reason: "the response has more than \(limit) bytes")
     }
 
+    static func idleTimedOut(after idle: Duration) -> NetworkError {
+        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle)")
+    }
+
+    /// The request body's own fault, found while it was read.
+    static func bodyUnreadable(_ error: any Error) -> NetworkError {
+        if let error = error as? NetworkError { return error }
+        return NetworkError(
+            .bodyUnreadable, reason: "the request's body cannot be read: \(type(of: error))", underlying: error)
+    }
+
     /// The error itself where it is a network error; otherwise one of its kind with it underlying.
     static func wrapping(_ error: any Error) -> NetworkError {
         switch error {

@@ -24,6 +24,9 @@ public struct RequestTimeouts: Hashable, Sendable {
     /// The idle timeout that holds.
     var effectiveIdle: Duration { idle ?? .seconds(60) }
 
+    /// The timeout for connecting that holds.
+    var effectiveConnect: Duration { connect ?? .seconds(15) }
+
     /// What holds where nobody says anything: 60 seconds without movement, 15 for connecting, no total.
     public static let standard = RequestTimeouts(idle: .seconds(60), connect: .seconds(15))
 }

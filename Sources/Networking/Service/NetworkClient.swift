@@ -21,7 +21,7 @@ public final class NetworkClient: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The server; without one every endpoint needs a base URL of its own.
-    ///   - transport: What carries requests; the shared engine of the platform where none is named.
+    ///   - transport: What carries requests; ``PlatformTransport/shared`` where none is named.
     ///   - redirects: Which redirects are followed.
     ///   - admission: What decides when a request may go; a limit of 64 a host unless said otherwise. Put a token's gate last.
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
@@ -36,7 +36,7 @@ public final class NetworkClient: Sendable {
         settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous
     ) {
         self.environment = environment
-        self.transport = RedirectFollowingTransport(transport ?? URLSessionTransport.shared, policy: redirects)
+        self.transport = RedirectFollowingTransport(transport ?? PlatformTransport.shared, policy: redirects)
         self.admission = admission
         self.requestAdaptingService = requestAdaptingService
         self.errorHandlingService = errorHandlingService

@@ -4,30 +4,60 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A started `URLSessionTask` with its idle timer.
-final class RunningTask: @unchecked Sendable {  // because both variables are only touched under the lock
+/// A started `URLSessionTask` with its transfer, its times and its idle timer.
+final class RunningTask: @unchecked Sendable {  // because of the lock around every variable
+    let transfer: Transfer
     private let queue: DispatchQueue
+    private let start = ContinuousClock.now
     private let lock = NSLock()
     private var task: URLSessionTask?
     private var timer: (any DispatchSourceTimer)?
+    private var lastActivity: ContinuousClock.Instant
+    private var firstByte: Duration?
 
-    init(queue: DispatchQueue) {
+    init(_ request: HTTPRequest, answering timing: AnswerTiming, capacity: Int, queue: DispatchQueue) {
         self.queue = queue
+        lastActivity = start
+        let cancellation = Cancellation()
+        transfer = Transfer(request, answering: timing, capacity: capacity, onAbandon: { cancellation.task?.cancel() })
+        cancellation.task = self
     }
 
-    /// Starts the task and its timer; both are let go when the transfer has ended.
-    func start(_ task: URLSessionTask, _ transfer: Transfer, _ delegate: URLSessionTransferDelegate) {
+    /// What a transfer's reader ends, without keeping it.
+    private final class Cancellation: @unchecked Sendable {  // because it is set before anybody else can see it
+        weak var task: RunningTask?
+    }
+
+    /// The times so far.
+    var timing: ResponseTiming {
+        lock.withLock { ResponseTiming(firstByte: firstByte, total: start.duration(to: .now)) }
+    }
+
+    /// Starts the task and its timer; both are let go at the end.
+    func start(_ task: URLSessionTask) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let idle = transfer.request.timeouts.effectiveIdle
-        timer.setEventHandler { [weak self] in self?.checkIdleTime(of: transfer, against: idle) }
+        timer.setEventHandler { [weak self] in self?.checkIdleTime(against: idle) }
         timer.schedule(deadline: .now() + .nanoseconds(idle.nanoseconds))
         lock.withLock {
             self.task = task
             self.timer = timer
         }
-        delegate.register(transfer, for: task) { [weak self] in self?.end() }
         timer.resume()
         task.resume()
+    }
+
+    /// Something moved: the idle timeout begins anew.
+    func noteActivity() {
+        lock.withLock { lastActivity = .now }
+    }
+
+    func receiveHead(_ head: ResponseHead) {
+        lock.withLock {
+            lastActivity = .now
+            firstByte = firstByte ?? start.duration(to: .now)
+        }
+        transfer.receiveHead(head, timing: timing)
     }
 
     /// Ends the task. Posted to the queue: `URLSessionTask.cancel()` can block its caller for long.
@@ -36,8 +66,9 @@ final class RunningTask: @unchecked Sendable {  // because both variables are on
         queue.async { task.cancel() }
     }
 
+    /// Lets go of task and timer.
     @discardableResult
-    private func end() -> URLSessionTask? {
+    func end() -> URLSessionTask? {
         lock.lock()
         defer { lock.unlock() }
         timer?.cancel()
@@ -46,23 +77,14 @@ final class RunningTask: @unchecked Sendable {  // because both variables are on
         return task
     }
 
-    private func checkIdleTime(of transfer: Transfer, against idle: Duration) {
-        let rest = idle - transfer.idleTime
+    private func checkIdleTime(against idle: Duration) {
+        let rest = idle - lock.withLock { lastActivity.duration(to: .now) }
         guard rest <= .zero else {
             return lock.withLock {
                 timer?.schedule(deadline: .now() + .nanoseconds(max(rest.nanoseconds, 1_000_000)))
             }
         }
-        transfer.fail(NetworkError(.idleTimedOut, reason: "nothing moved for \(idle)"))
+        transfer.fail(.idleTimedOut(after: idle))
         cancel()
-    }
-}
-
-extension Duration {
-    /// The whole nanoseconds, cut to what fits.
-    fileprivate var nanoseconds: Int {
-        let (seconds, attoseconds) = components
-        let limit = Int64(Int.max / 1_000_000_000 - 1)
-        return Int(min(max(seconds, -limit), limit)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
 }

@@ -2,27 +2,21 @@ import Foundation
 
 /// One exchange in an engine: takes what comes from the wire and settles the answer once.
 ///
-/// It knows no engine. An engine tells it of heads, bytes and the end, from whatever thread it uses, and ends the exchange when bytes are
-/// not wanted any more: the caller or the reader has left, or a bound was passed.
-final class Transfer: Sendable {
-    private struct Head: Sendable {
-        let status: HTTPStatus
-        let headers: HTTPHeaders
-    }
-
-    private struct State: Sendable {
-        var head: Head?
+/// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of its own, and ends
+/// the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was passed.
+final class Transfer: @unchecked Sendable {  // because its variables are touched only where the engine tells of the exchange
+    private struct Answer: Sendable {
+        let head: ResponseHead
         var body = Data()
-        var timing = ResponseTiming()
-        var lastActivity: ContinuousClock.Instant
+        let timing: ResponseTiming
     }
 
     let request: HTTPRequest
-    private let answer = Settlement<HTTPResponse>()
+    private let answer = Settlement<Answer>()
     private let limit: Int?
-    private let pipe: BytePipe
-    private let start = ContinuousClock.now
-    private let state: Locked<State>
+    private let pipe: BytePipe?
+    private var head: ResponseHead?
+    private var body = Data()
 
     /// - Parameters:
     ///   - request: What is sent.
@@ -35,79 +29,66 @@ final class Transfer: Sendable {
         onRoom: @escaping @Sendable () -> Void = {}, onAbandon: @escaping @Sendable () -> Void
     ) {
         self.request = request
-        if case .whenComplete(let limit) = timing { self.limit = limit } else { limit = nil }
-        pipe = BytePipe(capacity: capacity, onRoom: onRoom, onAbandon: onAbandon)
-        state = Locked(State(lastActivity: start))
+        switch timing {
+        case .whenComplete(let limit):
+            self.limit = limit
+            pipe = nil
+        case .atHead:
+            limit = nil
+            pipe = BytePipe(capacity: capacity, onRoom: onRoom, onAbandon: onAbandon)
+        }
     }
 
     /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is noticed.
     func response() async throws -> HTTPResponse {
-        var response = try await answer.value()
-        if limit == nil { response.content = .stream(IncomingBody(pipe)) }
-        return response
+        let answer = try await answer.value()
+        let content = pipe.map { ResponseContent.stream(IncomingBody($0)) } ?? .data(answer.body)
+        return HTTPResponse(
+            answer.head.status, headers: answer.head.headers, content: content, to: request, timing: answer.timing)
     }
 
     /// Whether a head has come.
-    var hasHead: Bool { state.withLock { $0.head != nil } }
+    var hasHead: Bool { head != nil }
 
-    /// How long nothing has moved.
-    var idleTime: Duration { state.withLock { $0.lastActivity.duration(to: .now) } }
-
-    /// Something moved: the idle timeout begins anew.
-    func noteActivity() {
-        state.withLock { $0.lastActivity = .now }
+    /// The head came. One of status 1xx goes before the real one and is none.
+    func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
+        guard !head.status.isInformational else { return }
+        self.head = head
+        if pipe != nil { answer.settle(.success(Answer(head: head, timing: timing()))) }
     }
 
-    /// A head came. One of status 1xx goes before the real one and is forgotten.
-    func receiveHead(_ status: HTTPStatus, _ headers: HTTPHeaders) {
-        noteActivity()
-        guard !status.isInformational else { return }
-        let timing = state.withLock { state in
-            state.head = Head(status: status, headers: headers)
-            state.body = Data()
-            state.timing.firstByte = start.duration(to: .now)
-            return state.timing
-        }
-        guard limit == nil else { return }
-        answer.settle(.success(HTTPResponse(status, headers: headers, to: request, timing: timing)))
+    /// Makes place for a body of known length, so that it is not moved while it grows.
+    func expect(bytes count: Int) {
+        if let limit, count <= limit { body.reserveCapacity(min(count, 1 << 26)) }
     }
 
     /// Bytes of the body came.
     ///
     /// - Returns: Whether they were taken; `.abandoned` once nobody wants them.
-    func receive(_ bytes: Data) -> BytePipe.WriteResult {
-        noteActivity()
-        guard let limit else { return pipe.write(bytes) }
-        let fits = state.withLock { state in
-            guard state.body.count + bytes.count <= limit else { return false }
-            state.body.append(bytes)
-            return true
+    func receive(_ bytes: UnsafeRawBufferPointer) -> BytePipe.WriteResult {
+        guard let limit else { return pipe?.write(Data(bytes)) ?? .abandoned }
+        guard body.count + bytes.count <= limit else {
+            fail(.responseTooLarge(limit: limit))
+            return .abandoned
         }
-        if !fits { fail(.responseTooLarge(limit: limit)) }
-        return answer.outcome == nil ? .taken : .abandoned
+        body.append(contentsOf: bytes)
+        return .taken
     }
 
     /// The exchange is over and went well.
-    func finish() {
-        let (head, body, timing) = state.withLock { state in
-            state.timing.total = start.duration(to: .now)
-            return (state.head, state.body, state.timing)
-        }
-        pipe.finish()
+    func finish(timing: ResponseTiming) {
+        pipe?.finish()
         guard let head else {
             return fail(NetworkError(.malformedResponse, reason: "the exchange ended without a head"))
         }
-        answer.settle(
-            .success(
-                HTTPResponse(head.status, headers: head.headers, content: .data(body), to: request, timing: timing)))
+        answer.settle(.success(Answer(head: head, body: body, timing: timing)))
     }
 
     /// The exchange is over and went wrong.
     func fail(_ error: NetworkError) {
-        let head = state.withLock { $0.head }
         let response = head.map { HTTPResponse($0.status, headers: $0.headers, to: request) }
         let error = error.completed(request: request, response: response)
-        pipe.finish(.failure(error))
+        pipe?.finish(.failure(error))
         answer.settle(.failure(error))
     }
 }

@@ -7,21 +7,20 @@ import Foundation
 /// Hands what a session tells about its tasks to their transfers. Every method runs on the session's own queue.
 final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Entry: Sendable {
-        let transfer: Transfer
-        let onEnd: @Sendable () -> Void
+        let running: RunningTask
         var wasChallenged = false
     }
 
     private let entries = Locked<[Int: Entry]>([:])
 
-    func register(_ transfer: Transfer, for task: URLSessionTask, onEnd: @escaping @Sendable () -> Void) {
+    func register(_ running: RunningTask, for task: URLSessionTask) {
         let identifier = task.taskIdentifier
-        entries.withLock { $0[identifier] = Entry(transfer: transfer, onEnd: onEnd) }
+        entries.withLock { $0[identifier] = Entry(running: running) }
     }
 
-    private func transfer(of task: URLSessionTask) -> Transfer? {
+    private func running(_ task: URLSessionTask) -> RunningTask? {
         let identifier = task.taskIdentifier
-        return entries.withLock { $0[identifier]?.transfer }
+        return entries.withLock { $0[identifier]?.running }
     }
 
     /// Refuses every redirect: the 3xx is the answer, and ``RedirectFollowingTransport`` sends each hop.
@@ -37,18 +36,19 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         if let response = response as? HTTPURLResponse {
-            transfer(of: dataTask)?.receiveHead(HTTPStatus(response.statusCode), response.headerFields)
+            running(dataTask)?.receiveHead(response.head)
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let transfer = transfer(of: dataTask) else { return }
-        switch transfer.receive(data) {
+        guard let running = running(dataTask) else { return }
+        running.noteActivity()
+        switch data.withUnsafeBytes({ running.transfer.receive($0) }) {
         case .taken:
             return
         case .full:
-            transfer.fail(
+            running.transfer.fail(
                 NetworkError(
                     .responseTooLarge, reason: "the reader is too slow: the bytes that wait for it passed their bound"))
             dataTask.cancel()
@@ -61,7 +61,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        transfer(of: task)?.noteActivity()
+        running(task)?.noteActivity()
     }
 
     #if canImport(FoundationNetworking)
@@ -87,13 +87,16 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let identifier = task.taskIdentifier
         guard let entry = entries.withLock({ $0.removeValue(forKey: identifier) }) else { return }
-        entry.onEnd()
-        let transfer = entry.transfer
+        let running = entry.running
+        let transfer = running.transfer
+        running.end()
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
             // Foundation on Linux tells of no head where a 3xx has no Location, nor where a 401 was challenged.
-            transfer.receiveHead(HTTPStatus(response.statusCode), response.headerFields)
+            running.receiveHead(response.head)
         }
-        guard let error, !entry.wasChallenged || !transfer.hasHead else { return transfer.finish() }
+        guard let error, !entry.wasChallenged || !transfer.hasHead else {
+            return transfer.finish(timing: running.timing)
+        }
         transfer.fail(URLSessionFailure(error, isSecure: transfer.isSecure, hasHead: transfer.hasHead).networkError)
     }
 }
@@ -103,11 +106,11 @@ extension Transfer {
 }
 
 extension HTTPURLResponse {
-    fileprivate var headerFields: HTTPHeaders {
+    fileprivate var head: ResponseHead {
         var headers = HTTPHeaders()
         for (name, value) in allHeaderFields {
             headers.append(HTTPHeader(HTTPHeaderName("\(name)"), "\(value)"))
         }
-        return headers
+        return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
     }
 }

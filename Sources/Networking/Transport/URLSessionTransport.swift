@@ -70,12 +70,11 @@ public final class URLSessionTransport: Transport {
         do {
             try request.validate()
             let message = try await message(for: request)
-            let running = RunningTask(queue: queue)
-            let transfer = Transfer(
-                request, answering: timing, capacity: limits.bufferedBytes, onAbandon: { running.cancel() })
-            try start(running, message, transfer)
+            let running = RunningTask(
+                request, answering: timing, capacity: limits.bufferedBytes, queue: queue)
+            try start(running, message)
             do {
-                return try await transfer.response()
+                return try await running.transfer.response()
             } catch {
                 running.cancel()
                 throw error
@@ -85,10 +84,12 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    private func start(_ running: RunningTask, _ message: URLRequest, _ transfer: Transfer) throws {
+    private func start(_ running: RunningTask, _ message: URLRequest) throws {
         try isShutDown.withLock { isShutDown in
             guard !isShutDown else { throw NetworkError(.shutDown) }
-            running.start(session.dataTask(with: message), transfer, delegate)
+            let task = session.dataTask(with: message)
+            delegate.register(running, for: task)
+            running.start(task)
         }
     }
 

@@ -1,0 +1,203 @@
+#include "CLibcurl.h"
+
+#ifdef __linux__
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// `CURLMsg`, the message of `curl_multi_info_read`.
+struct message {
+    int kind;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+enum { MESSAGE_DONE = 1, OLDEST_VERSION = 0x074400 };
+
+// `curl_version_info_data`, as far as it is read.
+struct version_info {
+    int age;
+    const char *version;
+    unsigned int version_number;
+};
+
+struct blob {
+    void *data;
+    size_t count;
+    unsigned int flags;
+};
+
+static struct {
+    int (*global_init)(long);
+    char *(*version)(void);
+    struct version_info *(*version_info)(int);
+    void *(*easy_init)(void);
+    void (*easy_cleanup)(void *);
+    int (*easy_setopt)(void *, int, ...);
+    int (*easy_getinfo)(void *, int, ...);
+    int (*easy_pause)(void *, int);
+    const char *(*easy_strerror)(int);
+    void *(*multi_init)(void);
+    int (*multi_cleanup)(void *);
+    int (*multi_add_handle)(void *, void *);
+    int (*multi_remove_handle)(void *, void *);
+    int (*multi_socket_action)(void *, int, int, int *);
+    struct message *(*multi_info_read)(void *, int *);
+    int (*multi_setopt)(void *, int, ...);
+    int (*multi_perform)(void *, int *);
+    int (*multi_poll)(void *, void *, unsigned int, int, int *);
+    void *(*share_init)(void);
+    int (*share_cleanup)(void *);
+    int (*share_setopt)(void *, int, ...);
+} curl;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_loaded = false;
+
+static bool find(void *library) {
+    const struct {
+        void *function;
+        const char *name;
+    } symbols[] = {
+        {&curl.global_init, "curl_global_init"},
+        {&curl.version, "curl_version"},
+        {&curl.version_info, "curl_version_info"},
+        {&curl.easy_init, "curl_easy_init"},
+        {&curl.easy_cleanup, "curl_easy_cleanup"},
+        {&curl.easy_setopt, "curl_easy_setopt"},
+        {&curl.easy_getinfo, "curl_easy_getinfo"},
+        {&curl.easy_pause, "curl_easy_pause"},
+        {&curl.easy_strerror, "curl_easy_strerror"},
+        {&curl.multi_init, "curl_multi_init"},
+        {&curl.multi_cleanup, "curl_multi_cleanup"},
+        {&curl.multi_add_handle, "curl_multi_add_handle"},
+        {&curl.multi_remove_handle, "curl_multi_remove_handle"},
+        {&curl.multi_socket_action, "curl_multi_socket_action"},
+        {&curl.multi_info_read, "curl_multi_info_read"},
+        {&curl.multi_setopt, "curl_multi_setopt"},
+        {&curl.multi_perform, "curl_multi_perform"},
+        {&curl.multi_poll, "curl_multi_poll"},
+        {&curl.share_init, "curl_share_init"},
+        {&curl.share_cleanup, "curl_share_cleanup"},
+        {&curl.share_setopt, "curl_share_setopt"},
+    };
+    for (size_t index = 0; index < sizeof(symbols) / sizeof(symbols[0]); index++) {
+        void *address = dlsym(library, symbols[index].name);
+        if (!address) return false;
+        *(void **)symbols[index].function = address;
+    }
+    return true;
+}
+
+static enum CLibcurlLoadResult load(const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return CLIBCURL_NOT_FOUND;
+    const int first_age = 0, everything = 3;
+    if (find(library) && curl.version_info(first_age)->version_number >= OLDEST_VERSION
+        && curl.global_init(everything) == CCURLE_OK)
+        return CLIBCURL_LOADED;
+    dlclose(library);
+    return CLIBCURL_TOO_OLD;
+}
+
+enum CLibcurlLoadResult clibcurl_load(const char *name) {
+    pthread_mutex_lock(&lock);
+    enum CLibcurlLoadResult result = is_loaded ? CLIBCURL_LOADED : load(name);
+    is_loaded = result == CLIBCURL_LOADED;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+const char *clibcurl_version(void) { return is_loaded ? curl.version() : NULL; }
+
+void *clibcurl_easy_init(void) { return curl.easy_init(); }
+void clibcurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
+int clibcurl_easy_pause(void *easy, int directions) { return curl.easy_pause(easy, directions); }
+const char *clibcurl_easy_strerror(int code) { return curl.easy_strerror(code); }
+
+int clibcurl_easy_set_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
+int clibcurl_easy_set_offset(void *easy, int option, int64_t value) { return curl.easy_setopt(easy, option, value); }
+int clibcurl_easy_set_pointer(void *easy, int option, const void *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int clibcurl_easy_set_text(void *easy, int option, const char *value) { return curl.easy_setopt(easy, option, value); }
+int clibcurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count) {
+    struct blob blob = {(void *)bytes, count, 1 /* copied */};
+    return curl.easy_setopt(easy, option, &blob);
+}
+int clibcurl_easy_set_transfer(void *easy, int option, size_t (*function)(char *, size_t, size_t, void *)) {
+    return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_seek(void *easy, int option, int (*function)(void *, int64_t, int)) {
+    return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *, int, void *)) {
+    return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int)) {
+    return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int)) {
+    return curl.easy_setopt(easy, option, function);
+}
+
+long clibcurl_easy_get_long(void *easy, int info) {
+    long value = 0;
+    return curl.easy_getinfo(easy, info, &value) == CCURLE_OK ? value : 0;
+}
+int64_t clibcurl_easy_get_offset(void *easy, int info) {
+    int64_t value = 0;
+    return curl.easy_getinfo(easy, info, &value) == CCURLE_OK ? value : 0;
+}
+void *clibcurl_easy_get_pointer(void *easy, int info) {
+    void *value = NULL;
+    return curl.easy_getinfo(easy, info, &value) == CCURLE_OK ? value : NULL;
+}
+
+void *clibcurl_multi_init(void) { return curl.multi_init(); }
+int clibcurl_multi_cleanup(void *multi) { return curl.multi_cleanup(multi); }
+int clibcurl_multi_add(void *multi, void *easy) { return curl.multi_add_handle(multi, easy); }
+int clibcurl_multi_remove(void *multi, void *easy) { return curl.multi_remove_handle(multi, easy); }
+int clibcurl_multi_socket_action(void *multi, int socket, int events) {
+    int running = 0;
+    return curl.multi_socket_action(multi, socket, events, &running);
+}
+void *clibcurl_multi_next_ended(void *multi, int *result) {
+    int rest = 0;
+    struct message *message;
+    while ((message = curl.multi_info_read(multi, &rest))) {
+        if (message->kind != MESSAGE_DONE) continue;
+        *result = message->data.result;
+        return message->easy;
+    }
+    return NULL;
+}
+int clibcurl_multi_set_long(void *multi, int option, long value) { return curl.multi_setopt(multi, option, value); }
+int clibcurl_multi_set_pointer(void *multi, int option, void *value) { return curl.multi_setopt(multi, option, value); }
+int clibcurl_multi_set_socket(void *multi, int option, int (*function)(void *, int, int, void *, void *)) {
+    return curl.multi_setopt(multi, option, function);
+}
+int clibcurl_multi_set_timer(void *multi, int option, int (*function)(void *, long, void *)) {
+    return curl.multi_setopt(multi, option, function);
+}
+int clibcurl_multi_perform(void *multi, int *running) { return curl.multi_perform(multi, running); }
+int clibcurl_multi_poll(void *multi, int timeout_ms) {
+    int ready = 0;
+    return curl.multi_poll(multi, NULL, 0, timeout_ms, &ready);
+}
+
+void *clibcurl_share_init(void) { return curl.share_init(); }
+int clibcurl_share_cleanup(void *share) { return curl.share_cleanup(share); }
+int clibcurl_share_set_long(void *share, int option, long value) {
+    return curl.share_setopt(share, option, (int)value);
+}
+
+#else
+
+// The target is empty elsewhere.
+typedef int clibcurl_is_for_linux;
+
+#endif

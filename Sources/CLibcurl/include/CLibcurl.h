@@ -1,0 +1,240 @@
+// The few functions and constants of libcurl that the package uses, without libcurl's own headers.
+//
+// The library is loaded at run time. The names of constants are libcurl's, each with a leading `C`, so that this header can stand beside
+// the real one; https://curl.se/libcurl/c/ documents them.
+#ifndef CLIBCURL_H
+#define CLIBCURL_H
+
+#ifdef __linux__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+// MARK: Loading
+
+enum CLibcurlLoadResult {
+    CLIBCURL_LOADED,
+    /// There is no library of that name.
+    CLIBCURL_NOT_FOUND,
+    /// It is older than 7.68, or lacks a function.
+    CLIBCURL_TOO_OLD
+};
+
+/// Loads the library once for the process; the first name that loads is the one that stays. Safe from every thread.
+enum CLibcurlLoadResult clibcurl_load(const char *name);
+
+/// What `curl_version()` says: `libcurl/7.88.1 OpenSSL/3.0.19 …`. NULL where nothing is loaded.
+const char *clibcurl_version(void);
+
+// MARK: Easy handles
+
+void *clibcurl_easy_init(void);
+void clibcurl_easy_cleanup(void *easy);
+int clibcurl_easy_pause(void *easy, int directions);
+const char *clibcurl_easy_strerror(int code);
+
+int clibcurl_easy_set_long(void *easy, int option, long value);
+int clibcurl_easy_set_offset(void *easy, int option, int64_t value);
+int clibcurl_easy_set_pointer(void *easy, int option, const void *value);
+int clibcurl_easy_set_text(void *easy, int option, const char *value);
+int clibcurl_easy_set_blob(void *easy, int option, const void *bytes, size_t count);
+int clibcurl_easy_set_transfer(void *easy, int option, size_t (*function)(char *, size_t, size_t, void *));
+int clibcurl_easy_set_seek(void *easy, int option, int (*function)(void *, int64_t, int));
+int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *, int, void *));
+int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int));
+int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int));
+
+long clibcurl_easy_get_long(void *easy, int info);
+int64_t clibcurl_easy_get_offset(void *easy, int info);
+void *clibcurl_easy_get_pointer(void *easy, int info);
+
+/// A linked list of header lines, as `CURLOPT_HTTPHEADER` wants it.
+struct clibcurl_slist {
+    char *data;
+    struct clibcurl_slist *next;
+};
+
+/// What an open-socket function is asked for.
+struct clibcurl_sockaddr {
+    int family;
+    int socktype;
+    int protocol;
+    unsigned int addrlen;
+    struct sockaddr addr;
+};
+
+// MARK: Multi handles
+
+void *clibcurl_multi_init(void);
+int clibcurl_multi_cleanup(void *multi);
+int clibcurl_multi_add(void *multi, void *easy);
+int clibcurl_multi_remove(void *multi, void *easy);
+int clibcurl_multi_socket_action(void *multi, int socket, int events);
+/// The next transfer that has ended, or NULL.
+void *clibcurl_multi_next_ended(void *multi, int *result);
+int clibcurl_multi_set_long(void *multi, int option, long value);
+int clibcurl_multi_set_pointer(void *multi, int option, void *value);
+int clibcurl_multi_set_socket(void *multi, int option, int (*function)(void *, int, int, void *, void *));
+int clibcurl_multi_set_timer(void *multi, int option, int (*function)(void *, long, void *));
+/// For the loop that benchmarks compare with.
+int clibcurl_multi_perform(void *multi, int *running);
+int clibcurl_multi_poll(void *multi, int timeout_ms);
+
+// MARK: Shared caches
+
+void *clibcurl_share_init(void);
+int clibcurl_share_cleanup(void *share);
+int clibcurl_share_set_long(void *share, int option, long value);
+
+// MARK: Options
+
+enum {
+    CCURLOPT_SSLVERSION = 32,
+    CCURLOPT_NOBODY = 44,
+    CCURLOPT_UPLOAD = 46,
+    CCURLOPT_SSL_VERIFYPEER = 64,
+    CCURLOPT_FRESH_CONNECT = 74,
+    CCURLOPT_HTTPGET = 80,
+    CCURLOPT_SSL_VERIFYHOST = 81,
+    CCURLOPT_HTTP_VERSION = 84,
+    CCURLOPT_NOSIGNAL = 99,
+    CCURLOPT_IPRESOLVE = 113,
+    CCURLOPT_CONNECTTIMEOUT_MS = 156,
+    CCURLOPT_PROTOCOLS = 181,
+    CCURLOPT_PATH_AS_IS = 234,
+    CCURLOPT_PIPEWAIT = 237,
+    CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CCURLOPT_QUICK_EXIT = 322,
+
+    CCURLOPT_WRITEDATA = 10001,
+    CCURLOPT_URL = 10002,
+    CCURLOPT_PROXY = 10004,
+    CCURLOPT_READDATA = 10009,
+    CCURLOPT_ERRORBUFFER = 10010,
+    CCURLOPT_HTTPHEADER = 10023,
+    CCURLOPT_SSLCERT = 10025,
+    CCURLOPT_KEYPASSWD = 10026,
+    CCURLOPT_HEADERDATA = 10029,
+    CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_CAINFO = 10065,
+    CCURLOPT_SSLKEY = 10087,
+    CCURLOPT_CAPATH = 10097,
+    CCURLOPT_SHARE = 10100,
+    CCURLOPT_ACCEPT_ENCODING = 10102,
+    CCURLOPT_PRIVATE = 10103,
+    CCURLOPT_OPENSOCKETDATA = 10164,
+    CCURLOPT_SEEKDATA = 10168,
+    CCURLOPT_NOPROXY = 10177,
+    CCURLOPT_CLOSESOCKETDATA = 10209,
+    CCURLOPT_PINNEDPUBLICKEY = 10230,
+    CCURLOPT_UNIX_SOCKET_PATH = 10231,
+    CCURLOPT_PREREQDATA = 10313,
+
+    CCURLOPT_WRITEFUNCTION = 20011,
+    CCURLOPT_READFUNCTION = 20012,
+    CCURLOPT_HEADERFUNCTION = 20079,
+    CCURLOPT_OPENSOCKETFUNCTION = 20163,
+    CCURLOPT_SEEKFUNCTION = 20167,
+    CCURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CCURLOPT_PREREQFUNCTION = 20312,
+
+    CCURLOPT_INFILESIZE_LARGE = 30115,
+    CCURLOPT_CAINFO_BLOB = 40309
+};
+
+enum {
+    CCURLMOPT_MAXCONNECTS = 6,
+    CCURLMOPT_MAX_HOST_CONNECTIONS = 7,
+    CCURLMOPT_MAX_TOTAL_CONNECTIONS = 13,
+    CCURLMOPT_SOCKETDATA = 10002,
+    CCURLMOPT_TIMERDATA = 10005,
+    CCURLMOPT_SOCKETFUNCTION = 20001,
+    CCURLMOPT_TIMERFUNCTION = 20004
+};
+
+enum { CCURLSHOPT_SHARE = 1, CCURL_LOCK_DATA_SSL_SESSION = 4 };
+
+enum {
+    CCURLINFO_PRIVATE = 0x100000 + 21,
+    CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
+    CCURLINFO_OS_ERRNO = 0x200000 + 25,
+    CCURLINFO_NUM_CONNECTS = 0x200000 + 26,
+    CCURLINFO_SIZE_UPLOAD_T = 0x600000 + 7,
+    CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
+    CCURLINFO_TOTAL_TIME_T = 0x600000 + 50,
+    CCURLINFO_NAMELOOKUP_TIME_T = 0x600000 + 51,
+    CCURLINFO_CONNECT_TIME_T = 0x600000 + 52,
+    CCURLINFO_STARTTRANSFER_TIME_T = 0x600000 + 54,
+    CCURLINFO_APPCONNECT_TIME_T = 0x600000 + 56
+};
+
+// MARK: Values
+
+enum {
+    CCURL_HTTP_VERSION_2TLS = 4,
+    CCURL_SSLVERSION_TLSv1_2 = 6,
+    CCURL_SSLVERSION_TLSv1_3 = 7,
+    CCURLPROTO_HTTP = 1,
+    CCURLPROTO_HTTPS = 2,
+
+    CCURLPAUSE_RECV = 1,
+    CCURLPAUSE_SEND = 4,
+    CCURL_WRITEFUNC_PAUSE = 0x10000001,
+    CCURL_READFUNC_PAUSE = 0x10000001,
+    CCURL_READFUNC_ABORT = 0x10000000,
+    CCURL_SEEKFUNC_OK = 0,
+    CCURL_SEEKFUNC_FAIL = 1,
+    CCURL_PREREQFUNC_OK = 0,
+
+    CCURL_POLL_IN = 1,
+    CCURL_POLL_OUT = 2,
+    CCURL_POLL_INOUT = 3,
+    CCURL_POLL_REMOVE = 4,
+    CCURL_CSELECT_IN = 1,
+    CCURL_CSELECT_OUT = 2,
+    CCURL_CSELECT_ERR = 4,
+    CCURL_SOCKET_TIMEOUT = -1
+};
+
+enum {
+    CCURLE_OK = 0,
+    CCURLE_UNSUPPORTED_PROTOCOL = 1,
+    CCURLE_URL_MALFORMAT = 3,
+    CCURLE_COULDNT_RESOLVE_PROXY = 5,
+    CCURLE_COULDNT_RESOLVE_HOST = 6,
+    CCURLE_COULDNT_CONNECT = 7,
+    CCURLE_WEIRD_SERVER_REPLY = 8,
+    CCURLE_HTTP2 = 16,
+    CCURLE_PARTIAL_FILE = 18,
+    CCURLE_OPERATION_TIMEDOUT = 28,
+    CCURLE_SSL_CONNECT_ERROR = 35,
+    CCURLE_UNKNOWN_OPTION = 48,
+    CCURLE_GOT_NOTHING = 52,
+    CCURLE_SSL_ENGINE_NOTFOUND = 53,
+    CCURLE_SSL_ENGINE_SETFAILED = 54,
+    CCURLE_SEND_ERROR = 55,
+    CCURLE_RECV_ERROR = 56,
+    CCURLE_SSL_CERTPROBLEM = 58,
+    CCURLE_SSL_CIPHER = 59,
+    CCURLE_PEER_FAILED_VERIFICATION = 60,
+    CCURLE_BAD_CONTENT_ENCODING = 61,
+    CCURLE_FILESIZE_EXCEEDED = 63,
+    CCURLE_USE_SSL_FAILED = 64,
+    CCURLE_SEND_FAIL_REWIND = 65,
+    CCURLE_SSL_CACERT_BADFILE = 77,
+    CCURLE_SSL_CRL_BADFILE = 82,
+    CCURLE_SSL_ISSUER_ERROR = 83,
+    CCURLE_SSL_PINNEDPUBKEYNOTMATCH = 90,
+    CCURLE_SSL_INVALIDCERTSTATUS = 91,
+    CCURLE_HTTP2_STREAM = 92,
+    CCURLE_PROXY = 97,
+    CCURLE_SSL_CLIENTCERT = 98,
+    CCURLE_TOO_LARGE = 100
+};
+
+#endif
+#endif

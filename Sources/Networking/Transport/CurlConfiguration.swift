@@ -1,0 +1,143 @@
+#if os(Linux)
+    public import Foundation
+
+    /// What a ``CurlTransport`` is made of: its threads, its bounds, its trust, its way to the server.
+    ///
+    /// ```swift
+    /// var configuration = CurlConfiguration()
+    /// configuration.tls.trust = .file(companyAuthority)
+    /// configuration.limits.connectionsPerHost = 16
+    /// let transport = try CurlTransport(configuration)
+    /// ```
+    public struct CurlConfiguration: Hashable, Sendable {
+        /// How many threads carry requests. Each has connections of its own. By default one, or two on eight or more processors.
+        public var threads: Int
+        /// What bounds connections and memory.
+        public var limits: Limits
+        /// Whom to trust, and as whom to appear.
+        public var tls: TLSConfiguration
+        /// The proxy.
+        public var proxy: ProxyConfiguration
+        /// The path of a Unix domain socket that takes the place of every host.
+        public var unixSocketPath: String?
+        /// Which addresses of a host are tried.
+        public var addressFamily: AddressFamily
+
+        /// Makes a configuration.
+        public init(
+            threads: Int = ProcessInfo.processInfo.activeProcessorCount >= 8 ? 2 : 1, limits: Limits = Limits(),
+            tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
+            unixSocketPath: String? = nil, addressFamily: AddressFamily = .any
+        ) {
+            self.threads = threads
+            self.limits = limits
+            self.tls = tls
+            self.proxy = proxy
+            self.unixSocketPath = unixSocketPath
+            self.addressFamily = addressFamily
+        }
+
+        /// The versions of the Internet Protocol.
+        public enum AddressFamily: Hashable, Sendable {
+            /// Both, the first that connects.
+            case any
+            /// IPv4 only.
+            case v4
+            /// IPv6 only.
+            case v6
+        }
+
+        /// What bounds connections and memory.
+        public struct Limits: Hashable, Sendable {
+            /// How many connections a host may have; a request past it waits for one. Without bound unless set: a service's
+            /// `ConcurrencyLimit` decides.
+            public var connectionsPerHost: Int?
+            /// How many connections there may be in all; a request past it waits for one. Without bound unless set.
+            public var connections: Int?
+            /// How many connections are kept for later while nothing uses them.
+            public var idleConnections: Int
+            /// How many bytes of a pulled body may wait for a slow reader before the server is held back.
+            public var bufferedBytes: Int
+            /// How many bytes the head of a response may have; more is a ``NetworkError/Kind/responseTooLarge``.
+            public var headBytes: Int
+            /// How many bytes a compressed body may unpack to; more is a ``NetworkError/Kind/responseTooLarge``.
+            public var decodedBytes: Int
+
+            /// Whether a request may have to wait for a connection.
+            var mayWait: Bool { connectionsPerHost != nil || connections != nil }
+
+            /// Makes a set of bounds.
+            public init(
+                connectionsPerHost: Int? = nil, connections: Int? = nil, idleConnections: Int = 256,
+                bufferedBytes: Int = 256 << 10, headBytes: Int = 256 << 10, decodedBytes: Int = 256 << 20
+            ) {
+                self.connectionsPerHost = connectionsPerHost
+                self.connections = connections
+                self.idleConnections = idleConnections
+                self.bufferedBytes = bufferedBytes
+                self.headBytes = headBytes
+                self.decodedBytes = decodedBytes
+            }
+        }
+    }
+
+    extension CurlConfiguration {
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part.
+        func validate() throws {
+            let counts = [
+                ("threads", threads), ("limits.connectionsPerHost", limits.connectionsPerHost ?? 1),
+                ("limits.connections", limits.connections ?? 1), ("limits.bufferedBytes", limits.bufferedBytes),
+                ("limits.headBytes", limits.headBytes), ("limits.decodedBytes", limits.decodedBytes),
+            ]
+            for (name, count) in counts where count < 1 {
+                throw NetworkError(.invalidRequest, reason: "\(name): it is not greater than zero")
+            }
+            guard limits.idleConnections >= 0 else {
+                throw NetworkError(.invalidRequest, reason: "limits.idleConnections: it is less than zero")
+            }
+            if case .file(let file) = tls.trust { try CurlConfiguration.check(file, "tls.trust") }
+            if let certificate = tls.clientCertificate {
+                try CurlConfiguration.check(certificate.certificate, "tls.clientCertificate")
+                if let key = certificate.key { try CurlConfiguration.check(key, "tls.clientCertificate.key") }
+            }
+        }
+
+        private static func check(_ file: URL, _ part: String) throws {
+            guard FileManager.default.isReadableFile(atPath: file.path) else {
+                throw NetworkError(.invalidRequest, reason: "\(part): the file \(file.path) cannot be read")
+            }
+        }
+
+        /// What each thread gets: its part of the bounds on connections, and no more threads than there are connections.
+        var dividedByThreads: CurlConfiguration {
+            var divided = self
+            divided.threads = min(threads, limits.connectionsPerHost ?? threads, limits.connections ?? threads)
+            divided.limits.connectionsPerHost = limits.connectionsPerHost.map { $0 / divided.threads }
+            divided.limits.connections = limits.connections.map { $0 / divided.threads }
+            divided.limits.idleConnections = limits.idleConnections / divided.threads
+            return divided
+        }
+    }
+
+    /// The proxy that requests go through.
+    public enum ProxyConfiguration: Hashable, Sendable {
+        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
+        case environment
+        /// None, whatever the environment says.
+        case direct
+        /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
+        case url(URL)
+    }
+
+    extension ProxyConfiguration: CustomStringConvertible {
+        /// Where the proxy is, never its credentials.
+        public var description: String {
+            switch self {
+            case .environment: "the environment's proxy"
+            case .direct: "no proxy"
+            case .url(let url):
+                "the proxy \(url.scheme ?? "http")://\(url.host ?? "")\(url.port.map { ":\($0)" } ?? "")"
+            }
+        }
+    }
+#endif

@@ -1,0 +1,62 @@
+#if os(Linux)
+    import CLibcurl
+    import Glibc
+
+    /// Why libcurl ended an exchange, and what that means.
+    struct CurlFailure {
+        let code: Int32
+        /// What libcurl says about it: hosts and ports, never a URL's query or a header.
+        let words: String
+        let hasHead: Bool
+        /// The system's own error, where there was one.
+        let systemError: Int32
+        /// What a proxy answered to being asked for a tunnel; 0 where none was.
+        let proxyStatus: Int
+
+        var networkError: NetworkError {
+            let words = words.isEmpty ? String(cString: clibcurl_easy_strerror(code)) : words
+            return NetworkError(kind, reason: "\(kind.explanation) (\(words))")
+        }
+
+        private var kind: NetworkError.Kind {
+            switch Int(code) {
+            case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_URL_MALFORMAT: .invalidRequest
+            case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
+            case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
+            case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : .cannotConnect
+            case CCURLE_OPERATION_TIMEDOUT: .connectTimedOut
+            case CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_PINNEDPUBKEYNOTMATCH, CCURLE_SSL_ISSUER_ERROR,
+                CCURLE_SSL_INVALIDCERTSTATUS:
+                .tlsUntrusted
+            case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER, CCURLE_SSL_CACERT_BADFILE,
+                CCURLE_SSL_CRL_BADFILE, CCURLE_SSL_CLIENTCERT, CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_ENGINE_SETFAILED,
+                CCURLE_USE_SSL_FAILED:
+                .tlsFailed
+            case CCURLE_PARTIAL_FILE: .truncatedBody
+            case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
+            case CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING: .malformedResponse
+            case CCURLE_RECV_ERROR: kindOfReceiveError
+            case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_SEND_FAIL_REWIND, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
+                connectionLoss
+            default: .unknown
+            }
+        }
+
+        private var connectionLoss: NetworkError.Kind {
+            hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
+        }
+
+        private var hasNoNetwork: Bool {
+            systemError == ENETUNREACH || systemError == ENETDOWN
+        }
+
+        /// One code for a lost connection, a bad chunk and a proxy that refuses.
+        private var kindOfReceiveError: NetworkError.Kind {
+            if proxyStatus >= 300 { return .cannotConnect }
+            if words.contains("chunk") { return .malformedResponse }
+            // A client certificate that TLS 1.3 refuses is refused after the handshake.
+            if !hasHead, words.contains("alert") { return .tlsFailed }
+            return connectionLoss
+        }
+    }
+#endif

@@ -1,0 +1,66 @@
+#if os(Linux)
+    import CLibcurl
+
+    extension CurlHandle {
+        /// Has libcurl call the exchange that the handle carries.
+        ///
+        /// - Parameter waitsForConnections: Whether a request may have to wait for a connection, so that it matters when it has one.
+        func installCallbacks(waitsForConnections: Bool) {
+            let me = Unmanaged.passUnretained(self).toOpaque()
+            for option in [
+                CCURLOPT_PRIVATE, CCURLOPT_WRITEDATA, CCURLOPT_HEADERDATA, CCURLOPT_READDATA, CCURLOPT_SEEKDATA,
+                CCURLOPT_OPENSOCKETDATA,
+            ] { set(option, me) }
+            clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_HEADERFUNCTION)) { bytes, size, count, handle in
+                CurlHandle.exchange(handle)?.receive(
+                    headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+            }
+            clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_WRITEFUNCTION)) { bytes, size, count, handle in
+                CurlHandle.exchange(handle)?.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+                    ?? 0
+            }
+            clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_READFUNCTION)) { bytes, size, count, handle in
+                CurlHandle.exchange(handle)?.send(
+                    into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? CCURL_READFUNC_ABORT
+            }
+            clibcurl_easy_set_seek(easy, Int32(CCURLOPT_SEEKFUNCTION)) { handle, _, _ in
+                // Libcurl only ever goes back to the beginning.
+                CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
+            }
+            installSocketCallbacks()
+            guard waitsForConnections else { return }
+            set(CCURLOPT_PREREQDATA, me)
+            clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, _, _, _, _ in
+                CurlHandle.exchange(handle)?.noteConnection()
+                return Int32(CCURL_PREREQFUNC_OK)
+            }
+        }
+
+        private func installSocketCallbacks() {
+            // A socket can outlive the handle that opened it, but not the loop's table of them.
+            set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
+            clibcurl_easy_set_open_socket(easy, Int32(CCURLOPT_OPENSOCKETFUNCTION)) { handle, _, address in
+                guard let handle, let address else { return -1 }
+                let me = Unmanaged<CurlHandle>.fromOpaque(handle).takeUnretainedValue()
+                let wanted = address.load(as: clibcurl_sockaddr.self)
+                me.exchange?.noteConnection()
+                return me.sockets.openSocket(family: wanted.family, type: wanted.socktype, protocol: wanted.`protocol`)
+            }
+            clibcurl_easy_set_close_socket(easy, Int32(CCURLOPT_CLOSESOCKETFUNCTION)) { sockets, socket in
+                guard let sockets else { return -1 }
+                return Unmanaged<CurlSockets>.fromOpaque(sockets).takeUnretainedValue().closeSocket(socket)
+            }
+        }
+
+        /// The handle that carries one of libcurl's transfers.
+        static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
+            clibcurl_easy_get_pointer(easy, Int32(CCURLINFO_PRIVATE)).map {
+                Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()
+            }
+        }
+
+        private static func exchange(_ handle: UnsafeMutableRawPointer?) -> CurlExchange? {
+            handle.flatMap { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue().exchange }
+        }
+    }
+#endif

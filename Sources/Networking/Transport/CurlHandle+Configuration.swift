@@ -1,0 +1,62 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    extension CurlHandle {
+        /// Puts the transport's configuration into the handle.
+        ///
+        /// - Throws: ``NetworkError`` naming the part that this libcurl does not know.
+        func apply(_ configuration: CurlConfiguration) throws {
+            try apply(configuration.tls)
+            switch configuration.proxy {
+            case .environment: break
+            case .direct: set(CCURLOPT_PROXY, "")
+            case .url(let url):
+                try require(set(CCURLOPT_PROXY, url.absoluteString), "proxy")
+                set(CCURLOPT_NOPROXY, "")
+            }
+            if let path = configuration.unixSocketPath {
+                try require(set(CCURLOPT_UNIX_SOCKET_PATH, path), "unixSocketPath")
+            }
+            switch configuration.addressFamily {
+            case .any: break
+            case .v4: set(CCURLOPT_IPRESOLVE, 1)
+            case .v6: set(CCURLOPT_IPRESOLVE, 2)
+            }
+        }
+
+        private func apply(_ tls: TLSConfiguration) throws {
+            switch tls.minimumVersion {
+            case .v1_2: set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
+            case .v1_3: try require(set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_3), "tls.minimumVersion")
+            }
+            switch tls.trust {
+            case .system: break
+            case .file(let file):
+                try require(set(CCURLOPT_CAINFO, file.path), "tls.trust")
+                set(CCURLOPT_CAPATH, nil)
+            case .pem(let pem):
+                let result = pem.withUnsafeBytes {
+                    clibcurl_easy_set_blob(easy, Int32(CCURLOPT_CAINFO_BLOB), $0.baseAddress, $0.count)
+                }
+                try require(result, "tls.trust")
+                set(CCURLOPT_CAPATH, nil)
+            }
+            if !tls.pins.isEmpty {
+                let pins = tls.pins.map(\.description).joined(separator: ";")
+                try require(set(CCURLOPT_PINNEDPUBLICKEY, pins), "tls.pins")
+            }
+            if let certificate = tls.clientCertificate {
+                try require(set(CCURLOPT_SSLCERT, certificate.certificate.path), "tls.clientCertificate")
+                set(CCURLOPT_SSLKEY, (certificate.key ?? certificate.certificate).path)
+                if let passphrase = certificate.passphrase { set(CCURLOPT_KEYPASSWD, passphrase) }
+            }
+        }
+
+        private func require(_ result: Int32, _ part: String) throws {
+            guard result != CCURLE_OK else { return }
+            let words = String(cString: clibcurl_easy_strerror(result))
+            throw NetworkError(.invalidRequest, reason: "\(part): this libcurl cannot do it (\(words))")
+        }
+    }
+#endif

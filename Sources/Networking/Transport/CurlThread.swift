@@ -1,0 +1,44 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+
+    /// The thread of one loop.
+    struct CurlThread: @unchecked Sendable {  // because a thread's identifier never changes
+        private let identifier: pthread_t
+
+        /// Starts the thread, which keeps the loop as long as it turns.
+        ///
+        /// - Throws: ``NetworkError`` where the system gives no thread.
+        init(_ loop: CurlLoop) throws {
+            var identifier = pthread_t()
+            let kept = Unmanaged.passRetained(loop)
+            let result = pthread_create(&identifier, nil, CurlThread.body, kept.toOpaque())
+            guard result == 0 else {
+                kept.release()
+                throw NetworkError(
+                    .unknown, reason: "the engine cannot be started: \(String(cString: strerror(result)))")
+            }
+            self.identifier = identifier
+        }
+
+        /// Waits for the thread's end, unless it is asked on that thread itself.
+        func join() {
+            if pthread_equal(identifier, pthread_self()) != 0 {
+                pthread_detach(identifier)
+            } else {
+                pthread_join(identifier, nil)
+            }
+        }
+
+        private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { kept in
+            Thread.current.name = "networking.curl"
+            // A write to a connection that the peer has closed is an error, never a signal.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            if let kept { Unmanaged<CurlLoop>.fromOpaque(kept).takeRetainedValue().run() }
+            return nil
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+#if os(Linux)
+    /// Carries requests on libcurl: the engine of Linux.
+    ///
+    /// One thread, or a few, wait for every socket; no request has a thread of its own and nothing ever waits for a caller's code. Connections are
+    /// kept and shared, HTTP/2 where TLS agrees on it. The library is the system's `libcurl.so.4`, 7.68 or later, loaded at run time;
+    /// `http_proxy` and its like are honoured unless the configuration says otherwise.
+    ///
+    /// A request whose connection turns out to be dead is sent again on another one where that is safe: an idempotent method, whose body, if it
+    /// has one, can be read twice. Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
+    ///
+    /// ```swift
+    /// let transport = try CurlTransport(CurlConfiguration(tls: TLSConfiguration(pins: [pin])))
+    /// let service = NetworkService(environment: environment, transport: transport)
+    /// ```
+    public final class CurlTransport: Transport {
+        /// The transport that services use where none is named, one a process; nil where libcurl cannot be had.
+        public static let shared = try? CurlTransport()
+
+        private let library: String
+        private let limits: CurlConfiguration.Limits
+        private let loops: [CurlLoop]
+        private let threads: Locked<[CurlThread]>
+
+        /// Makes a transport with threads and connections of its own.
+        ///
+        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where a part of the configuration, which it names, cannot
+        ///   be had, and ``NetworkError/Kind/unknown`` where there is no libcurl, or the system has no threads or descriptors left.
+        public init(_ configuration: CurlConfiguration = CurlConfiguration()) throws {
+            switch CurlLibrary.loaded {
+            case .success(let library): self.library = library
+            case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
+            }
+            try configuration.validate()
+            let perLoop = configuration.dividedByThreads
+            limits = perLoop.limits
+            loops = try (0..<perLoop.threads).map { _ in try CurlLoop(perLoop) }
+            threads = Locked([])
+            for loop in loops {
+                let thread = try CurlThread(loop)
+                threads.withLock { $0.append(thread) }
+            }
+        }
+
+        deinit {
+            shutDown()
+        }
+
+        /// Ends the threads and closes the connections: calls under way end, and so does each one after, with
+        /// ``NetworkError/Kind/shutDown``. Returns when all of that has happened.
+        public func shutDown() {
+            for loop in loops { loop.stop() }
+            let threads = threads.withLock { threads in
+                defer { threads = [] }
+                return threads
+            }
+            for thread in threads { thread.join() }
+        }
+
+        /// Sends a request; one hop.
+        ///
+        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
+        public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            do {
+                try request.validate()
+                let loop = leastBusyLoop
+                let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop)
+                try loop.start(exchange)
+                do {
+                    return try await exchange.transfer.response()
+                } catch let interruption as Interruption {
+                    loop.post(.cancel(exchange))
+                    throw interruption
+                }
+            } catch {
+                throw NetworkError.wrapping(error).completed(request: request, response: nil)
+            }
+        }
+
+        /// The first one, so that its connections are used again, unless another has clearly less to do.
+        private var leastBusyLoop: CurlLoop {
+            guard loops.count > 1 else { return loops[0] }
+            return loops.min { $0.load / 8 < $1.load / 8 } ?? loops[0]
+        }
+    }
+
+    extension CurlTransport: CustomStringConvertible {
+        /// The engine with the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 …)`.
+        public var description: String { "CurlTransport (\(library))" }
+    }
+#endif

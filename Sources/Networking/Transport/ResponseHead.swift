@@ -1,0 +1,5 @@
+/// What comes before a response's body.
+struct ResponseHead: Sendable {
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+}

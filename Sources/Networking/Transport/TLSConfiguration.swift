@@ -1,0 +1,84 @@
+#if os(Linux)
+    public import Foundation
+
+    /// Whom a client trusts, and as whom it appears.
+    public struct TLSConfiguration: Hashable, Sendable {
+        /// Which authorities are believed.
+        public var trust: Trust
+        /// The server's public key must be one of these, besides being trusted; empty pins nothing.
+        public var pins: [PublicKeyPin]
+        /// The certificate that the client shows where a server asks for one.
+        public var clientCertificate: ClientCertificate?
+        /// The oldest version of TLS that is spoken.
+        public var minimumVersion: Version
+
+        /// Makes a configuration: the system's authorities and TLS 1.2 unless said otherwise.
+        public init(
+            trust: Trust = .system, pins: [PublicKeyPin] = [], clientCertificate: ClientCertificate? = nil,
+            minimumVersion: Version = .v1_2
+        ) {
+            self.trust = trust
+            self.pins = pins
+            self.clientCertificate = clientCertificate
+            self.minimumVersion = minimumVersion
+        }
+
+        /// Which authorities are believed.
+        public enum Trust: Hashable, Sendable {
+            /// Those of the system.
+            case system
+            /// Those in a file of PEM certificates, and no others.
+            case file(URL)
+            /// These PEM certificates, and no others.
+            case pem(Data)
+        }
+
+        /// A version of TLS.
+        public enum Version: Hashable, Sendable {
+            /// TLS 1.2 (RFC 5246).
+            case v1_2
+            /// TLS 1.3 (RFC 8446).
+            case v1_3
+        }
+
+        /// A client's certificate and its private key, as PEM files.
+        public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible {
+            /// The certificate, with those of its chain after it.
+            public var certificate: URL
+            /// The private key; nil where it is in the certificate's file.
+            public var key: URL?
+            /// What the key is locked with.
+            public var passphrase: String?
+
+            /// Makes a client certificate.
+            public init(certificate: URL, key: URL? = nil, passphrase: String? = nil) {
+                self.certificate = certificate
+                self.key = key
+                self.passphrase = passphrase
+            }
+
+            /// The certificate's path, never the passphrase.
+            public var description: String { "client certificate \(certificate.path)" }
+        }
+    }
+
+    /// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
+    ///
+    /// ```sh
+    /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+    /// ```
+    public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
+        /// The digest in base64.
+        public let base64: String
+
+        /// Makes a pin of `sha256//…` or of the base64 alone; nil where it is no digest of 32 bytes.
+        public init?(_ text: String) {
+            let base64 = text.hasPrefix("sha256//") ? String(text.dropFirst("sha256//".count)) : text
+            guard Data(base64Encoded: base64)?.count == 32 else { return nil }
+            self.base64 = base64
+        }
+
+        /// The pin as libcurl and curl write it: `sha256//…`.
+        public var description: String { "sha256//\(base64)" }
+    }
+#endif
