@@ -22,6 +22,10 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(
+            name: "NetworkingBenchmarks",
+            dependencies: ["Networking", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings),
+        .executableTarget(
             name: "Example",
             dependencies: ["Networking", "NetworkingTesting"],
             path: "Example",

@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 // `CURLMsg`, the message of `curl_multi_info_read`.
 struct message {
@@ -193,6 +196,44 @@ void *clibcurl_share_init(void) { return curl.share_init(); }
 int clibcurl_share_cleanup(void *share) { return curl.share_cleanup(share); }
 int clibcurl_share_set_long(void *share, int option, long value) {
     return curl.share_setopt(share, option, (int)value);
+}
+
+int clibcurl_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int clibcurl_epoll_set(int epoll, int socket, int wanted) {
+    struct epoll_event event = {0};
+    event.data.fd = socket;
+    if (!wanted) return epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event);
+    if (wanted & CCURL_POLL_IN) event.events |= EPOLLIN;
+    if (wanted & CCURL_POLL_OUT) event.events |= EPOLLOUT;
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) == 0) return 0;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
+}
+
+int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms) {
+    struct epoll_event ready[256];
+    int found = epoll_wait(epoll, ready, count < 256 ? count : 256, timeout_ms);
+    for (int index = 0; index < found; index++) {
+        unsigned int happened = ready[index].events;
+        events[index].socket = ready[index].data.fd;
+        events[index].events = (happened & (EPOLLIN | EPOLLHUP) ? CCURL_CSELECT_IN : 0)
+            | (happened & EPOLLOUT ? CCURL_CSELECT_OUT : 0) | (happened & EPOLLERR ? CCURL_CSELECT_ERR : 0);
+    }
+    return found < 0 ? 0 : found;
+}
+
+int clibcurl_alarm_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void clibcurl_alarm_ring(int alarm) {
+    uint64_t one = 1;
+    ssize_t written = write(alarm, &one, sizeof(one));
+    (void)written;
+}
+
+void clibcurl_alarm_clear(int alarm) {
+    uint64_t number;
+    ssize_t count = read(alarm, &number, sizeof(number));
+    (void)count;
 }
 
 #else

@@ -154,7 +154,7 @@ extension Loopback {
             "L15: 64 calls of which half are cancelled near completion, 200 rounds: every call is answered",
             .timeLimit(.minutes(3)))
         func cancellingNearCompletion() async throws {
-            let exchange = try Exchange(URLSessionTransport()) { _ in
+            let exchange = try Exchange(try CurlTransport()) { _ in
                 try await Task.sleep(for: .milliseconds(1))
                 return .text("hello")
             }
@@ -252,7 +252,7 @@ extension Loopback {
 
         @Test("L36: after its shutdown a transport answers with an error")
         func shutDown() async throws {
-            let transport = URLSessionTransport()
+            let transport = try CurlTransport()
             let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
             let request = try exchange.request()
             let running = Task { await exchange.failure(request) }
@@ -301,7 +301,7 @@ extension Loopback {
 
         @Test("Connections are reused")
         func reuse() async throws {
-            let exchange = try Exchange(URLSessionTransport())
+            let exchange = try Exchange(try CurlTransport())
             for _ in 0..<10 { _ = try await exchange.send(exchange.request()) }
             #expect(exchange.server.acceptedConnections == 1)
         }

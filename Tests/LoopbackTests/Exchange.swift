@@ -9,7 +9,7 @@ struct Exchange {
     let transport: any Transport
 
     init(
-        _ transport: any Transport = URLSessionTransport.shared,
+        _ transport: any Transport = PlatformTransport.shared,
         _ handler: @escaping LoopbackServer.Handler = { _ in .text("hello") }
     ) throws {
         server = try LoopbackServer(handler)

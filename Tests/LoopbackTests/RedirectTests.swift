@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Redirects on real sockets", .timeLimit(.minutes(1)))
     struct RedirectTests {
-        private let transport = RedirectFollowingTransport(URLSessionTransport.shared)
+        private let transport = RedirectFollowingTransport(PlatformTransport.shared)
 
         /// Tells what arrives, as text.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {

@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
 
 // MARK: Loading
 
@@ -58,13 +55,11 @@ struct clibcurl_slist {
     struct clibcurl_slist *next;
 };
 
-/// What an open-socket function is asked for.
+/// What an open-socket function is asked for: the beginning of `struct curl_sockaddr`.
 struct clibcurl_sockaddr {
     int family;
     int socktype;
     int protocol;
-    unsigned int addrlen;
-    struct sockaddr addr;
 };
 
 // MARK: Multi handles
@@ -89,6 +84,25 @@ int clibcurl_multi_poll(void *multi, int timeout_ms);
 void *clibcurl_share_init(void);
 int clibcurl_share_cleanup(void *share);
 int clibcurl_share_set_long(void *share, int option, long value);
+
+// MARK: Waiting for sockets, with what libcurl calls the events
+
+/// A socket and what happened on it, as `CCURL_CSELECT_…`.
+struct clibcurl_event {
+    int socket;
+    int events;
+};
+
+/// A new list of sockets in the kernel; -1 with `errno` where it has no descriptor left.
+int clibcurl_epoll_create(void);
+/// Puts a socket on the list, changes what is waited for on it, or takes it off: `CCURL_POLL_IN`, `…_OUT`, `…_INOUT`, or 0.
+int clibcurl_epoll_set(int epoll, int socket, int wanted);
+/// Waits at most so long, -1 for ever, and tells at most so many events.
+int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms);
+/// A descriptor that can be made readable from any thread, and read until it no longer is.
+int clibcurl_alarm_create(void);
+void clibcurl_alarm_ring(int alarm);
+void clibcurl_alarm_clear(int alarm);
 
 // MARK: Options
 

@@ -20,7 +20,7 @@
 
         private var kind: NetworkError.Kind {
             switch Int(code) {
-            case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_URL_MALFORMAT: .invalidRequest
+            case CCURLE_URL_MALFORMAT: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
             case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : .cannotConnect
@@ -34,7 +34,8 @@
                 .tlsFailed
             case CCURLE_PARTIAL_FILE: .truncatedBody
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
-            case CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING: .malformedResponse
+            // The URL is one of HTTP, so that it is the answer that is none.
+            case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING: .malformedResponse
             case CCURLE_RECV_ERROR: kindOfReceiveError
             case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_SEND_FAIL_REWIND, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
                 connectionLoss

@@ -1,0 +1,61 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+    import Networking
+
+    /// Calls that wait for a server.
+    struct HangingBenchmark: Benchmark {
+        let name = "hanging"
+        let explanation =
+            "5,000 calls in flight on the transport alone: processor time while nothing happens, memory, cancelling all."
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            let count = isQuick ? 500 : 5_000
+            HangingBenchmark.allowDescriptors(count + 1_000)
+            let server = try ServerProcess()
+            let transport = try CurlTransport()
+            let request = HTTPRequest(
+                .get, server.url.appendingPathComponent("hang"), timeouts: RequestTimeouts(idle: .seconds(300)))
+            let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
+            _ = try await transport.send(json, answering: .whenComplete(limit: 1 << 20))
+            let before = Measurement.residentKiB
+            let calls = (0..<count).map { _ in
+                Task { () -> Bool in
+                    do {
+                        _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 20))
+                        return false
+                    } catch {
+                        return (error as? NetworkError)?.kind == .cancelled
+                    }
+                }
+            }
+            try await Task.sleep(for: .seconds(isQuick ? 1 : 3))
+            let growth = Measurement.residentKiB - before
+            let seconds = isQuick ? 1 : 5
+            let idle = try await Measurement.of {
+                try await Task.sleep(for: .seconds(seconds))
+                return count
+            }
+            var cancelled = 0
+            let ending = await Measurement.of {
+                for call in calls { call.cancel() }
+                for call in calls where await call.value { cancelled += 1 }
+                return count
+            }
+            report.add(
+                Row(
+                    subject: "curl", concurrency: count, wall: ending.wall, residentGrowthKiB: growth,
+                    note: String(
+                        format: "%.2f %% of a core, %.1f KiB each; %d of %d cancelled and answered within %.0f ms",
+                        idle.processor / idle.wall * 100, Double(growth) / Double(count), cancelled, count,
+                        ending.wall * 1_000)))
+        }
+
+        static func allowDescriptors(_ count: Int) {
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = max(limit.rlim_cur, min(rlim_t(count), limit.rlim_max))
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+    }
+#endif

@@ -1,0 +1,47 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+
+    /// What something cost: time on the wall, and processor time of this process.
+    struct Measurement {
+        var calls: Int
+        var wall: Double
+        var processor: Double
+
+        var microsecondsPerCall: Double { processor / Double(calls) * 1_000_000 }
+        var callsPerSecond: Double { Double(calls) / wall }
+
+        /// Measures what `body` does; it says how many calls that were.
+        static func of(_ body: () async throws -> Int) async rethrows -> Measurement {
+            let processor = processorTime
+            let start = ContinuousClock.now
+            let calls = try await body()
+            let wall = (ContinuousClock.now - start) / .seconds(1)
+            return Measurement(calls: calls, wall: wall, processor: processorTime - processor)
+        }
+
+        /// Seconds of processor time that this process has used, in itself and in the kernel.
+        static var processorTime: Double {
+            var usage = rusage()
+            getrusage(RUSAGE_SELF.rawValue, &usage)
+            return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        }
+
+        /// How much memory this process has resident, in KiB.
+        static var residentKiB: Int {
+            let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+            return (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * Int(getpagesize()) / 1_024
+        }
+
+        private static func seconds(_ time: timeval) -> Double {
+            Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+        }
+    }
+
+    extension Sequence where Element == Double {
+        var median: Double {
+            let sorted = sorted()
+            return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+        }
+    }
+#endif

@@ -1,0 +1,53 @@
+import Foundation
+
+/// `swift run -c release NetworkingBenchmarks [name…] [--json] [--quick]`
+@main
+enum NetworkingBenchmarks {
+    static func main() async throws {
+        #if os(Linux)
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        #else
+            print("The benchmarks compare engines on Linux.")
+        #endif
+    }
+}
+
+#if os(Linux)
+    import Glibc
+
+    extension NetworkingBenchmarks {
+        private static let benchmarks: [any Benchmark] = [
+            PipelineBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(), HangingBenchmark(),
+            SoakBenchmark(),
+        ]
+
+        private static func run(_ arguments: [String]) async throws {
+            if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
+            let options = Set(arguments.filter { $0.hasPrefix("--") })
+            let names = arguments.filter { !$0.hasPrefix("--") }
+            let known = benchmarks.map(\.name)
+            let strange = names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick"])
+            guard strange.isEmpty else {
+                print(
+                    "unknown: \(strange.joined(separator: " ")). Benchmarks: \(known.joined(separator: " ")). Options: --json --quick."
+                )
+                exit(2)
+            }
+            for variable in ["http_proxy", "https_proxy", "all_proxy"] { unsetenv(variable) }
+            let report = Report(isJSON: options.contains("--json"))
+            for benchmark in benchmarks where names.isEmpty || names.contains(benchmark.name) {
+                report.begin(benchmark)
+                try await benchmark.run(report, isQuick: options.contains("--quick"))
+                report.end()
+            }
+        }
+    }
+
+    /// One question about speed or memory.
+    protocol Benchmark: Sendable {
+        var name: String { get }
+        /// What is asked, and how it is measured.
+        var explanation: String { get }
+        func run(_ report: Report, isQuick: Bool) async throws
+    }
+#endif

@@ -1,0 +1,46 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// What the journey costs without a network.
+    struct PipelineBenchmark: Benchmark {
+        let name = "pipeline"
+        let explanation =
+            "a call over a stub that answers at once: three adapters, token, limit, two validators; less the bare stub."
+
+        private struct InstantTransport: Transport {
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                HTTPResponse(
+                    .ok, headers: [.contentType: "application/json"], content: .data(InstantTransport.body), to: request
+                )
+            }
+
+            private static let body = Data("{}".utf8)
+        }
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            let url = URL(fileURLWithPath: "/")
+            let target = URL(string: "http://127.0.0.1:1/json") ?? url
+            let subject = PipelineSubject(target.deletingLastPathComponent(), on: InstantTransport())
+            let stub: any Transport = InstantTransport()
+            let request = HTTPRequest(.get, target)
+            let calls = isQuick ? 2_000 : 20_000
+            var journey: [Double] = []
+            var bare: [Double] = []
+            for _ in 0..<(isQuick ? 3 : 11) {
+                bare.append(
+                    try await Measurement.of {
+                        for _ in 0..<calls { _ = try await stub.send(request, answering: .whenComplete(limit: .max)) }
+                        return calls
+                    }.microsecondsPerCall)
+                journey.append(
+                    try await Measurement.of {
+                        for _ in 0..<calls { try await subject.service.request(BenchmarkEndpoint.item(1)) as Void }
+                        return calls
+                    }.microsecondsPerCall)
+            }
+            report.add(Row(subject: "stub", concurrency: 1, cpuMicrosecondsPerCall: bare.median))
+            report.add(Row(subject: "pipeline", concurrency: 1, cpuMicrosecondsPerCall: journey.median - bare.median))
+        }
+    }
+#endif

@@ -1,0 +1,75 @@
+#if os(Linux)
+    import Foundation
+
+    /// One line of a benchmark's outcome.
+    struct Row: Encodable {
+        var benchmark = ""
+        var subject: String
+        var concurrency: Int?
+        var cpuMicrosecondsPerCall: Double?
+        var callsPerSecond: Double?
+        var wall: Double?
+        var residentGrowthKiB: Int?
+        /// What else there is to say.
+        var note = ""
+
+        private enum CodingKeys: String, CodingKey {
+            case benchmark, subject, concurrency, note
+            case cpuMicrosecondsPerCall = "cpu_us_per_call"
+            case callsPerSecond = "calls_per_second"
+            case wall = "wall_s"
+            case residentGrowthKiB = "rss_growth_kib"
+        }
+    }
+
+    /// Prints rows, as a table or as JSON.
+    final class Report: @unchecked Sendable {  // because one benchmark runs at a time, and adds its rows from one task
+        private let isJSON: Bool
+        private var name = ""
+
+        init(isJSON: Bool) {
+            self.isJSON = isJSON
+        }
+
+        func begin(_ benchmark: any Benchmark) {
+            name = benchmark.name
+            guard !isJSON else { return }
+            print("\n\(benchmark.name): \(benchmark.explanation)")
+            print(line("subject", "at once", "cpu µs/call", "calls/s", "wall s", "RSS KiB", ""))
+        }
+
+        func add(_ row: Row) {
+            var row = row
+            row.benchmark = name
+            if isJSON {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                print((try? encoder.encode(row)).map { String(decoding: $0, as: UTF8.self) } ?? "{}")
+            } else {
+                print(
+                    line(
+                        row.subject, row.concurrency.map(String.init) ?? "", number(row.cpuMicrosecondsPerCall, 1),
+                        number(row.callsPerSecond, 0), number(row.wall, 3),
+                        row.residentGrowthKiB.map(String.init) ?? "",
+                        row.note))
+            }
+        }
+
+        /// A sentence below the table.
+        func say(_ text: String) {
+            if !isJSON { print("  \(text)") }
+        }
+
+        func end() {}
+
+        private func number(_ value: Double?, _ digits: Int) -> String {
+            value.map { String(format: "%.\(digits)f", $0) } ?? ""
+        }
+
+        private func line(_ first: String, _ rest: String...) -> String {
+            let columns = rest.dropLast().map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }
+            let name = first + String(repeating: " ", count: max(0, 26 - first.count))
+            return "  " + ([name] + columns).joined() + "  " + (rest.last ?? "")
+        }
+    }
+#endif

@@ -1,0 +1,128 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// 1,000 calls at once on a dead token.
+    struct StormBenchmark: Benchmark {
+        let name = "storm"
+        let explanation =
+            "1,000 calls at once on a dead token, 64 a host; a refresh takes 50 ms. ideal: 64 times 401, 50 ms, 1,000 times 200 on libcurl."
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            for latency in [10, 0] {
+                report.say("an item takes the server \(latency) ms:")
+                let curl = try CurlTransport()
+                let foundation = URLSessionTransport()
+                var walls: [[Double]] = [[], [], []]
+                var notes = ["", "", ""]
+                for _ in 0..<(isQuick ? 1 : 5) {
+                    for (index, transport) in [curl as any Transport, foundation].enumerated() {
+                        let (wall, note) = try await storm(latency, on: transport)
+                        walls[index].append(wall)
+                        notes[index] = note
+                    }
+                    walls[2].append(try await ideal(latency))
+                }
+                let ideal = walls[2].median
+                for (index, subject) in ["pipeline-curl", "pipeline-urlsession", "ideal"].enumerated() {
+                    let wall = walls[index].median
+                    let note = String(format: "%.2f of ideal. ", wall / ideal) + notes[index]
+                    report.add(
+                        Row(subject: subject, concurrency: 1_000, callsPerSecond: 1_000 / wall, wall: wall, note: note))
+                }
+            }
+        }
+
+        private func storm(_ latency: Int, on transport: any Transport) async throws -> (Double, String) {
+            let server = try ServerProcess(latency: latency)
+            let subject = PipelineSubject(server.url, on: transport)
+            let measurement = try await Measurement.of {
+                try await atOnce(1_000, calls: 1_000) {
+                    let _: Item = try await subject.service.request(BenchmarkEndpoint.item(1))
+                }
+                return 1_000
+            }
+            let counts = try await server.counts()
+            return (
+                measurement.wall,
+                "refreshes \(counts.refreshes), 401s \(counts.refused), answers \(counts.served)"
+            )
+        }
+
+        private func ideal(_ latency: Int) async throws -> Double {
+            let server = try ServerProcess(latency: latency)
+            let dead = try BareLibcurl(server.url.appendingPathComponent("items/1"), concurrency: 64)
+            let live = try BareLibcurl(
+                server.url.appendingPathComponent("items/1"), concurrency: 64,
+                headers: BareLibcurl.headers.dropLast() + ["Authorization: Bearer token-1"])
+            let grants = PipelineSubject(server.url, on: PlatformTransport.shared)
+            return try await Measurement.of {
+                await onThread { dead.carry(64) }
+                let _: Grant = try await grants.service.request(BenchmarkEndpoint.refresh)
+                await onThread { live.carry(1_000) }
+                return 1_064
+            }.wall
+        }
+    }
+
+    /// A token that keeps expiring.
+    struct RotationBenchmark: Benchmark {
+        let name = "rotation"
+        let explanation = "64 callers for 5 s; a token lives 200 ms, a refresh takes 50 ms."
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            var answers: [Int] = []
+            for (subject, transport) in [
+                ("pipeline-curl", try CurlTransport() as any Transport), ("pipeline-urlsession", URLSessionTransport()),
+            ] {
+                let server = try ServerProcess(lifetime: 200)
+                let journey = PipelineSubject(server.url, on: transport)
+                let seconds = isQuick ? 1 : 5
+                let tally = Tally()
+                let measurement = await Measurement.of {
+                    let end = ContinuousClock.now + .seconds(seconds)
+                    await withTaskGroup(of: Void.self) { group in
+                        for _ in 0..<64 {
+                            group.addTask {
+                                while ContinuousClock.now < end {
+                                    do {
+                                        let _: Item = try await journey.service.request(BenchmarkEndpoint.item(1))
+                                        tally.add(answered: true)
+                                    } catch {
+                                        tally.add(answered: false)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    return max(tally.answered, 1)
+                }
+                answers.append(tally.answered)
+                let counts = try await server.counts()
+                report.add(
+                    Row(
+                        subject: subject, concurrency: 64, cpuMicrosecondsPerCall: measurement.microsecondsPerCall,
+                        callsPerSecond: measurement.callsPerSecond, wall: measurement.wall,
+                        note:
+                            "answers \(tally.answered), failed \(tally.failed), refreshes \(counts.refreshes), expiries \(counts.expiries)"
+                    ))
+            }
+            report.say(
+                String(
+                    format: "pipeline-curl has %.1f times the answers", Double(answers[0]) / Double(max(answers[1], 1)))
+            )
+        }
+
+        private final class Tally: @unchecked Sendable {  // because of the lock around every variable
+            private let lock = NSLock()
+            private var counts = (answered: 0, failed: 0)
+
+            func add(answered: Bool) {
+                lock.withLock { if answered { counts.answered += 1 } else { counts.failed += 1 } }
+            }
+
+            var answered: Int { lock.withLock { counts.answered } }
+            var failed: Int { lock.withLock { counts.failed } }
+        }
+    }
+#endif

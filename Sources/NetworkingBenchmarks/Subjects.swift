@@ -1,0 +1,142 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+    import FoundationNetworking
+    import Networking
+
+    /// The whole journey: three adapters, a token, a limit, validation, JSON decoding.
+    struct PipelineSubject: Sendable {
+        let service: NetworkService
+        let session: AccessTokenSupervisor
+
+        init(_ url: URL, on transport: any Transport, token: String = "token-0") {
+            let environment = NetworkEnvironment(baseURL: url)
+            let auth = NetworkService(environment: environment, transport: transport)
+            session = AccessTokenSupervisor(token: AccessToken(token)) { _ in
+                let grant: Grant = try await auth.request(BenchmarkEndpoint.refresh)
+                return AccessToken(grant.token)
+            }
+            service = NetworkService(
+                environment: environment, authorizedBy: session, transport: transport,
+                adapters: [
+                    DefaultHeadersAdapter(), UserAgentAdapter(product: "Benchmark", version: "1.0"),
+                    HeadersAdapter(["X-Tenant": "acme"]),
+                ])
+        }
+    }
+
+    /// URLSession as it comes, with a delegate; it decodes, too.
+    final class BareURLSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // because of the lock
+        private var session: URLSession?
+        private let lock = NSLock()
+        private var waiting: [Int: (data: Data, done: CheckedContinuation<Data, any Error>)] = [:]
+
+        override init() {
+            super.init()
+            session = URLSession(configuration: .withoutPolicy, delegate: self, delegateQueue: nil)
+        }
+
+        func finish() {
+            session?.finishTasksAndInvalidate()
+            session = nil
+        }
+
+        func data(from url: URL) async throws -> Data {
+            try await withCheckedThrowingContinuation { continuation in
+                guard let task = session?.dataTask(with: url) else { return }
+                lock.withLock { waiting[task.taskIdentifier] = (Data(), continuation) }
+                task.resume()
+            }
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            lock.withLock { waiting[dataTask.taskIdentifier]?.data.append(data) }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            guard let call = lock.withLock({ waiting.removeValue(forKey: task.taskIdentifier) }) else { return }
+            if let error { call.done.resume(throwing: error) } else { call.done.resume(returning: call.data) }
+        }
+    }
+
+    /// libcurl's multi interface in its plain form, `curl_multi_perform` and `curl_multi_poll` on one thread; it does not decode.
+    final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
+        private let multi: UnsafeMutableRawPointer
+        private var handles: [UnsafeMutableRawPointer] = []
+        private var lists: [UnsafeMutablePointer<clibcurl_slist>] = []
+        private let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+        init(_ url: URL, concurrency: Int, headers: [String] = BareLibcurl.headers) throws {
+            guard clibcurl_load("libcurl.so.4") == CLIBCURL_LOADED, let multi = clibcurl_multi_init() else {
+                throw URLError(.unsupportedURL)
+            }
+            self.multi = multi
+            clibcurl_multi_set_long(multi, Int32(CCURLMOPT_MAXCONNECTS), 512)
+            for header in headers.reversed() {
+                let node = UnsafeMutablePointer<clibcurl_slist>.allocate(capacity: 1)
+                node.initialize(to: clibcurl_slist(data: strdup(header), next: lists.last))
+                lists.append(node)
+            }
+            for _ in 0..<concurrency {
+                guard let easy = clibcurl_easy_init() else { throw URLError(.unsupportedURL) }
+                clibcurl_easy_set_text(easy, Int32(CCURLOPT_URL), url.absoluteString)
+                clibcurl_easy_set_long(easy, Int32(CCURLOPT_NOSIGNAL), 1)
+                clibcurl_easy_set_text(easy, Int32(CCURLOPT_ACCEPT_ENCODING), "")
+                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lists.last)
+                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_WRITEDATA), buffer)
+                clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_WRITEFUNCTION)) { bytes, size, count, buffer in
+                    if let buffer, let bytes { memcpy(buffer, bytes, min(size * count, 1 << 16)) }
+                    return size * count
+                }
+                handles.append(easy)
+            }
+        }
+
+        deinit {
+            for handle in handles { clibcurl_easy_cleanup(handle) }
+            clibcurl_multi_cleanup(multi)
+            for node in lists {
+                free(node.pointee.data)
+                node.deallocate()
+            }
+            buffer.deallocate()
+        }
+
+        /// The fields that the pipeline sends, too.
+        static let headers = [
+            "User-Agent: Benchmark/1.0 (Linux)", "Accept-Language: en", "X-Tenant: acme",
+            "Authorization: Bearer token-0",
+        ]
+
+        /// Carries so many requests.
+        func carry(_ calls: Int) {
+            var started = min(handles.count, calls)
+            var ended = 0
+            for handle in handles.prefix(started) { clibcurl_multi_add(multi, handle) }
+            while ended < calls {
+                var running: Int32 = 0
+                var result: Int32 = 0
+                clibcurl_multi_perform(multi, &running)
+                while let easy = clibcurl_multi_next_ended(multi, &result) {
+                    clibcurl_multi_remove(multi, easy)
+                    ended += 1
+                    guard started < calls else { continue }
+                    started += 1
+                    clibcurl_multi_add(multi, easy)
+                }
+                if ended < calls { clibcurl_multi_poll(multi, 1_000) }
+            }
+        }
+    }
+
+    /// Runs so many calls, so many at once.
+    func atOnce(_ concurrency: Int, calls: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<concurrency {
+                let share = calls / concurrency + (lane < calls % concurrency ? 1 : 0)
+                group.addTask { for _ in 0..<share { try await call() } }
+            }
+            try await group.waitForAll()
+        }
+    }
+#endif
