@@ -5,20 +5,39 @@ import Foundation
 /// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that ask for
 /// ``AdmissionOption/Value/unlimited`` take no place.
 public final class ConcurrencyLimit: AdmissionPolicy {
-    private struct Waiter: Sendable {
-        let id: UInt64
-        let turn: Settlement<Void>
+    /// Host and port.
+    private struct Key: Hashable, Sendable {
+        let host: String
+        let port: Int
     }
 
     private struct Host: Sendable {
         var active = 0
-        var waiters: [Waiter] = []
+        /// Who waits, by the order of coming; those that left early are gone from here, but not from the order.
+        var waiters: [UInt64: Settlement<Void>] = [:]
+        var nextInLine: UInt64 = 0
+        var nextID: UInt64 = 0
+
+        func isFull(_ limit: Int) -> Bool {
+            active >= limit || !waiters.isEmpty
+        }
+
+        mutating func append(_ turn: Settlement<Void>) -> UInt64 {
+            defer { nextID += 1 }
+            waiters[nextID] = turn
+            return nextID
+        }
+
+        mutating func popFirst() -> Settlement<Void>? {
+            while nextInLine < nextID {
+                defer { nextInLine += 1 }
+                if let turn = waiters.removeValue(forKey: nextInLine) { return turn }
+            }
+            return nil
+        }
     }
 
-    private struct State: Sendable {
-        var hosts: [String: Host] = [:]
-        var nextID: UInt64 = 0
-    }
+    private typealias State = [Key: Host]
 
     /// How many requests a host may be on their way at once.
     public let limit: Int
@@ -32,18 +51,17 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     }
 
     /// How many requests are on their way.
-    public var activeCount: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.active } } }
+    public var activeCount: Int { state.withLock { $0.values.reduce(0) { $0 + $1.active } } }
 
     /// How many requests wait for a place.
-    public var waiterCount: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.waiters.count } } }
+    public var waiterCount: Int { state.withLock { $0.values.reduce(0) { $0 + $1.waiters.count } } }
 
     /// Takes a place where one is free and nobody waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
         guard let key = key(request) else { return AdmissionTicket() }
-        let isIn = state.withLock { state in
-            let host = state.hosts[key, default: Host()]
-            guard host.active < limit, host.waiters.isEmpty else { return false }
-            state.hosts[key, default: Host()].active += 1
+        let isIn = state.withLock { hosts in
+            if let host = hosts[key], host.isFull(limit) { return false }
+            hosts[key, default: Host()].active += 1
             return true
         }
         return isIn ? AdmissionTicket(key) : nil
@@ -53,22 +71,11 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
         guard let key = key(request) else { return AdmissionTicket() }
         let turn = Settlement<Void>()
-        let id: UInt64? = state.withLock { state in
-            var host = state.hosts[key, default: Host()]
-            defer { state.hosts[key] = host }
-            guard host.active >= limit || !host.waiters.isEmpty else {
-                host.active += 1
-                return nil
-            }
-            defer { state.nextID += 1 }
-            host.waiters.append(Waiter(id: state.nextID, turn: turn))
-            return state.nextID
-        }
-        guard let id else { return AdmissionTicket(key) }
+        guard let id = takePlace(key, or: turn) else { return AdmissionTicket(key) }
         do {
             try await turn.value()
         } catch {
-            state.withLock { $0.hosts[key]?.waiters.removeAll { $0.id == id } }
+            state.withLock { _ = $0[key]?.waiters.removeValue(forKey: id) }
             throw error
         }
         return AdmissionTicket(key)
@@ -76,29 +83,38 @@ public final class ConcurrencyLimit: AdmissionPolicy {
 
     /// Hands the place to the next in the queue, or sets it free.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let key = ticket.context as? String else { return }
-        while let next = nextWaiter(key) {
+        guard let key = ticket.context as? Key else { return }
+        while let next = nextTurn(key) {
             // A waiter that has left settles nothing: the place goes to the one behind it.
-            if next.turn.settle(.success(())) { return }
+            if next.settle(.success(())) { return }
         }
     }
 
-    private func nextWaiter(_ key: String) -> Waiter? {
-        state.withLock { state in
-            guard var host = state.hosts[key] else { return nil }
-            guard host.waiters.isEmpty else {
-                defer { state.hosts[key] = host }
-                return host.waiters.removeFirst()
-            }
-            host.active -= 1
-            state.hosts[key] = host.active > 0 ? host : nil
+    /// Takes a place where one is free and nobody waits for it; otherwise queues, and tells under which number.
+    private func takePlace(_ key: Key, or turn: Settlement<Void>) -> UInt64? {
+        let limit = limit
+        return state.withLock { hosts in
+            let isFull = hosts[key].map { $0.isFull(limit) } ?? false
+            if isFull { return hosts[key]?.append(turn) }
+            hosts[key, default: Host()].active += 1
             return nil
         }
     }
 
-    private func key(_ request: HTTPRequest) -> String? {
+    /// The one whose turn it is; nil where the place was set free, because nobody waits.
+    private func nextTurn(_ key: Key) -> Settlement<Void>? {
+        state.withLock { hosts in
+            if let turn = hosts[key]?.popFirst() { return turn }
+            hosts[key]?.active -= 1
+            if hosts[key]?.active == 0 { hosts[key] = nil }
+            return nil
+        }
+    }
+
+    private func key(_ request: HTTPRequest) -> Key? {
         guard request[option: AdmissionOption.self] == .required else { return nil }
-        let port = request.url.port ?? (request.url.scheme?.lowercased() == "https" ? 443 : 80)
-        return "\(request.url.host?.lowercased() ?? ""):\(port)"
+        let url = request.url
+        return Key(
+            host: url.host?.lowercased() ?? "", port: url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))
     }
 }

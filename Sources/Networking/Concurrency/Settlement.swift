@@ -8,11 +8,13 @@ final class Settlement<Value: Sendable>: Endable {
     typealias Observer = @Sendable (Outcome) -> Void
 
     private enum State: Sendable {
-        case pending([Observer])
+        case pending
+        /// One party waits: nearly always the only one.
+        case observed(Observer, others: [Observer])
         case settled(Outcome)
     }
 
-    private let state = Locked(State.pending([]))
+    private let state = Locked(State.pending)
 
     /// The outcome, where there is one already.
     var outcome: Outcome? {
@@ -26,14 +28,22 @@ final class Settlement<Value: Sendable>: Endable {
     /// - Returns: Whether this outcome is the one that counts.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
-        let observers: [Observer]? = state.withLock { state in
-            guard case .pending(let observers) = state else { return nil }
+        let before = state.withLock { state in
+            let before = state
+            if case .settled = before { return before }
             state = .settled(outcome)
-            return observers
+            return before
         }
-        guard let observers else { return false }
-        for observer in observers { observer(outcome) }
-        return true
+        switch before {
+        case .settled:
+            return false
+        case .pending:
+            return true
+        case .observed(let first, let others):
+            first(outcome)
+            for observer in others { observer(outcome) }
+            return true
+        }
     }
 
     /// Calls `observer` once with the outcome: at once where there is one, otherwise from whoever settles.
@@ -42,8 +52,11 @@ final class Settlement<Value: Sendable>: Endable {
             switch state {
             case .settled(let outcome):
                 return outcome
-            case .pending(let observers):
-                state = .pending(observers + [observer])
+            case .pending:
+                state = .observed(observer, others: [])
+                return nil
+            case .observed(let first, let others):
+                state = .observed(first, others: others + [observer])
                 return nil
             }
         }

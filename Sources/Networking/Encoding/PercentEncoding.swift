@@ -9,10 +9,17 @@ enum PercentEncoding {
             if isUnreserved(byte) || kept.utf8.contains(byte) {
                 encoded.append(byte)
             } else {
-                encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+                escape(byte, into: &encoded)
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Appends a byte as `%` and two hexadecimal digits.
+    static func escape(_ byte: UInt8, into encoded: inout [UInt8]) {
+        encoded.append(UInt8(ascii: "%"))
+        encoded.append(hexDigits[Int(byte >> 4)])
+        encoded.append(hexDigits[Int(byte & 15)])
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {

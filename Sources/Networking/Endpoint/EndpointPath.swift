@@ -12,29 +12,20 @@ public import Foundation
 /// and percent-escapes are kept. A segment that is `.` or `..`, one that only interpolations make and that is empty, and a `?` or `#`
 /// outside of interpolations end the call with ``NetworkError/Kind/invalidRequest`` before anything is sent.
 public struct EndpointPath: Hashable, Sendable {
-    private struct Segment: Hashable, Sendable {
-        var text = ""
-        var hasLiteral = false
-        var hasInterpolation = false
-
-        /// Whether servers and proxies would take it for `.` or `..`, escaped or not.
-        var isDots: Bool {
-            guard text.utf8.count <= 6, text.utf8.first == UInt8(ascii: ".") || text.utf8.first == UInt8(ascii: "%")
-            else {
-                return false
-            }
-            return [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(text.lowercased())
-        }
-    }
-
-    private var segments = [Segment()]
+    /// What was written so far, percent-encoded.
+    private var bytes: [UInt8] = []
+    /// Where the last segment begins, and what it is made of.
+    private var segmentStart = 0
+    private var hasLiteral = false
+    private var hasInterpolation = false
+    /// How many of the bytes stand before the first interpolation.
+    private var literalBytes: Int?
     private var fault: String?
 
     /// Makes a path of segments, each escaped as a whole.
     public init(segments: [String]) {
-        self.segments = []
-        for segment in segments {
-            self.segments.append(Segment())
+        for (index, segment) in segments.enumerated() {
+            if index > 0 { endSegment() }
             append(value: segment)
         }
     }
@@ -48,47 +39,89 @@ public struct EndpointPath: Hashable, Sendable {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
     func percentEncoded() throws -> String {
-        if let fault { throw NetworkError(.invalidRequest, reason: "path: \(fault)") }
-        for segment in segments {
-            if segment.hasInterpolation, !segment.hasLiteral, segment.text.isEmpty {
-                throw NetworkError(.invalidRequest, reason: "path: an interpolated segment is empty")
-            }
-            if segment.isDots { throw NetworkError(.invalidRequest, reason: "path: a segment is \"\(segment.text)\"") }
-        }
-        let path = segments.map(\.text).joined(separator: "/")
-        return path.hasPrefix("/") ? String(path.dropFirst()) : path
+        if let fault = fault ?? faultOfSegment { throw NetworkError(.invalidRequest, reason: "path: \(fault)") }
+        return String(decoding: bytes.first == EndpointPath.slash ? bytes[1...] : bytes[...], as: UTF8.self)
+    }
+
+    /// The path as a prefix of others: without slashes at either end.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
+    func trimmed() throws -> String {
+        let path = try percentEncoded()
+        let start = path.utf8.firstIndex { $0 != EndpointPath.slash } ?? path.endIndex
+        let end = path.utf8.lastIndex { $0 != EndpointPath.slash }.map { path.utf8.index(after: $0) } ?? start
+        return String(path[start..<end])
+    }
+
+    /// Whether the path begins with whole segments that were written, not interpolated.
+    func begins(with prefix: String) -> Bool {
+        let written = literalBytes.map { bytes[..<$0] } ?? bytes[...]
+        let path = written.first == EndpointPath.slash ? written.dropFirst() : written
+        guard path.starts(with: prefix.utf8) else { return false }
+        let rest = path.dropFirst(prefix.utf8.count)
+        return rest.isEmpty ? literalBytes == nil : rest.first == EndpointPath.slash
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    private mutating func reserve(_ count: Int) {
+        bytes.reserveCapacity(count)
     }
 
     private mutating func append(value: String) {
-        segments[segments.count - 1].text += PercentEncoding.encode(value)
-        segments[segments.count - 1].hasInterpolation = true
+        literalBytes = literalBytes ?? bytes.count
+        bytes += PercentEncoding.encode(value).utf8
+        hasInterpolation = true
     }
 
+    /// Takes text with its slashes; escapes what a path may not have, and keeps `%` with two hexadecimal digits.
     private mutating func append(literal: String) {
-        if let mark = literal.first(where: { $0 == "?" || $0 == "#" }) {
-            fault = "it has a \"\(mark)\"; put the query into `query`"
-        }
-        let parts = literal.split(separator: "/", omittingEmptySubsequences: false)
-        for (index, part) in parts.enumerated() {
-            if index > 0 { segments.append(Segment()) }
-            guard !part.isEmpty else { continue }
-            segments[segments.count - 1].text += EndpointPath.escaped(literal: part)
-            segments[segments.count - 1].hasLiteral = true
+        bytes.reserveCapacity(bytes.count + literal.utf8.count)
+        var rest = literal.utf8[...]
+        while let byte = rest.first {
+            rest.removeFirst()
+            switch byte {
+            case EndpointPath.slash:
+                endSegment()
+                continue
+            case UInt8(ascii: "?"), UInt8(ascii: "#"):
+                let mark = Character(Unicode.Scalar(byte))
+                fault = fault ?? "it has a \"\(mark)\"; put the query into `query`"
+            case UInt8(ascii: "%")
+            where rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy(PercentEncoding.isHexDigit):
+                bytes.append(byte)
+            case _ where PercentEncoding.isUnreserved(byte) || EndpointPath.isDelimiter(byte):
+                bytes.append(byte)
+            default:
+                PercentEncoding.escape(byte, into: &bytes)
+            }
+            hasLiteral = true
         }
     }
 
-    /// Escapes what a path may not have, and keeps `%` with two hexadecimal digits.
-    private static func escaped(literal: Substring) -> String {
-        let pieces = literal.split(separator: "%", omittingEmptySubsequences: false)
-        return pieces.dropFirst().reduce(encode(pieces[0])) { text, piece in
-            let digits = piece.utf8.prefix(2)
-            let isEscape = digits.count == 2 && digits.allSatisfy(PercentEncoding.isHexDigit)
-            return text + (isEscape ? "%" : "%25") + encode(piece)
-        }
+    /// What a path may have besides unreserved characters, [RFC 3986 section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        "!$&'()*+,;=:@".utf8.contains(byte)
     }
 
-    private static func encode(_ text: Substring) -> String {
-        PercentEncoding.encode(String(text), keeping: "!$&'()*+,;=:@")
+    private mutating func endSegment() {
+        fault = fault ?? faultOfSegment
+        bytes.append(EndpointPath.slash)
+        segmentStart = bytes.count
+        hasLiteral = false
+        hasInterpolation = false
+    }
+
+    /// What is wrong with the last segment: an interpolation made it empty, or servers and proxies would take it for `.` or `..`.
+    private var faultOfSegment: String? {
+        let segment = bytes[segmentStart...]
+        if hasInterpolation, !hasLiteral, segment.isEmpty { return "an interpolated segment is empty" }
+        guard segment.count <= 6, segment.first == UInt8(ascii: ".") || segment.first == UInt8(ascii: "%") else {
+            return nil
+        }
+        let text = String(decoding: segment, as: UTF8.self)
+        let isDots = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(text.lowercased())
+        return isDots ? "a segment is \"\(text)\"" : nil
     }
 }
 
@@ -105,10 +138,12 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
     /// Collects the parts of a literal. An optional cannot be interpolated: unwrap it first.
     public struct StringInterpolation: StringInterpolationProtocol {
-        fileprivate var path = EndpointPath(verbatim: "")
+        fileprivate var path = EndpointPath(segments: [])
 
         /// Begins a path.
-        public init(literalCapacity: Int, interpolationCount: Int) {}
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            path.reserve(literalCapacity + interpolationCount * 16)
+        }
 
         /// Adds text that stands outside interpolations.
         public mutating func appendLiteral(_ literal: String) {

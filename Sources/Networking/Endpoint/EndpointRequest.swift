@@ -44,14 +44,13 @@ struct EndpointRequest {
         return own == NetworkEnvironment.noBaseURL ? shared : shared.appending(own)
     }
 
-    /// The endpoint's path below the base's, with the prefix between unless the endpoint's begins with its whole segments.
+    /// The endpoint's path below the base's, with the prefix between unless the endpoint's own words begin with it.
     private func path(below base: String) throws -> String {
-        let path = try endpoint.path.percentEncoded()
-        let prefix = try environment.pathPrefix.percentEncoded()
-        guard !prefix.isEmpty, path != prefix, !path.hasPrefix(prefix + "/") else {
-            return base.appending(path, after: "/")
-        }
-        return base.appending(prefix, after: "/").appending(path, after: "/")
+        let path = endpoint.path
+        let encoded = try path.percentEncoded()
+        let prefix = try environment.prefix.get()
+        guard !prefix.isEmpty, !path.begins(with: prefix) else { return base.appending(encoded, after: "/") }
+        return base.appending(prefix, after: "/").appending(encoded, after: "/")
     }
 }
 

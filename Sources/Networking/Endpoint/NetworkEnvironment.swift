@@ -15,6 +15,8 @@ public struct NetworkEnvironment: Sendable {
 
     /// The base URL in its parts, or what is wrong with it: told by each call that uses it.
     let address: Result<ServerAddress, any Error>?
+    /// The prefix percent-encoded, without slashes at its ends, or what is wrong with it.
+    let prefix: Result<String, any Error>
 
     /// Makes an environment.
     public init(
@@ -23,6 +25,7 @@ public struct NetworkEnvironment: Sendable {
         self.baseURL = baseURL
         self.address = baseURL.map { url in Result { try ServerAddress(url) } }
         self.pathPrefix = pathPrefix
+        self.prefix = Result { try pathPrefix.trimmed() }
         self.headers = headers
         self.query = query
     }

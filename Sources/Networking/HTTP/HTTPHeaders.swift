@@ -60,6 +60,11 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.append(field)
     }
 
+    /// Makes place for so many fields.
+    mutating func reserveCapacity(_ count: Int) {
+        fields.reserveCapacity(count)
+    }
+
     /// Removes every field under the name.
     public mutating func remove(_ name: HTTPHeaderName) {
         fields.removeAll { $0.name == name }
@@ -76,12 +81,12 @@ public struct HTTPHeaders: Hashable, Sendable {
         case .replaceAll:
             self = other
         case .oldWins:
-            let present = Set(fields.map(\.name))
-            fields += other.fields.filter { !present.contains($0.name) }
+            let present = fields
+            for field in other.fields where !present.contains(where: { $0.name == field.name }) { append(field) }
         case .newWins:
-            var replaced: Set<HTTPHeaderName> = []
-            for field in other.fields {
-                if replaced.insert(field.name).inserted { set(field) } else { append(field) }
+            for (index, field) in other.fields.enumerated() {
+                let isFirst = !other.fields[..<index].contains { $0.name == field.name }
+                if isFirst { set(field) } else { append(field) }
             }
         }
     }

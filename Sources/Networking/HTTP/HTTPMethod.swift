@@ -53,6 +53,11 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
         }
     }
 
+    /// Whether a request without content has to say so, by `Content-Length: 0` (RFC 9110 section 8.6).
+    var expectsContent: Bool {
+        self == .post || self == .put || self == .patch
+    }
+
     /// Whether doing it twice is meant to have the effect of doing it once (RFC 9110 section 9.2.2).
     public var isIdempotent: Bool {
         isSafe || self == .put || self == .delete

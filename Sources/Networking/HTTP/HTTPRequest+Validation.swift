@@ -11,8 +11,9 @@ extension HTTPRequest {
         try validateURL()
         for field in headers { try validate(field) }
         for field in body.headers { try validate(field) }
-        for (name, timeout) in [("idle", timeouts.idle), ("connect", timeouts.connect)] {
-            if let timeout, timeout <= .zero { throw invalid("\(name) timeout", "it is not greater than zero") }
+        if let idle = timeouts.idle, idle <= .zero { throw invalid("idle timeout", "it is not greater than zero") }
+        if let connect = timeouts.connect, connect <= .zero {
+            throw invalid("connect timeout", "it is not greater than zero")
         }
     }
 

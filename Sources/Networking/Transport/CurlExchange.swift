@@ -34,13 +34,17 @@
             self.loop = loop
             idleTimeout = UInt64(max(request.timeouts.effectiveIdle.nanoseconds, 1))
             headReader = ResponseHeadReader(limit: limits.headBytes)
-            let mailbox = CurlMailbox(loop)
-            transfer = Transfer(
-                request, answering: timing, capacity: limits.bufferedBytes,
-                onRoom: { mailbox.post { .resume($0, CurlExchange.receiving) } },
-                onAbandon: { mailbox.post { .cancel($0) } })
+            var mailbox: CurlMailbox?
+            transfer = Transfer(request, answering: timing) {
+                let box = CurlMailbox(loop)
+                mailbox = box
+                return BytePipe(
+                    capacity: limits.bufferedBytes,
+                    onRoom: { box.post { .resume($0, CurlExchange.receiving) } },
+                    onAbandon: { box.post { .cancel($0) } })
+            }
+            mailbox?.exchange = self
             if !request.body.isEmpty { try open() }
-            mailbox.exchange = self
         }
 
         static let receiving = Int32(CCURLPAUSE_RECV)

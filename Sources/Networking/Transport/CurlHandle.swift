@@ -56,7 +56,7 @@
             let request = exchange.request
             let body = request.body
             // A POST without content says so (RFC 9110 section 8.6), and so do its like.
-            let isUpload = !body.isEmpty || [.post, .put, .patch].contains(request.method)
+            let isUpload = !body.isEmpty || request.method.expectsContent
             let method = request.method
             try apply(
                 Options(

@@ -53,12 +53,15 @@
             }
         }
 
-        /// Everything that was left, and whether the inbox has been closed. The loop is awake.
-        func take() -> ([CurlLoop.Command], isClosed: Bool) {
-            state.withLock { state in
+        /// Puts everything that was left in place of what was taken before. The loop is awake.
+        ///
+        /// - Returns: Whether the inbox has been closed.
+        func take(_ commands: inout [CurlLoop.Command]) -> Bool {
+            commands.removeAll(keepingCapacity: true)
+            return state.withLock { state in
                 state.isAsleep = false
-                defer { state.commands.removeAll(keepingCapacity: true) }
-                return (state.commands, state.isClosed)
+                swap(&state.commands, &commands)
+                return state.isClosed
             }
         }
 

@@ -83,9 +83,10 @@
     extension CurlLoop {
         /// Turns until it is stopped.
         func run() {
+            var commands: [Command] = []
             while true {
                 now = CurlLoop.time()
-                let (commands, isClosed) = inbox.take()
+                let isClosed = inbox.take(&commands)
                 for command in commands { follow(command) }
                 guard !isClosed else { break }
                 sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }

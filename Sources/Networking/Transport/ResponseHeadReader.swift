@@ -18,7 +18,9 @@ struct ResponseHeadReader {
     private let limit: Int
     private var size = 0
     private var status: HTTPStatus?
-    private var fields: [(name: String, value: String)] = []
+    private var headers = HTTPHeaders()
+    /// The field that the next line may go on with.
+    private var last: (name: HTTPHeaderName, value: String)?
     private var isComplete = false
 
     /// - Parameter limit: The most bytes a head may have.
@@ -38,23 +40,31 @@ struct ResponseHeadReader {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
             return .malformed("a header line has no name")
         }
-        fields.append((text(line[..<colon]), text(line[(colon + 1)...])))
+        endField()
+        last = (HTTPHeaderName(text(line[..<colon])), text(line[(colon + 1)...]))
         return .more
     }
 
     private mutating func readStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
-        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-        guard parts.count > 1, let code = Int(text(parts[1])), (100...999).contains(code) else {
+        let digits = line.drop { $0 != UInt8(ascii: " ") }.drop { $0 == UInt8(ascii: " ") }
+            .prefix { $0 != UInt8(ascii: " ") }
+        guard digits.count == 3, let code = Int(text(digits)), code >= 100 else {
             return .malformed("the status line has no status")
         }
         status = HTTPStatus(code)
+        headers.reserveCapacity(12)
         return .more
     }
 
     private mutating func fold(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
-        guard !fields.isEmpty else { return .malformed("the first header line begins with a blank") }
-        fields[fields.count - 1].value += " " + text(line)
+        guard let field = last else { return .malformed("the first header line begins with a blank") }
+        last = (field.name, field.value + " " + text(line))
         return .more
+    }
+
+    private mutating func endField() {
+        if let last { headers.append(HTTPHeader(last.name, last.value)) }
+        last = nil
     }
 
     private mutating func finish() -> Step {
@@ -63,9 +73,8 @@ struct ResponseHeadReader {
             self = ResponseHeadReader(limit: limit)
             return .more
         }
+        endField()
         isComplete = true
-        var headers = HTTPHeaders()
-        for field in fields { headers.append(HTTPHeader(HTTPHeaderName(field.name), field.value)) }
         return .head(ResponseHead(status: status, headers: headers))
     }
 
@@ -81,6 +90,8 @@ struct ResponseHeadReader {
         var bytes = bytes
         while let first = bytes.first, HTTPGrammar.isBlank(first) { bytes.removeFirst() }
         while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
+        // Text in ASCII, which nearly all is, needs no validation.
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         let buffer = UnsafeRawBufferPointer(rebasing: bytes)
         return String(validating: buffer, as: UTF8.self) ?? String(decoding: buffer.map(UInt16.init), as: UTF16.self)
     }

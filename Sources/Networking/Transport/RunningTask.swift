@@ -19,7 +19,9 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         self.queue = queue
         lastActivity = start
         let cancellation = Cancellation()
-        transfer = Transfer(request, answering: timing, capacity: capacity, onAbandon: { cancellation.task?.cancel() })
+        transfer = Transfer(request, answering: timing) {
+            BytePipe(capacity: capacity, onAbandon: { cancellation.task?.cancel() })
+        }
         cancellation.task = self
     }
 

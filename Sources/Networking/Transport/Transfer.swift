@@ -21,21 +21,16 @@ final class Transfer: @unchecked Sendable {  // because its variables are touche
     /// - Parameters:
     ///   - request: What is sent.
     ///   - timing: When the answer is wanted.
-    ///   - capacity: How many bytes of a pulled body may wait for the reader.
-    ///   - onRoom: The reader has made room after a chunk was refused.
-    ///   - onAbandon: The reader has left.
-    init(
-        _ request: HTTPRequest, answering timing: AnswerTiming, capacity: Int,
-        onRoom: @escaping @Sendable () -> Void = {}, onAbandon: @escaping @Sendable () -> Void
-    ) {
+    ///   - pipe: Makes what a pulled body goes through.
+    init(_ request: HTTPRequest, answering timing: AnswerTiming, through pipe: () -> BytePipe) {
         self.request = request
         switch timing {
         case .whenComplete(let limit):
             self.limit = limit
-            pipe = nil
+            self.pipe = nil
         case .atHead:
             limit = nil
-            pipe = BytePipe(capacity: capacity, onRoom: onRoom, onAbandon: onAbandon)
+            self.pipe = pipe()
         }
     }
 
