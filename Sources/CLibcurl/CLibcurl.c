@@ -222,18 +222,18 @@ int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int
     return found < 0 ? 0 : found;
 }
 
-int clibcurl_alarm_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int clibcurl_alarm_create(int epoll) {
+    int alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    // Edge-triggered: each ring is told once, so that nobody has to read the alarm to silence it.
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = alarm};
+    if (alarm >= 0) epoll_ctl(epoll, EPOLL_CTL_ADD, alarm, &event);
+    return alarm;
+}
 
 void clibcurl_alarm_ring(int alarm) {
     uint64_t one = 1;
     ssize_t written = write(alarm, &one, sizeof(one));
     (void)written;
-}
-
-void clibcurl_alarm_clear(int alarm) {
-    uint64_t number;
-    ssize_t count = read(alarm, &number, sizeof(number));
-    (void)count;
 }
 
 #else

@@ -99,10 +99,9 @@ int clibcurl_epoll_create(void);
 int clibcurl_epoll_set(int epoll, int socket, int wanted);
 /// Waits at most so long, -1 for ever, and tells at most so many events.
 int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms);
-/// A descriptor that can be made readable from any thread, and read until it no longer is.
-int clibcurl_alarm_create(void);
+/// A descriptor on the list that can be rung from any thread; -1 with `errno` where there is none left.
+int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);
-void clibcurl_alarm_clear(int alarm);
 
 // MARK: Options
 

@@ -1,6 +1,7 @@
 /// The tickets of every policy of a service, entered at once; given back exactly once.
 struct Permit: ~Copyable {
-    private var tickets: [AdmissionTicket]
+    /// One for each policy; nil where there is none.
+    private var tickets: [AdmissionTicket?]
     private let policies: [any AdmissionPolicy]
 
     /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
@@ -8,41 +9,40 @@ struct Permit: ~Copyable {
     static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) async throws -> Permit {
-        guard request[option: AdmissionOption.self] != .refresh else { return Permit(tickets: [], policies: policies) }
-        var awaited: (index: Int, ticket: AdmissionTicket)?
-        while true {
-            let (permit, refusing) = try tryEnter(policies, holding: awaited, request, endpoint)
-            if let permit { return Permit(tickets: permit, policies: policies) }
-            awaited = (refusing, try await policies[refusing].enter(request, for: endpoint))
+        var permit = Permit(tickets: [], policies: policies)
+        guard request[option: AdmissionOption.self] != .refresh else { return permit }
+        var refusing = try permit.enterAll(but: nil, request, endpoint)
+        while let index = refusing {
+            let ticket = try await policies[index].enter(request, for: endpoint)
+            refusing = try permit.enterAll(but: (index, ticket), request, endpoint)
         }
+        return permit
     }
 
-    /// Every ticket, or the policy that said "not now", with every ticket given back.
-    private static func tryEnter(
-        _ policies: [any AdmissionPolicy], holding awaited: (index: Int, ticket: AdmissionTicket)?,
-        _ request: HTTPRequest, _ endpoint: any Endpoint
-    ) throws -> (tickets: [AdmissionTicket]?, refusing: Int) {
-        var entered: [(index: Int, ticket: AdmissionTicket)] = awaited.map { [$0] } ?? []
-        func leaveAll() {
-            for (index, ticket) in entered.reversed() { policies[index].leave(ticket, .notSent) }
-        }
+    /// Takes every ticket, besides the one that is there already.
+    ///
+    /// - Returns: The policy that said "not now", in which case every ticket has been given back.
+    private mutating func enterAll(
+        but held: (index: Int, ticket: AdmissionTicket)?, _ request: HTTPRequest, _ endpoint: any Endpoint
+    ) throws -> Int? {
+        tickets = Array(repeating: nil, count: policies.count)
+        if let held { tickets[held.index] = held.ticket }
         do {
-            for index in policies.indices where index != awaited?.index {
+            for index in policies.indices where index != held?.index {
                 guard let ticket = try policies[index].tryEnter(request, for: endpoint) else {
-                    leaveAll()
-                    return (nil, index)
+                    leave(.notSent)
+                    return index
                 }
-                entered.append((index, ticket))
+                tickets[index] = ticket
             }
+            return nil
         } catch {
-            leaveAll()
+            leave(.notSent)
             throw error
         }
-        if awaited != nil { entered.sort { $0.index < $1.index } }
-        return (entered.map(\.ticket), 0)
     }
 
-    private init(tickets: [AdmissionTicket], policies: [any AdmissionPolicy]) {
+    private init(tickets: [AdmissionTicket?], policies: [any AdmissionPolicy]) {
         self.tickets = tickets
         self.policies = policies
     }
@@ -53,12 +53,16 @@ struct Permit: ~Copyable {
     }
 
     deinit {
-        for index in tickets.indices.reversed() { policies[index].leave(tickets[index], .notSent) }
+        for index in tickets.indices.reversed() {
+            if let ticket = tickets[index] { policies[index].leave(ticket, .notSent) }
+        }
     }
 
     private mutating func leave(_ outcome: AdmissionOutcome) {
         let tickets = tickets
         self.tickets = []  // so that the deinit finds none
-        for index in tickets.indices.reversed() { policies[index].leave(tickets[index], outcome) }
+        for index in tickets.indices.reversed() {
+            if let ticket = tickets[index] { policies[index].leave(ticket, outcome) }
+        }
     }
 }

@@ -110,6 +110,11 @@ public struct HTTPBody: Sendable {
         }
     }
 
+    /// Whether its values have been encoded already, or need not be.
+    var isEncoded: Bool {
+        if case .unencoded = content { false } else { true }
+    }
+
     /// The body with its values encoded.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.

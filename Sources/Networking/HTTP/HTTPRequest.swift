@@ -1,31 +1,78 @@
 public import Foundation
 
 /// A request message: what an endpoint becomes, what adapters change, what a transport carries.
+///
+/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is changed.
 public struct HTTPRequest: Sendable {
+    private struct Parts {
+        var method: HTTPMethod
+        var url: URL
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var timeouts: RequestTimeouts
+        var options = RequestOptions()
+    }
+
+    private final class Storage: @unchecked Sendable {  // because it is changed only while one request alone holds it
+        var parts: Parts
+
+        init(_ parts: Parts) {
+            self.parts = parts
+        }
+    }
+
+    private var storage: Storage
+
+    private var parts: Parts {
+        get { storage.parts }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
+            yield &storage.parts
+        }
+    }
+
     /// The method.
-    public var method: HTTPMethod
+    public var method: HTTPMethod {
+        get { storage.parts.method }
+        set { parts.method = newValue }
+    }
+
     /// Where it goes: an absolute `http` or `https` URL.
-    public var url: URL
+    public var url: URL {
+        get { storage.parts.url }
+        set { parts.url = newValue }
+    }
+
     /// The header fields. Those that describe the body are added from it where none of their name is here.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        get { storage.parts.headers }
+        _modify { yield &parts.headers }
+    }
+
     /// The body.
-    public var body: HTTPBody
+    public var body: HTTPBody {
+        get { storage.parts.body }
+        set { parts.body = newValue }
+    }
+
     /// How long the attempt may take. The total is the call's business; a transport ignores it.
-    public var timeouts: RequestTimeouts
+    public var timeouts: RequestTimeouts {
+        get { storage.parts.timeouts }
+        _modify { yield &parts.timeouts }
+    }
+
     /// The typed options.
-    public var options: RequestOptions
+    public var options: RequestOptions {
+        get { storage.parts.options }
+        _modify { yield &parts.options }
+    }
 
     /// Makes a request.
     public init(
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: RequestTimeouts = RequestTimeouts()
     ) {
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-        self.timeouts = timeouts
-        self.options = RequestOptions()
+        storage = Storage(Parts(method: method, url: url, headers: headers, body: body, timeouts: timeouts))
     }
 
     /// The setting of a typed option.

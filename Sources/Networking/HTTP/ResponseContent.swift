@@ -9,6 +9,11 @@ public enum ResponseContent: Sendable {
     /// Still coming.
     case stream(IncomingBody)
 
+    /// Whether there is something to do to have the content in memory, within the limit.
+    func isPending(upTo limit: Int) -> Bool {
+        if case .data(let data) = self { data.count > limit } else { true }
+    }
+
     /// The content brought into memory.
     ///
     /// - Parameter limit: The most bytes to take; one more throws ``NetworkError/Kind/responseTooLarge``.

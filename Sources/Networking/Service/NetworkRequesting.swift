@@ -61,6 +61,7 @@ extension NetworkRequesting {
     func automatic<Value: Decodable>(
         for endpoint: any Endpoint, _ settings: RequestSettings
     ) -> ResponseConverter<Value> {
-        client.resolved(settings, for: endpoint).decoder.map { .automatic(decoder: $0) } ?? .automatic()
+        let decoder = settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder
+        return decoder.map { .automatic(decoder: $0) } ?? .automatic()
     }
 }

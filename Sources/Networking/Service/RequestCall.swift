@@ -24,8 +24,10 @@ struct RequestCall: Sendable {
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
         original = request  // also where the body cannot be encoded: the failure tells of the request
-        request.body = try request.body.encoded()
-        original = request
+        if !request.body.isEncoded {
+            request.body = try request.body.encoded()
+            original = request
+        }
         return request
     }
 

@@ -41,7 +41,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         let limit = settings.maximumResponseSize ?? .max
         do {
             var response = try await client.transport.send(request, answering: .whenComplete(limit: limit))
-            response.content = try await response.content.collected(upTo: limit)
+            if response.content.isPending(upTo: limit) {
+                response.content = try await response.content.collected(upTo: limit)
+            }
             permit.release(.answered(response))
             return response
         } catch {

@@ -121,10 +121,18 @@
 
     /// The proxy that requests go through.
     public enum ProxyConfiguration: Hashable, Sendable {
-        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
+        /// What the environment says when the transport is made: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
         case environment
         /// None, whatever the environment says.
         case direct
+        /// Whether the environment names a proxy. Libcurl would look for it anew with every request.
+        static var isInEnvironment: Bool {
+            let environment = ProcessInfo.processInfo.environment
+            return ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
+                !(environment[$0] ?? "").isEmpty
+            }
+        }
+
         /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
         case url(URL)
     }

@@ -21,6 +21,7 @@
         private let sockets: CurlSockets
         private let multi: UnsafeMutableRawPointer
         private var active: [CurlHandle] = []
+        private var ended: [(exchange: CurlExchange, outcome: Result<ResponseTiming, NetworkError>)] = []
         private var isOpen = true
         private var timer: UInt64?
         private var nextIdleCheck = UInt64.max
@@ -96,6 +97,7 @@
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.shutDown))) }
+            answer()
             close()
         }
 
@@ -128,7 +130,7 @@
             }
         }
 
-        /// Settles an exchange and has the handle free for the next one.
+        /// Takes an exchange, which is to be answered at the end of the turn, off its handle.
         private func end(_ handle: CurlHandle, _ outcome: Result<ResponseTiming, NetworkError>) {
             guard let exchange = handle.exchange else { return }
             clibcurl_multi_remove(multi, handle.easy)
@@ -139,10 +141,22 @@
             active[handle.index].index = handle.index
             active.removeLast()
             inbox.giveBack(handle)
-            switch outcome {
-            case .success(let timing): exchange.transfer.finish(timing: timing)
-            case .failure(let error): exchange.transfer.fail(exchange.failure ?? error)
+            ended.append((exchange, outcome))
+        }
+
+        /// How many answers wait for each other at most.
+        private static let mostUnanswered = 32
+
+        /// Answers callers, as many as there are in one go, as soon as there is nothing else to do: waking their threads one by one
+        /// costs more than all the rest of it.
+        private func answer() {
+            for (exchange, outcome) in ended {
+                switch outcome {
+                case .success(let timing): exchange.transfer.finish(timing: timing)
+                case .failure(let error): exchange.transfer.fail(exchange.failure ?? error)
+                }
             }
+            ended.removeAll(keepingCapacity: true)
         }
 
         private func collect() {
@@ -174,6 +188,11 @@
 
         /// Sleeps until a socket, a time or the inbox has something; looks at the sockets only, where the inbox has.
         private func wait() {
+            if !ended.isEmpty {
+                sockets.wait(milliseconds: 0)
+                if sockets.isQuiet || ended.count >= CurlLoop.mostUnanswered { answer() }
+                guard sockets.isQuiet else { return }
+            }
             let due = min(timer ?? .max, nextIdleCheck)
             if !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)

@@ -25,14 +25,13 @@
         /// - Throws: ``NetworkError`` where the system has no descriptor left.
         init() throws {
             epoll = clibcurl_epoll_create()
-            alarm = clibcurl_alarm_create()
+            alarm = clibcurl_alarm_create(epoll)
             guard epoll >= 0, alarm >= 0 else {
                 let reason = String(cString: strerror(errno))
                 if epoll >= 0 { close(epoll) }
                 if alarm >= 0 { close(alarm) }
                 throw NetworkError(.unknown, reason: "the engine cannot be started: \(reason)")
             }
-            clibcurl_epoll_set(epoll, alarm, Int32(CCURL_POLL_IN))
         }
 
         deinit {
@@ -50,12 +49,13 @@
             readyCount = Int(clibcurl_epoll_wait(epoll, &ready, Int32(ready.count), milliseconds))
         }
 
+        /// Whether the last wait brought nothing.
+        var isQuiet: Bool { readyCount == 0 }
+
         /// Hands over what the last wait brought.
         func handleReady(_ handle: (clibcurl_event) -> Void) {
-            for event in ready[..<readyCount] {
-                if event.socket == alarm {
-                    clibcurl_alarm_clear(alarm)
-                } else if entries[Int(event.socket)].wanted != 0 {
+            for event in ready[..<readyCount] where event.socket != alarm {
+                if entries[Int(event.socket)].wanted != 0 {
                     handle(event)
                 } else {
                     // A connection that is idle and was closed by its peer: libcurl will see it when it wants to use it again.
