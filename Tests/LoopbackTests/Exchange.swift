@@ -9,10 +9,15 @@ struct Exchange {
     let transport: any Transport
 
     init(
-        _ transport: any Transport = PlatformTransport.shared,
+        _ transport: any Transport,
         _ handler: @escaping LoopbackServer.Handler = { _ in .text("hello") }
     ) throws {
         server = try LoopbackServer(handler)
+        self.transport = transport
+    }
+
+    init(_ server: LoopbackServer, _ transport: any Transport) {
+        self.server = server
         self.transport = transport
     }
 

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Pulled bodies on URLSession", .timeLimit(.minutes(1)))
+    @Suite("Conformance: pulled bodies", .timeLimit(.minutes(1)))
     struct PulledBodyTests {
         private func stream(_ exchange: Exchange) async throws -> IncomingBody {
             let response = try await exchange.transport.send(exchange.request(), answering: .atHead)
@@ -12,9 +12,9 @@ extension Loopback {
             return body
         }
 
-        @Test("The head comes before the body has ended, and the chunks are the body")
-        func chunks() async throws {
-            let exchange = try Exchange { _ in
+        @Test("The head comes before the body has ended, and the chunks are the body", arguments: Engine.allCases)
+        func chunks(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackAnswer(
                     content: .written(length: nil) { writer in
                         for number in 0..<5 {
@@ -28,17 +28,75 @@ extension Loopback {
             #expect(text == "01234")
         }
 
-        @Test("A slow reader stays within the bound: past it the body fails, and the transfer ends")
-        func bound() async throws {
-            let transport = URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
+        /// A server that writes as fast as it can, and counts what the sockets took.
+        private func flood(_ transport: any Transport) throws -> (Exchange, Count) {
+            let count = Count()
             let exchange = try Exchange(transport) { _ in
                 LoopbackAnswer(
                     content: .written(length: nil) { writer in
-                        while true { try writer.write(Data(count: 64 << 10)) }
+                        while count.value < 64 << 20 {
+                            try writer.write(Data(count: 64 << 10))
+                            count.add(64 << 10)
+                        }
                     })
             }
+            return (exchange, count)
+        }
+
+        private final class Count: @unchecked Sendable {  // because of the lock
+            private let lock = NSLock()
+            private var bytes = 0
+
+            var value: Int { lock.withLock { bytes } }
+            func add(_ count: Int) { lock.withLock { bytes += count } }
+        }
+
+        @Test("L22: a slow reader holds the server back, and gets every byte")
+        func backPressure() async throws {
+            var configuration = CurlConfiguration()
+            configuration.limits.bufferedBytes = 1 << 20
+            let (exchange, written) = try flood(CurlTransport(configuration))
             let body = try await stream(exchange)
-            #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
+            try await Task.sleep(for: .milliseconds(300))
+            // What is written stands in our buffer and those of the two sockets.
+            let held = written.value
+            #expect(held < 24 << 20)
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(written.value - held < 4 << 20)
+            var bytes = 0
+            for try await chunk in body { bytes += chunk.count }
+            #expect(bytes == 64 << 20)
+        }
+
+        @Test("A server that is held back by its reader is not idle")
+        func heldBackIsNotIdle() async throws {
+            let (exchange, _) = try flood(CurlTransport())
+            var request = try exchange.request()
+            request.timeouts.idle = .milliseconds(100)
+            let response = try await exchange.transport.send(request, answering: .atHead)
+            guard case .stream(let body) = response.content else { return #expect(Bool(false), "no stream") }
+            try await Task.sleep(for: .milliseconds(500))
+            var bytes = 0
+            for try await chunk in body { bytes += chunk.count }
+            #expect(bytes == 64 << 20)
+        }
+
+        @Test("A reader that holds its server back holds up nobody else")
+        func others() async throws {
+            let transport = try CurlTransport()
+            let (flood, _) = try flood(transport)
+            let body = try await stream(flood)
+            let other = try Exchange(transport)
+            for _ in 0..<20 { #expect(try await other.send(other.request()).text == "hello") }
+            _ = body
+        }
+
+        @Test("L22: on URLSession a slow reader stays within the bound: past it the body fails, and the transfer ends")
+        func bound() async throws {
+            let transport = URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
+            let (exchange, _) = try flood(transport)
+            let body = try await stream(exchange)
+            try await Task.sleep(for: .milliseconds(300))
             var bytes = 0
             let error = await #expect(throws: NetworkError.self) {
                 for try await chunk in body { bytes += chunk.count }
@@ -47,9 +105,9 @@ extension Loopback {
             #expect(bytes >= 1 << 20 && bytes < 2 << 20)
         }
 
-        @Test("Dropping the body ends the transfer")
-        func dropping() async throws {
-            let exchange = try Exchange { _ in
+        @Test("Dropping the body ends the transfer", arguments: Engine.allCases)
+        func dropping(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackAnswer(
                     content: .written(length: nil) { writer in
                         while true {
@@ -62,9 +120,9 @@ extension Loopback {
             #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
         }
 
-        @Test("A body that is cut off throws at its end, after the bytes that came")
-        func truncated() async throws {
-            let exchange = try Exchange { _ in .text("hello world").failing(.truncate(after: 5)) }
+        @Test("A body that is cut off throws at its end, after the bytes that came", arguments: Engine.allCases)
+        func truncated(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { _ in .text("hello world").failing(.truncate(after: 5)) }
             var text = ""
             var kind: NetworkError.Kind?
             do {

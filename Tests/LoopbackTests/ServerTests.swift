@@ -13,7 +13,7 @@ extension Loopback {
             server.route(nil, "/chunks") { _ in
                 LoopbackAnswer(content: .chunked([Data("a".utf8), Data(), Data("bc".utf8)]))
             }
-            let exchange = try Exchange()
+            let exchange = try Exchange(PlatformTransport.shared)
             func text(_ path: String) async throws -> String {
                 let url = try #require(URL(string: path, relativeTo: server.url)).absoluteURL
                 return try await exchange.send(HTTPRequest(.get, url)).text
@@ -25,7 +25,7 @@ extension Loopback {
 
         @Test("A handler that throws is a 500; one that leaves the body unread keeps the connection in order")
         func unread() async throws {
-            let exchange = try Exchange(URLSessionTransport()) { request in
+            let exchange = try Exchange(CurlTransport()) { request in
                 if request.path == "/throw" { throw NetworkError(.unknown) }
                 return .text(request.path)
             }
@@ -39,7 +39,7 @@ extension Loopback {
         @Test("A body that is read after the answer has ended, and takes no bytes from the next request")
         func lateReader() async throws {
             let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
-            let exchange = try Exchange(URLSessionTransport()) { request in
+            let exchange = try Exchange(CurlTransport()) { request in
                 if request.path == "/late" { handOver.yield(request.body) }
                 return .text(
                     String(decoding: request.path == "/late" ? Data() : try await request.data(), as: UTF8.self))
@@ -54,7 +54,7 @@ extension Loopback {
 
         @Test("A stopped server refuses, closes what is open, and can come back on its port, again and again")
         func stopping() async throws {
-            let exchange = try Exchange()
+            let exchange = try Exchange(PlatformTransport.shared)
             for _ in 0..<5 {
                 #expect(try await exchange.send(exchange.request()).text == "hello")
                 exchange.server.stop()
@@ -66,7 +66,9 @@ extension Loopback {
 
         @Test("A client that stalls in the middle of its head or body holds up nobody else")
         func stalledClient() async throws {
-            let exchange = try Exchange { request in .text(String(decoding: try await request.data(), as: UTF8.self)) }
+            let exchange = try Exchange(PlatformTransport.shared) { request in
+                .text(String(decoding: try await request.data(), as: UTF8.self))
+            }
             let silent = TCPConnectionProbe(host: "127.0.0.1", port: exchange.server.port)
             for _ in 0..<20 { #expect(await silent.status().isReachable) }
             #expect(

@@ -5,9 +5,13 @@ extension HTTPRequest {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, naming the part and the reason: a method or a field
     ///   name that is no token, a field value with CR, LF, NUL or another control character, a `Content-Length` or
-    ///   `Transfer-Encoding` set by hand, a URL that is not `http` or `https` or has no host, a timeout that is not positive.
+    ///   `Transfer-Encoding` set by hand, CONNECT, a body with HEAD or TRACE, a URL that is not `http` or `https` or has no host, a timeout that is not positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is no RFC 9110 token") }
+        guard method != .connect else {
+            throw invalid("method", "CONNECT is for proxies; a transport has a setting for one")
+        }
+        guard body.isEmpty || method != .head && method != .trace else { throw invalid("body", "\(method) has none") }
         try validateURL()
         for field in headers { try validate(field) }
         for field in body.headers { try validate(field) }

@@ -3,7 +3,7 @@
 
     /// One exchange on a loop: what libcurl asks for and tells, between a request's body and a transfer.
     ///
-    /// Everything but ``init(_:answering:limits:loop:)`` runs on the loop's thread.
+    /// Everything but ``init(_:answering:limits:loop:owner:)`` runs on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
@@ -19,6 +19,8 @@
         private var uploadedBytes: Int64 = 0
         private let limits: CurlConfiguration.Limits
         private let loop: CurlLoop
+        /// What must not end before the exchange has: its transport.
+        private let owner: any AnyObject & Sendable
         private var headReader: ResponseHeadReader
         private var bytesRead = 0
         private var decodedBytes = 0
@@ -27,11 +29,13 @@
 
         /// Opens the body.
         init(
-            _ request: HTTPRequest, answering timing: AnswerTiming, limits: CurlConfiguration.Limits, loop: CurlLoop
+            _ request: HTTPRequest, answering timing: AnswerTiming, limits: CurlConfiguration.Limits, loop: CurlLoop,
+            owner: any AnyObject & Sendable
         ) throws {
             self.request = request
             self.limits = limits
             self.loop = loop
+            self.owner = owner
             idleTimeout = UInt64(max(request.timeouts.effectiveIdle.nanoseconds, 1))
             headReader = ResponseHeadReader(limit: limits.headBytes)
             var mailbox: CurlMailbox?

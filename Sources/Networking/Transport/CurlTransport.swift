@@ -63,7 +63,7 @@
             do {
                 try request.validate()
                 let loop = leastBusyLoop
-                let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop)
+                let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop, owner: self)
                 try loop.start(exchange)
                 do {
                     return try await exchange.transfer.response()

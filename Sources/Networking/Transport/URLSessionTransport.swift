@@ -8,7 +8,7 @@
 /// Carries requests on a `URLSession`: the engine of Apple platforms, and of Linux where libcurl cannot be loaded.
 ///
 /// One long-lived session with a delegate on a queue of its own; redirects, timeouts, cookies and caching are not Foundation's. On
-/// Linux, Foundation refuses some things, which end with a clear error: a body on GET or HEAD. There, too, connecting has no
+/// Linux, Foundation refuses some things, which end with a clear error: a body on GET. There, too, connecting has no
 /// timeout of its own and counts against the idle timeout.
 public final class URLSessionTransport: Transport {
     /// The transport that services use where none is named: one session a process.
@@ -103,7 +103,7 @@ public final class URLSessionTransport: Transport {
         let body = try await request.body.open()
             .readAll(limit: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
         guard !body.isEmpty else { return message }
-        guard request.method != .get, request.method != .head else {
+        guard request.method != .get else {
             throw NetworkError(.invalidRequest, reason: "body: URLSession sends none with \(request.method)")
         }
         message.httpBody = body

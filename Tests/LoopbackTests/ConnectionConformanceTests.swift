@@ -1,0 +1,153 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Conformance: connections", .timeLimit(.minutes(1)))
+    struct ConnectionConformanceTests {
+        @Test("Connections are used again", arguments: Engine.allCases)
+        func reuse(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make())
+            for _ in 0..<10 { _ = try await exchange.send(exchange.request()) }
+            #expect(exchange.server.acceptedConnections == 1)
+        }
+
+        @Test("A connection that the server closed while it was idle is not used again", arguments: Engine.allCases)
+        func idleClosed(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make()) { _ in
+                // Closed without a word after the answer.
+                LoopbackAnswer(content: .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)))
+            }
+            for method in [HTTPMethod.get, .post, .get, .put, .patch, .get] {
+                let body: HTTPBody = method == .get ? .empty : .string("text")
+                #expect(try await exchange.send(exchange.request(method, "/", body: body)).text == "hi")
+                #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+
+        /// A server that answers the first request of a connection, and drops the connection at the second.
+        private func dropping(_ engine: Engine) throws -> Exchange {
+            let seen = Seen()
+            return try Exchange(engine.make()) { request in
+                _ = try await request.data()
+                return seen.isFirst(on: request.connection)
+                    ? .text("\(request.method)") : .text("").failing(.closeBeforeHead)
+            }
+        }
+
+        private final class Seen: @unchecked Sendable {  // because of the lock
+            private let lock = NSLock()
+            private var connections: Set<Int> = []
+
+            func isFirst(on connection: Int) -> Bool { lock.withLock { connections.insert(connection).inserted } }
+        }
+
+        @Test("L17: on a dead connection, an idempotent request is sent again, with its body", arguments: [Engine.curl])
+        func resent(engine: Engine) async throws {
+            let exchange = try dropping(engine)
+            for method in [HTTPMethod.get, .put, .delete, .put] {
+                let body: HTTPBody = method == .put ? .string("text") : .empty
+                #expect(try await exchange.send(exchange.request(method, "/", body: body)).text == "\(method)")
+            }
+        }
+
+        @Test(
+            "L17: on a dead connection, a POST with a body is not sent a second time: a clear error",
+            arguments: [Engine.curl])
+        func notResent(engine: Engine) async throws {
+            let exchange = try dropping(engine)
+            _ = try await exchange.send(exchange.request())
+            let error = await exchange.failure(try exchange.request(.post, "/", body: .string("text")))
+            #expect(error?.kind == .connectionLostBeforeHead)
+            #expect(error?.description.contains("POST") == true)
+            #expect(exchange.server.requestCount == 2)
+        }
+
+        @Test(
+            "L17: on a dead connection, a body that cannot be read twice is not sent a second time",
+            arguments: [Engine.curl])
+        func notReplayed(engine: Engine) async throws {
+            let exchange = try dropping(engine)
+            _ = try await exchange.send(exchange.request())
+            let body = HTTPBody.source(length: 4, isReplayable: false) { try HTTPBody.string("text").open() }
+            #expect(
+                await exchange.failure(try exchange.request(.put, "/", body: body))?.kind == .connectionLostBeforeHead)
+            #expect(exchange.server.requestCount == 2)
+        }
+
+        @Test("L17: a POST without a body takes a fresh connection", arguments: [Engine.curl])
+        func fresh(engine: Engine) async throws {
+            let exchange = try dropping(engine)
+            for _ in 0..<3 { #expect(try await exchange.send(exchange.request(.post)).text == "POST") }
+            #expect(exchange.server.acceptedConnections == 3)
+        }
+
+        @Test(
+            "L41: many calls in flight, and others go on beside them",
+            arguments: [(Engine.curl, 1_000), (.urlSession, 100)])
+        func manyInFlight(engine: Engine, count: Int) async throws {
+            let server = try LoopbackServer()
+            server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
+            server.route(.get, "/quick") { _ in .text("hello") }
+            let exchange = Exchange(server, try engine.make())
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let count = min(count, Int(limit.rlim_max) / 3)
+            var request = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
+            request.timeouts.idle = .seconds(30)
+            let hang = request
+            let calls = (0..<count).map { _ in Task { await exchange.failure(hang) } }
+            #expect(try await Exchange.eventually(within: .seconds(20)) { server.openConnections == count })
+            let quick = HTTPRequest(.get, server.url.appendingPathComponent("quick"))
+            #expect(try await exchange.send(quick).text == "hello")
+            let start = ContinuousClock.now
+            for call in calls { call.cancel() }
+            for call in calls { #expect(await call.value?.kind == .cancelled) }
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+
+        @Test("L33: the proxy of the environment is taken when the transport is made, and a setting wins over it")
+        func proxy() async throws {
+            let proxy = try LoopbackServer { request in .text("proxied \(request.target)") }
+            let url = try #require(URL(string: "http://nowhere.invalid/path?x=1"))
+            let set = try CurlTransport(CurlConfiguration(proxy: .url(proxy.url)))
+            let response = try await set.send(HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 20))
+            #expect(response.text == "proxied http://nowhere.invalid/path?x=1")
+            let direct = try CurlTransport(CurlConfiguration(proxy: .direct))
+            let error = await Exchange(proxy, direct).failure(HTTPRequest(.get, url))
+            #expect(error?.kind == .cannotResolveHost)
+        }
+
+        @Test("A proxy that cannot be reached, or refuses a tunnel, is told as one that cannot be connected to")
+        func badProxy() async throws {
+            let proxy = try LoopbackServer { _ in .text("no", status: .forbidden) }
+            let transport = try CurlTransport(CurlConfiguration(proxy: .url(proxy.url)))
+            let secure = HTTPRequest(.get, try #require(URL(string: "https://nowhere.invalid/")))
+            let refused = await Exchange(proxy, transport).failure(secure)
+            #expect(refused?.kind == .cannotConnect)
+            #expect(refused?.response == nil)
+            proxy.stop()
+            #expect(await Exchange(proxy, transport).failure(secure)?.kind == .cannotConnect)
+        }
+
+        @Test("A bound on connections holds, and waiting for one does not count as idle")
+        func bounded() async throws {
+            var configuration = CurlConfiguration()
+            configuration.limits.connectionsPerHost = 2
+            let exchange = try Exchange(try CurlTransport(configuration)) { _ in
+                .text("hello").delayed(by: .milliseconds(150))
+            }
+            var request = try exchange.request()
+            request.timeouts.idle = .milliseconds(400)
+            let call = request
+            let failures = await withTaskGroup(of: NetworkError?.self) { group in
+                for _ in 0..<10 { group.addTask { await exchange.failure(call) } }
+                return await group.reduce(into: [NetworkError]()) { if let error = $1 { $0.append(error) } }
+            }
+            #expect(failures.isEmpty, "\(failures)")
+            #expect(exchange.server.acceptedConnections == 2)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Networking
+import Testing
+
+/// An engine under test. Every test of the conformance suite runs on each of them.
+enum Engine: String, CaseIterable, CustomTestStringConvertible {
+    case curl
+    case urlSession
+
+    var testDescription: String { rawValue }
+
+    /// The engine that the suite shares.
+    func shared() throws -> any Transport {
+        switch self {
+        case .curl: try #require(CurlTransport.shared, "there is no libcurl")
+        case .urlSession: URLSessionTransport.shared
+        }
+    }
+
+    /// One of its own.
+    func make() throws -> any Transport {
+        switch self {
+        case .curl: try CurlTransport()
+        case .urlSession: URLSessionTransport()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Conformance: heads and framing", .timeLimit(.minutes(1)))
+    struct HeadConformanceTests {
+        /// An exchange whose server answers with these very bytes.
+        private func exchange(_ engine: Engine, _ bytes: String) throws -> Exchange {
+            try exchange(engine, Data(bytes.utf8))
+        }
+
+        private func exchange(_ engine: Engine, _ bytes: Data) throws -> Exchange {
+            try Exchange(engine.shared()) { _ in LoopbackAnswer(content: .raw(bytes)) }
+        }
+
+        @Test(
+            "L24: odd heads that are clear are read; on URLSession some fail, clearly", arguments: Engine.allCases,
+            [
+                ("no blank", "HTTP/1.1 200 OK\r\nX:v\r\nContent-Length: 2\r\n\r\nhi", "v"),
+                ("blank value", "HTTP/1.1 200 OK\r\nX:\r\nContent-Length: 2\r\n\r\nhi", ""),
+                ("bare line feeds", "HTTP/1.1 200 OK\nX: v\nContent-Length: 2\n\nhi", "v"),
+                ("no reason", "HTTP/1.1 200\r\nX: v\r\nContent-Length: 2\r\n\r\nhi", "v"),
+                ("folded", "HTTP/1.1 200 OK\r\nX: a\r\n  b\r\nContent-Length: 2\r\n\r\nhi", "a b"),
+                ("blanks around", "HTTP/1.1 200 OK\r\nX: \t v \t\r\nContent-Length: 2\r\n\r\nhi", "v"),
+            ])
+        func odd(engine: Engine, head: (name: String, bytes: String, value: String)) async throws {
+            let exchange = try exchange(engine, head.bytes)
+            switch engine {
+            case .curl:
+                let response = try await exchange.send(exchange.request())
+                #expect(response.headers["X"] == head.value)
+                #expect(response.text == "hi")
+            case .urlSession:
+                let kind = await exchange.failure(try exchange.request())?.kind
+                #expect(kind == nil || kind == .malformedResponse)
+            }
+        }
+
+        @Test("L24: a value in Latin-1 is read as that, one in UTF-8 as that", arguments: [Engine.curl])
+        func latin1(engine: Engine) async throws {
+            let head =
+                Data("HTTP/1.1 200 OK\r\nX: caf".utf8) + Data([0xE9])
+                + Data("\r\nY: café\r\nContent-Length: 0\r\n\r\n".utf8)
+            let exchange = try exchange(engine, head)
+            let response = try await exchange.send(exchange.request())
+            #expect(response.headers["X"] == "café")
+            #expect(response.headers["Y"] == "café")
+        }
+
+        @Test("L31: fields keep their spelling, their order and their number", arguments: [Engine.curl])
+        func fields(engine: Engine) async throws {
+            let exchange = try exchange(
+                engine,
+                "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nSet-Cookie: a=1\r\nx-a: 1\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n"
+            )
+            let headers = try await exchange.send(exchange.request()).headers
+            #expect(headers.map(\.name.rawValue) == ["ETag", "Set-Cookie", "x-a", "Set-Cookie", "Content-Length"])
+            #expect(headers.values(for: .setCookie) == ["a=1", "b=2"])
+        }
+
+        @Test(
+            "L19: 16,000 fields are read in linear time; past the bound they are a clear error",
+            arguments: [Engine.curl])
+        func manyFields(engine: Engine) async throws {
+            let fields = (0..<16_000).map { "X-\($0): v\r\n" }.joined()
+            let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nhi")
+            let start = ContinuousClock.now
+            let response = try await exchange.send(exchange.request())
+            #expect(response.headers.count == 16_001)
+            #expect(ContinuousClock.now - start < .seconds(3))
+            let long = try self.exchange(engine, "HTTP/1.1 200 OK\r\n\(fields)\(fields)\r\n")
+            let error = await long.failure(try long.request())
+            #expect(error?.kind == .responseTooLarge)
+            #expect(error?.description.contains("head") == true)
+        }
+
+        @Test("A very long value is read", arguments: [Engine.curl])
+        func longValue(engine: Engine) async throws {
+            let value = String(repeating: "v", count: 90_000)
+            let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\nX: \(value)\r\nContent-Length: 0\r\n\r\n")
+            #expect(try await exchange.send(exchange.request()).headers["X"] == value)
+        }
+
+        @Test(
+            "L18: trailers after a chunked body are read over, and an absurd length is an error",
+            arguments: [Engine.curl])
+        func trailers(engine: Engine) async throws {
+            // Foundation on Linux ends the process on both.
+            let chunked = try exchange(
+                engine,
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"
+            )
+            let response = try await chunked.send(chunked.request())
+            #expect(response.text == "hi")
+            #expect(response.headers["X-Sum"] == nil)
+            let absurd = try exchange(engine, "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nhi")
+            let kind = await absurd.failure(try absurd.request())?.kind
+            #expect(kind == .truncatedBody || kind == .responseTooLarge)
+        }
+
+        @Test("Chunked bodies are put together", arguments: Engine.allCases)
+        func chunked(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { _ in
+                LoopbackAnswer(content: .chunked((0..<50).map { Data("\($0) ".utf8) }))
+            }
+            #expect(try await exchange.send(exchange.request()).text == (0..<50).map { "\($0) " }.joined())
+        }
+
+        @Test("A body without a length ends with its connection", arguments: Engine.allCases)
+        func untilClose(engine: Engine) async throws {
+            let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\n\r\nhello")
+            #expect(try await exchange.send(exchange.request()).text == "hello")
+        }
+
+        @Test(
+            "L20, L30: compressed bodies are unpacked, and the head keeps what came over the wire",
+            arguments: Engine.allCases)
+        func compressed(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { request in
+                LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
+            }
+            let response = try await exchange.send(exchange.request())
+            #expect(response.text == "hello hello hello")
+            #expect(response.headers[.contentEncoding] == "gzip")
+            #expect(response.headers.contentLength == Gzip.hello.count)
+        }
+
+        @Test(
+            "L25: a scheme in capitals and an address in IPv6 work; on URLSession they fail, clearly",
+            arguments: Engine.allCases)
+        func spelling(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared())
+            var request = try exchange.request()
+            request.url = try #require(URL(string: "HTTP://127.0.0.1:\(exchange.server.port)/"))
+            let capitals = await exchange.failure(request)
+            #expect(engine == .curl ? capitals == nil : true)
+            // Nothing listens there: the address was understood where the connection is refused.
+            request.url = try #require(URL(string: "http://[::1]:1/"))
+            let kind = await exchange.failure(request)?.kind
+            #expect(engine == .curl ? [.cannotConnect, .notConnected].contains(kind) : kind != nil)
+        }
+    }
+}
+
+enum Gzip {
+    /// "hello hello hello".
+    static let hello = Data([
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40,
+        0x90, 0x00, 0x80, 0x88, 0xf9, 0xe5, 0x11, 0x00, 0x00, 0x00,
+    ])
+}

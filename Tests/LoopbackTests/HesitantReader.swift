@@ -1,0 +1,40 @@
+import Foundation
+import Networking
+
+/// Says "not yet" before each piece.
+final class HesitantReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+    private let lock = NSLock()
+    private var pieces: [String]
+    private var isReady = false
+    private var wake: @Sendable () -> Void = {}
+
+    init(_ pieces: [String]) {
+        self.pieces = pieces
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        lock.withLock {
+            guard !pieces.isEmpty else { return .end }
+            guard isReady else {
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.005) { self.becomeReady() }
+                return .notYet
+            }
+            isReady = false
+            let piece = Array(pieces.removeFirst().utf8)
+            buffer.copyBytes(from: piece)
+            return .bytes(piece.count)
+        }
+    }
+
+    func onReady(_ wake: @escaping @Sendable () -> Void) {
+        lock.withLock { self.wake = wake }
+    }
+
+    private func becomeReady() {
+        let wake = lock.withLock {
+            isReady = true
+            return self.wake
+        }
+        wake()
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Conformance: request bodies", .timeLimit(.minutes(1)))
+    struct RequestBodyConformanceTests {
+        /// Tells what arrived.
+        private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {
+            let framing = request.headers[.transferEncoding] ?? request.headers[.contentLength] ?? "none"
+            return .text("\(request.method) \(framing) \(String(decoding: try await request.data(), as: UTF8.self))")
+        }
+
+        @Test("A body from a reader is sent whole, also one that is not ready at once", arguments: Engine.allCases)
+        func hesitant(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let body = HTTPBody.source(length: nil, isReplayable: true) { HesitantReader(["one ", "two ", "three"]) }
+            #expect(try await exchange.send(exchange.request(.post, "/", body: body)).text.hasSuffix(" one two three"))
+        }
+
+        @Test(
+            "L27: a body has exactly one framing: its length, or chunks where that is not known",
+            arguments: Engine.allCases)
+        func framing(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let known = try exchange.request(.put, "/", body: .string("text"))
+            #expect(try await exchange.send(known).text == "PUT 4 text")
+            let open = HTTPBody.source(length: nil, isReplayable: true) { try HTTPBody.string("text").open() }
+            let framing = engine == .curl ? "chunked" : "4"
+            #expect(try await exchange.send(exchange.request(.put, "/", body: open)).text == "PUT \(framing) text")
+        }
+
+        @Test("L27: neither framing can be set by hand", arguments: Engine.allCases)
+        func framingByHand(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            for field in [HTTPHeader(.contentLength, "4"), HTTPHeader(.transferEncoding, "chunked")] {
+                var request = try exchange.request(.post, "/", body: .string("text"))
+                request.headers.set(field)
+                #expect(await exchange.failure(request)?.kind == .invalidRequest)
+            }
+            #expect(exchange.server.acceptedConnections == 0)
+        }
+
+        @Test(
+            "A POST, PUT or PATCH without content says so", arguments: Engine.allCases, [HTTPMethod.post, .put, .patch])
+        func noContent(engine: Engine, method: HTTPMethod) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let framing = engine == .urlSession && method != .post && method != .put ? ["0", "none"] : ["0"]
+            let text = try await exchange.send(exchange.request(method)).text
+            #expect(framing.contains { text == "\(method) \($0) " }, "\(text)")
+        }
+
+        @Test("HEAD sends no body, and is told so before anything is sent", arguments: Engine.allCases)
+        func bodyOnHead(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let error = await exchange.failure(try exchange.request(.head, "/", body: .string("text")))
+            #expect(error?.kind == .invalidRequest)
+            #expect(exchange.server.acceptedConnections == 0)
+        }
+
+        @Test("No body waits for a 100 Continue, whatever its size", arguments: Engine.allCases)
+        func expect(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { request in
+                .text("\(request.headers[.expect] ?? "none") \(try await request.data().count)")
+            }
+            let body = HTTPBody.data(Data(repeating: 7, count: 3 << 20))
+            #expect(try await exchange.send(exchange.request(.put, "/", body: body)).text == "none \(3 << 20)")
+        }
+
+        @Test("A body that ends before its length is a clear error, not a hanging call", arguments: [Engine.curl])
+        func tooShort(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let body = HTTPBody.source(length: 10, isReplayable: true) { try HTTPBody.string("text").open() }
+            let error = await exchange.failure(try exchange.request(.post, "/", body: body))
+            #expect(error?.kind == .bodyUnreadable)
+            #expect(error?.description.contains("4 bytes of 10") == true)
+        }
+
+        @Test("What a body's reader throws underlies the call's error", arguments: Engine.allCases)
+        func failingReader(engine: Engine) async throws {
+            struct DiskGone: Error {}
+            final class Failing: BodyReader {
+                func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead { throw DiskGone() }
+            }
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let body = HTTPBody.source(length: nil, isReplayable: true) { Failing() }
+            let error = await exchange.failure(try exchange.request(.post, "/", body: body))
+            #expect(error?.kind == .bodyUnreadable)
+            #expect(error?.underlying is DiskGone)
+        }
+
+        @Test("A request body that gives nothing ends by the idle timeout", arguments: Engine.allCases)
+        func stalledSource(engine: Engine) async throws {
+            final class Silent: BodyReader {
+                func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .notYet }
+            }
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            var request = try exchange.request(
+                .post, "/", body: .source(length: nil, isReplayable: false) { Silent() })
+            request.timeouts.idle = .milliseconds(100)
+            #expect(await exchange.failure(request)?.kind == .idleTimedOut)
+        }
+
+        @Test("L21: a body that is slow to come holds up nobody else", arguments: Engine.allCases)
+        func slowSource(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let pieces = (0..<40).map { "\($0) " }
+            let slow = try exchange.request(
+                .post, "/", body: .source(length: nil, isReplayable: false) { HesitantReader(pieces) })
+            let upload = Task { try await exchange.send(slow).text }
+            let start = ContinuousClock.now
+            for _ in 0..<10 { #expect(try await exchange.send(exchange.request()).status == .ok) }
+            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(try await upload.value.hasSuffix(" " + pieces.joined()))
+        }
+
+        @Test("L42: the peer closing in the middle of an upload is an error", arguments: Engine.allCases)
+        func closedWhileSending(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make()) { _ in .text("").failing(.resetBeforeHead) }
+            let body = HTTPBody.data(Data(count: 8 << 20))
+            for _ in 0..<10 {
+                let error = await exchange.failure(try exchange.request(.put, "/", body: body))
+                #expect(error?.kind == .connectionLostBeforeHead)
+            }
+        }
+
+        @Test("An answer that comes before the body was sent is the answer", arguments: Engine.allCases)
+        func earlyAnswer(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make()) { _ in .text("no", status: .contentTooLarge) }
+            let body = HTTPBody.data(Data(count: 4 << 20))
+            #expect(try await exchange.send(exchange.request(.put, "/", body: body)).status == .contentTooLarge)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("TLS", .timeLimit(.minutes(1)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
+    struct TLSTests {
+        private func answer(
+            _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()
+        ) async throws -> Result<HTTPResponse, NetworkError> {
+            try await answer(url, on: CurlTransport(CurlConfiguration(tls: tls)))
+        }
+
+        private func answer(_ url: URL, on transport: any Transport) async throws -> Result<HTTPResponse, NetworkError>
+        {
+            do {
+                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(5)))
+                return .success(try await transport.send(request, answering: .whenComplete(limit: 1 << 20)))
+            } catch {
+                return .failure(try #require(error as? NetworkError))
+            }
+        }
+
+        private func failure(_ url: URL, _ tls: TLSConfiguration = TLSConfiguration()) async throws -> NetworkError? {
+            if case .failure(let error) = try await answer(url, tls) { error } else { nil }
+        }
+
+        @Test("An authority in a file or in memory is believed, and the times of the handshake are told")
+        func trusted() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let server = try TLSServer(authority, certificate: "server")
+            let pem = try Data(contentsOf: authority.certificate)
+            for trust in [TLSConfiguration.Trust.file(try authority.certificate), .pem(pem)] {
+                let response = try await answer(server.url, TLSConfiguration(trust: trust)).get()
+                #expect(response.status == .ok)
+                let tls = try #require(response.timing.tls)
+                #expect(tls > .zero && tls <= (response.timing.total ?? .zero))
+            }
+        }
+
+        @Test("L9: an unknown authority is not trusted, on every engine", arguments: Engine.allCases)
+        func untrusted(engine: Engine) async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let server = try TLSServer(authority, certificate: "server")
+            guard case .failure(let error) = try await answer(server.url, on: engine.shared()) else {
+                return #expect(Bool(false), "it was trusted")
+            }
+            #expect(error.kind == .tlsUntrusted)
+        }
+
+        @Test("A certificate for another host, and one that has expired, are not trusted")
+        func wrongCertificate() async throws {
+            let authority = try CertificateAuthority()
+            let trust = TLSConfiguration(trust: .file(try authority.certificate))
+            try authority.issue("other", for: "DNS:other.example")
+            let other = try TLSServer(authority, certificate: "other")
+            #expect(try await failure(other.url, trust)?.kind == .tlsUntrusted)
+            try authority.issue("old", for: "IP:127.0.0.1", days: -1)
+            let old = try TLSServer(authority, certificate: "old")
+            let error = try await failure(old.url, trust)
+            #expect(error?.kind == .tlsUntrusted)
+            #expect(error?.description.contains("expired") == true)
+        }
+
+        @Test("A pinned key is the only one taken")
+        func pins() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            try authority.issue("spare", for: "IP:127.0.0.1")
+            let server = try TLSServer(authority, certificate: "server")
+            let trust = TLSConfiguration.Trust.file(try authority.certificate)
+            let right = TLSConfiguration(trust: trust, pins: [try authority.pin("spare"), try authority.pin("server")])
+            #expect(try await answer(server.url, right).get().status == .ok)
+            let wrong = try await failure(
+                server.url, TLSConfiguration(trust: trust, pins: [try authority.pin("spare")]))
+            #expect(wrong?.kind == .tlsUntrusted)
+            #expect(wrong?.description.contains("pin") == true)
+        }
+
+        @Test("A pin does not make an unknown authority a trusted one")
+        func pinIsNoTrust() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let server = try TLSServer(authority, certificate: "server")
+            let pinned = TLSConfiguration(pins: [try authority.pin("server")])
+            #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
+        }
+
+        @Test("A client certificate is shown where one is asked for; without one the handshake fails")
+        func clientCertificate() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            try authority.issue("client", for: "DNS:client.example")
+            let server = try TLSServer(
+                authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
+            let trust = TLSConfiguration.Trust.file(try authority.certificate)
+            let folder = try authority.folder
+            let certificate = TLSConfiguration.ClientCertificate(
+                certificate: folder.file("client.pem"), key: folder.file("client.key"))
+            let shown = TLSConfiguration(trust: trust, clientCertificate: certificate)
+            #expect(try await answer(server.url, shown).get().status == .ok)
+            #expect(try await failure(server.url, TLSConfiguration(trust: trust))?.kind == .tlsFailed)
+        }
+
+        @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
+        func noTLS(engine: Engine) async throws {
+            let plain = try LoopbackServer { _ in LoopbackAnswer() }
+            var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
+            components?.scheme = "https"
+            let url = try #require(components?.url)
+            // The server waits for the end of a head that never comes; whatever comes first is told.
+            let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .milliseconds(300)))
+            let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
+            #expect(kind == .tlsFailed || kind == .idleTimedOut, "\(String(describing: kind))")
+        }
+
+        @Test("A file that cannot be read is told when the transport is made, by its name")
+        func missingFile() throws {
+            let error = #expect(throws: NetworkError.self) {
+                _ = try CurlTransport(
+                    CurlConfiguration(tls: TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/ca.pem")))))
+            }
+            #expect(error?.kind == .invalidRequest)
+            #expect(error?.description.contains("tls.trust") == true)
+        }
+
+        @Test("A pin is a digest of 32 bytes")
+        func badPin() {
+            #expect(PublicKeyPin("sha256//short") == nil)
+            #expect(PublicKeyPin("sha256//" + Data(count: 32).base64EncodedString()) != nil)
+        }
+    }
+}
