@@ -36,15 +36,13 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
     }
 
     func stop() {
-        let (listener, connections) = lock.withLock {
-            defer {
-                self.listener = nil
-                generation += 1
-            }
-            return (self.listener, Array(self.connections.values))
+        // Under the lock, so that no descriptor is closed, and given to somebody else, in between.
+        lock.withLock {
+            listener?.shutDown()
+            for connection in connections.values { connection.shutDown() }
+            listener = nil
+            generation += 1
         }
-        listener?.shutDown()
-        for connection in connections { connection.shutDown() }
     }
 
     private func listen(on socket: LoopbackSocket) {
@@ -54,6 +52,7 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
         }
         Self.run("loopback listener") { [self] in
             while let connection = socket.accepted() { serve(connection, generation) }
+            lock.withLock { if listener?.descriptor == socket.descriptor { listener = nil } }
             socket.release()
         }
     }

@@ -44,6 +44,8 @@ struct AccessTokenMachine: Sendable {
     private var isOverTold = false
     private var refresh: Refresh?
     private var refreshCount = 0
+    /// The last refresh that failed, and the generation whose refusal it was for.
+    private var failure: (generation: Int, error: any Error)?
 
     init(token: AccessToken?, at now: Date) {
         self.token = token
@@ -84,9 +86,22 @@ struct AccessTokenMachine: Sendable {
     /// A refused request waits for the refresh that its refusal called for.
     mutating func wait(_ waiter: Waiter, forRefreshOfGeneration carried: Int) -> [Effect] {
         if carried < tokenGeneration, token != nil { return [.release(waiter)] }
-        guard carried == generation, refresh != nil else { return [.fail(waiter, TokenUnavailable())] }
+        guard carried == generation, refresh != nil else {
+            return [.fail(waiter, refreshError(ofGeneration: carried) ?? TokenUnavailable())]
+        }
         refresh?.waiters.append(waiter)
         return []
+    }
+
+    /// Why the refresh failed that the refusal of that generation called for; nil where it did not.
+    func refreshError(ofGeneration carried: Int) -> (any Error)? {
+        guard let failure, carried >= tokenGeneration, carried <= failure.generation else { return nil }
+        return failure.error
+    }
+
+    /// Whether the answer of that refresh is still awaited.
+    func isWanted(refresh id: Int) -> Bool {
+        refresh?.id == id && refresh?.isSuperseded == false
     }
 
     /// A waiter has left; it is not answered.
@@ -127,6 +142,7 @@ struct AccessTokenMachine: Sendable {
         guard let ended = refresh, ended.id == id else { return [] }
         refresh = nil
         guard !ended.isSuperseded else { return follow(ended) }
+        failure = (generation, error)
         generation += 1
         let waiters = ended.waiters.map { Effect.fail($0, error) }
         guard isRejection else { return [.announce(.unreachable(error))] + waiters }
@@ -142,6 +158,7 @@ struct AccessTokenMachine: Sendable {
         tokenGeneration = generation
         receivedAt = now
         isOverTold = false
+        failure = nil
     }
 
     /// Rule 1: one refresh at a time; one that follows a superseded one waits for its end.

@@ -113,13 +113,20 @@ extension AccessTokenSupervisor {
         try await wait { $0.wait($1, toPassAt: $2) }
     }
 
+    /// Why the refresh failed that the refusal of a token of that generation called for; nil where it did not.
+    func refreshError(of generation: Int) -> (any Error)? {
+        state.withLock { $0.machine.refreshError(ofGeneration: generation) }
+    }
+
     func waitForRefresh(of generation: Int) async throws {
         try await wait { machine, waiter, _ in machine.wait(waiter, forRefreshOfGeneration: generation) }
     }
 
     /// What an answer means for the token that its request carried; nil where it is not about one, or does not refuse it.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
-        guard let sent = response.request[option: SentToken.self] else { return nil }
+        guard let sent = response.request[option: SentToken.self], sent.supervisor == ObjectIdentifier(self) else {
+            return nil
+        }
         guard isRefusal(response) else {
             run { machine, _ in
                 machine.noteAnswer(toGeneration: sent.generation)
@@ -153,7 +160,12 @@ extension AccessTokenSupervisor {
     /// Runs one event under the lock, and its effects outside.
     private func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
         let now = clock.date()
-        perform(state.withLock { event(&$0.machine, now) })
+        perform(
+            state.withLock { state in
+                let effects = event(&state.machine, now)
+                enqueueAnnouncements(effects)
+                return effects
+            })
     }
 
     private func wait(
@@ -165,7 +177,9 @@ extension AccessTokenSupervisor {
             let waiter = state.nextWaiter
             state.nextWaiter += 1
             state.waiters[waiter] = turn
-            return (waiter, event(&state.machine, waiter, now))
+            let effects = event(&state.machine, waiter, now)
+            enqueueAnnouncements(effects)
+            return (waiter, effects)
         }
         perform(effects)
         do {
@@ -186,9 +200,14 @@ extension AccessTokenSupervisor {
             case .cancelRefresh(let id): refreshTask(id)?.cancel()
             case .release(let waiter): turn(of: waiter)?.settle(.success(()))
             case .fail(let waiter, let error): turn(of: waiter)?.settle(.failure(error))
-            case .announce(let event): events.publish(event)
+            case .announce: events.deliver()
             }
         }
+    }
+
+    /// Under the lock, so that what is told has the order in which it happened.
+    private func enqueueAnnouncements(_ effects: [AccessTokenMachine.Effect]) {
+        for case .announce(let event) in effects { events.enqueue(event) }
     }
 
     private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<Void>? {
@@ -217,7 +236,13 @@ extension AccessTokenSupervisor {
             timeout.cancel()
             endRefresh(id, result)
         }
-        state.withLock { $0.task = (id, task) }
+        let isWanted = state.withLock { state in
+            guard state.machine.isWanted(refresh: id) else { return false }
+            state.task = (id, task)
+            return true
+        }
+        // The token may have been set or removed before the task was there to be cancelled.
+        if !isWanted { task.cancel() }
     }
 
     private func endRefresh(_ id: Int, _ result: Result<AccessToken, any Error>) {

@@ -6,10 +6,13 @@ final class SentToken: RequestOption, Sendable {
     static var defaultOption: SentToken? { nil }
     static var isSensitive: Bool { true }
 
+    /// Whose token it is.
+    let supervisor: ObjectIdentifier
     let generation: Int
     let judgement = Locked<AccessTokenMachine.Judgement?>(nil)
 
-    init(generation: Int) {
+    init(of supervisor: AccessTokenSupervisor, generation: Int) {
+        self.supervisor = ObjectIdentifier(supervisor)
         self.generation = generation
     }
 }

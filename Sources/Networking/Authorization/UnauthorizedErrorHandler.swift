@@ -18,9 +18,13 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         guard let response = failure.response, let sent = response.request[option: SentToken.self],
             let judgement = supervisor.judge(response), var request = failure.originalRequest
         else { return .next(failure.error) }
+        // A POST that a redirect turned into a GET was done: it is not done again for a token that expired on the way.
+        let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
+        guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
         guard judgement != .giveUp, request[option: TokenRepeats.self].insert(reason).inserted else {
-            return .next(failure.error)
+            let cause = supervisor.refreshError(of: sent.generation)
+            return .next(cause.flatMap { failure.networkError?.because(of: $0) } ?? failure.error)
         }
         if judgement == .waitForRefresh {
             do {

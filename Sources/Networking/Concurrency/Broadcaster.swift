@@ -20,6 +20,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private struct Receiver: Sendable {
         let handler: Handler
         let queue: DispatchQueue?
+        /// Nothing more will come.
+        let end: (@Sendable () -> Void)?
     }
 
     private struct State: Sendable {
@@ -37,6 +39,10 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         state = Locked(State(current: current))
     }
 
+    deinit {
+        for receiver in state.withLock({ $0.receivers }).values { receiver.end?() }
+    }
+
     /// The value published last, or the one given at the beginning.
     public var current: Value? { state.withLock { $0.current } }
 
@@ -51,10 +57,14 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     public func observe(
         replayingCurrent: Bool = false, on queue: DispatchQueue? = nil, _ handler: @escaping Handler
     ) -> ObservationToken {
+        add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
+    }
+
+    private func add(_ receiver: Receiver, replayingCurrent: Bool) -> ObservationToken {
         let id = state.withLock { state in
             let id = state.nextID
             state.nextID += 1
-            state.receivers[id] = Receiver(handler: handler, queue: queue)
+            state.receivers[id] = receiver
             if replayingCurrent, let current = state.current {
                 state.queue.append(Delivery(value: current, receivers: [id]))
             }
@@ -66,19 +76,26 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Makes `value` the current one and tells every observer.
     public func publish(_ value: Value) {
+        enqueue(value)
+        deliver()
+    }
+
+    /// Makes `value` the current one; whoever calls ``deliver()`` next tells of it. May be called under a lock.
+    func enqueue(_ value: Value) {
         state.withLock { state in
             state.current = value
             state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
         }
-        deliver()
     }
 
-    /// The changes as an asynchronous sequence, which keeps every change until it is read.
+    /// The changes as an asynchronous sequence, which keeps every change until it is read, and ends with the broadcaster.
     ///
     /// - Parameter replayingCurrent: Whether the current value, if there is one, comes first.
     public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {
         AsyncStream { continuation in
-            let token = observe(replayingCurrent: replayingCurrent) { continuation.yield($0) }
+            let receiver = Receiver(
+                handler: { continuation.yield($0) }, queue: nil, end: { continuation.finish() })
+            let token = add(receiver, replayingCurrent: replayingCurrent)
             continuation.onTermination = { _ in token.cancel() }
         }
     }
@@ -88,7 +105,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     }
 
     /// Delivers until nothing is left, unless somebody is at it already: so changes keep their order.
-    private func deliver() {
+    func deliver() {
         guard
             state.withLock({ state in
                 guard !state.isDelivering else { return false }
@@ -102,9 +119,10 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     }
 
     private func tell(_ id: UInt64, _ value: Value) {
-        guard let receiver = receiver(id) else { return }
+        guard let receiver = self.receiver(id) else { return }
         guard let queue = receiver.queue else { return receiver.handler(value) }
-        queue.async { [weak self] in self?.receiver(id)?.handler(value) }
+        // Kept until then, so that nothing that was published is lost.
+        queue.async { [self] in self.receiver(id)?.handler(value) }
     }
 
     private func receiver(_ id: UInt64) -> Receiver? {

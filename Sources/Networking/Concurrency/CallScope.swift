@@ -17,6 +17,8 @@ final class CallScope: Endable {
         var phase = Phase.open
         var waits: [any Endable] = []
         var timer: ScheduledAction?
+        /// The call has a place that others wait for.
+        var holdsPlace = false
         /// The call has been answered: tasks that it left running are on their own.
         var isOver = false
 
@@ -34,6 +36,17 @@ final class CallScope: Endable {
 
     init(deadline: Deadline? = nil) {
         self.deadline = deadline
+    }
+
+    /// Whether the call has a place that others wait for: what it does meanwhile must not wait for one.
+    var holdsPlace: Bool {
+        get { state.withLock { $0.holdsPlace } }
+        set { state.withLock { $0.holdsPlace = newValue } }
+    }
+
+    /// - Throws: The interruption of the current call, where it has to end.
+    static func check() throws {
+        if let interruption = current?.interruption { throw interruption }
     }
 
     /// Whether the call has to end because it was cancelled.

@@ -48,7 +48,7 @@ public struct RetryPolicy: Sendable {
     ///   - failure: What failed.
     ///   - earlierRetries: How often a policy has had this call sent again.
     public func delay(after failure: RequestFailure, earlierRetries: Int) -> Duration? {
-        guard earlierRetries < retries, isRetryable(failure), isSafeToRepeat(failure) else { return nil }
+        guard earlierRetries < retries, isRetryable(failure), failure.isSafeToRepeat else { return nil }
         switch backoff {
         case .constant(let delay):
             return delay
@@ -57,11 +57,6 @@ public struct RetryPolicy: Sendable {
             for _ in 0..<earlierRetries where delay < limit { delay = min(delay * min(max(factor, 1), 1_000), limit) }
             return delay
         }
-    }
-
-    private func isSafeToRepeat(_ failure: RequestFailure) -> Bool {
-        guard let request = failure.request else { return false }
-        return request.method.isIdempotent || request.headers.contains(.idempotencyKey)
     }
 
     private static let transientStatuses: Set<HTTPStatus> = [

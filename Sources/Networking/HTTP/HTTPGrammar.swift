@@ -40,9 +40,10 @@ enum HTTPGrammar {
     /// The text as a quoted-string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.append(character)
+        // By scalars: a quote with a combining mark is a character of its own, but still a quote on the wire.
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
+            quoted.unicodeScalars.append(scalar)
         }
         return quoted + "\""
     }

@@ -73,7 +73,8 @@ extension NetworkError {
         case let interruption as Interruption: NetworkError(Kind(interruption), underlying: nil)
         case is CancellationError: NetworkError(.cancelled)
         case let error as URLError: NetworkError(Kind(error.code), underlying: error)
-        default: NetworkError(.unknown, reason: "\(error)", underlying: error)
+        // Its type and no more: an error of somebody else's may tell paths and secrets. It is underlying.
+        default: NetworkError(.unknown, reason: "\(type(of: error))", underlying: error)
         }
     }
 

@@ -65,7 +65,9 @@ public struct TCPConnectionProbe: ReachabilityProbe {
         guard errno == EINPROGRESS else { return false }
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let milliseconds = Int32(min(max(timeout / .milliseconds(1), 1), 600_000))
-        guard poll(&entry, 1, milliseconds) > 0 else { return false }
+        var ready = poll(&entry, 1, milliseconds)
+        while ready < 0, errno == EINTR { ready = poll(&entry, 1, milliseconds) }
+        guard ready > 0 else { return false }
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0

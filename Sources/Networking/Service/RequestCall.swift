@@ -2,31 +2,42 @@
 struct RequestCall: Sendable {
     let endpoint: any Endpoint
     let scope: CallScope
+    /// The call was made by an adapter or transport of another one, which holds a place.
+    let isInsideAnother: Bool
     let clock: NetworkClock
     let maximumAttempts: Int
 
     private var original: HTTPRequest?
+    private var adapted: HTTPRequest?
     private var sent: HTTPRequest?
+    private var attempt = 0
     private var response: HTTPResponse?
     private var failures: [RequestFailure] = []
 
-    init(endpoint: any Endpoint, scope: CallScope, clock: NetworkClock, maximumAttempts: Int) {
+    init(endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, clock: NetworkClock, maximumAttempts: Int) {
         self.endpoint = endpoint
         self.scope = scope
+        self.isInsideAnother = isInsideAnother
         self.clock = clock
         self.maximumAttempts = maximumAttempts
     }
 
     /// Begins an attempt: with the request made once, or the one that a handler put in its place.
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
-        sent = nil
-        response = nil
+        forgetAttempt()
+        attempt += 1
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
         original = request  // also where the body cannot be encoded: the failure tells of the request
         if !request.body.isEncoded {
             request.body = try request.body.encoded()
             original = request
+        }
+        // Anew with each attempt: a handler may have put a request of its own in the place of the first one.
+        if RefreshMark.isSet {
+            request[option: AdmissionOption.self] = .refresh
+        } else if isInsideAnother, request[option: AdmissionOption.self] == .required {
+            request[option: AdmissionOption.self] = .unlimited
         }
         return request
     }
@@ -36,6 +47,7 @@ struct RequestCall: Sendable {
         var request = original
         try await adapting.adapt(&request, for: endpoint)
         if let interruption = scope.interruption { throw interruption }
+        adapted = request
         sent = request
         return request
     }
@@ -55,11 +67,13 @@ struct RequestCall: Sendable {
     /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
+        if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
         let failure = failure(with: error)
         let verdict = await handling.verdict(
             on: failure, mayRetry: { mayRetry(after: failure, with: $0) }, isInterrupted: { scope.interruption != nil })
         guard scope.interruption == nil else { throw await interrupted(handling) }
         failures.append(failure)
+        forgetAttempt()
         switch verdict {
         case .fail(let error):
             guard scope.close() == nil else { throw await interrupted(handling) }
@@ -71,17 +85,24 @@ struct RequestCall: Sendable {
     }
 
     /// The error of a call that was cancelled, reset or overtaken by its deadline: the chain maps it, and no retry is granted.
-    private func interrupted(_ handling: ErrorHandlingService) async -> any Error {
+    private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
+        response = nil  // of whatever came before, it is not what ended the call
         let failure = failure(with: scope.interruption ?? .cancelled)
         let verdict = await handling.verdict(on: failure, mayRetry: { _ in false }, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return failure.error }
         return error
     }
 
+    private mutating func forgetAttempt() {
+        adapted = nil
+        sent = nil
+        response = nil
+    }
+
     private func failure(with error: any Error) -> RequestFailure {
         RequestFailure(
-            endpoint: endpoint, request: sent ?? original, originalRequest: original, response: response,
-            error: described(error), attempt: failures.count + 1, earlierFailures: failures)
+            endpoint: endpoint, request: sent ?? original, adaptedRequest: adapted, originalRequest: original,
+            response: response, error: described(error), attempt: attempt, earlierFailures: failures)
     }
 
     /// The library's own errors with what was sent and what came back; an error of the user's code stays as it is.
@@ -97,6 +118,7 @@ struct RequestCall: Sendable {
     private func mayRetry(after failure: RequestFailure, with replacement: HTTPRequest?) -> Bool {
         guard failure.attempt < maximumAttempts, failure.networkError?.kind != .cancelled else { return false }
         guard let request = replacement ?? original else { return false }
+        // A body that was never opened, because the attempt ended before it was sent, can be.
         return request.body.isReplayable || sent == nil
     }
 }

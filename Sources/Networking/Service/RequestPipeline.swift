@@ -13,6 +13,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             do {
                 let original = try call.begin { try makeRequest() }
                 let permit = try await Permit.enter(client.admission, original, for: endpoint)
+                call.scope.holdsPlace = true
+                defer { call.scope.holdsPlace = false }
                 let request = try await call.adapt(original, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
                 try response.validated(by: settings.validators ?? .standard)
@@ -30,9 +32,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        var request = try EndpointRequest(endpoint: endpoint, environment: client.environment)
+        let request = try EndpointRequest(endpoint: endpoint, environment: client.environment)
             .make(timeouts: settings.timeouts)
-        if RefreshMark.isSet { request[option: AdmissionOption.self] = .refresh }
         return request
     }
 
@@ -65,7 +66,7 @@ extension RequestPipeline {
         }
         return try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, clock: client.clock,
+                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, clock: client.clock,
                 maximumAttempts: max(settings.maximumAttempts ?? 1, 1))
             return try await run(&call)
         }

@@ -30,7 +30,7 @@ enum Redirect {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
         if HTTPOrigin(target) != HTTPOrigin(request.url) {
-            next.headers.removeAll(where: \.isSensitive)
+            next.headers.removeAll { $0.isSensitive || $0.name == .host }
             next.options.removeSensitive()
         }
         self = .follow(next)
@@ -38,6 +38,7 @@ enum Redirect {
 
     private static let contentFields: Set<HTTPHeaderName> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentMD5, "Digest", "Content-Digest",
+        .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
     ]
 
     private static func becomesGet(_ method: HTTPMethod, _ status: HTTPStatus) -> Bool {

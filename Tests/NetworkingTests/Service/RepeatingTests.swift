@@ -1,0 +1,227 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// What a review of the whole found, and what must stay mended.
+@Suite("Redirects, nesting and retries together")
+struct RepeatingTests {
+    private enum Order: Endpoint {
+        case place
+        case poll
+
+        var path: EndpointPath { "orders" }
+        var method: HTTPMethod { self == .place ? .post : .get }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    /// POST /orders leads to GET /orders/1, which fails with a status.
+    private func redirecting(to status: HTTPStatus) -> StubTransport {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/orders", .status(.seeOther, headers: [.location: "/orders/1"]))
+        stub.on(.get, "/orders/1", .status(status))
+        return stub
+    }
+
+    private func posts(_ stub: StubTransport) -> Int { stub.requests.filter { $0.method == .post }.count }
+
+    @Test("A POST that a redirect turned into a GET is not sent again when that GET fails")
+    func redirectedPost() async throws {
+        let stub = redirecting(to: .serviceUnavailable)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub,
+            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 3))]))
+        let error = await Fixture.failure { try await service.request(Order.place) }
+        #expect((error as? NetworkError)?.status == .serviceUnavailable)
+        #expect(posts(stub) == 1)
+    }
+
+    @Test("A POST that a redirect turned into a GET is not sent again for a token that was refused on the way")
+    func redirectedPostAndToken() async throws {
+        let stub = redirecting(to: .unauthorized)
+        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in AccessToken("fresh") }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        _ = await Fixture.failure { try await service.request(Order.place) }
+        #expect(posts(stub) == 1)
+    }
+
+    @Test("With one place, a call that an adapter makes on its way does not wait for the place of the call it is for")
+    func nested() async throws {
+        let stub = StubTransport { _ in .status(.ok) }
+        let limit = ConcurrencyLimit(1)
+        let inner = NetworkService(environment: Fixture.environment, transport: stub, admission: [limit])
+        let adapter = ClosureAdapter { request, _ in
+            try await inner.request(Order.poll)
+            request.headers["X-Attested"] = "1"
+        }
+        let outer = NetworkService(
+            environment: Fixture.environment, transport: stub, admission: [limit],
+            requestAdaptingService: RequestAdaptingService([adapter]))
+        try await outer.request(Order.place)
+        #expect(stub.requests.map(\.method) == [.get, .post])
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("Of two sessions in one service, each is asked about its own token only")
+    func twoSessions() async throws {
+        let stub = StubTransport { request in
+            request.headers[.authorization] == "Bearer user-2" ? .status(.ok) : .status(.unauthorized)
+        }
+        let admins = StubRefresher()
+        let user = AccessTokenSupervisor(token: AccessToken("user-1")) { _ in AccessToken("user-2") }
+        let admin = AccessTokenSupervisor(token: AccessToken("admin-1"), refresher: admins)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub, admission: [user.gate, admin.gate],
+            requestAdaptingService: RequestAdaptingService([user.adapter]),
+            errorHandlingService: ErrorHandlingService([admin.handler, user.handler]))
+        try await service.request(Order.poll)
+        #expect(user.accessToken == AccessToken("user-2"))
+        #expect(admin.accessToken == AccessToken("admin-1"))
+        #expect(admins.count == 0)
+    }
+
+    @Test("A refresh that fails at once underlies the 401 all the same")
+    func immediateRefreshFailure() async throws {
+        struct NoRefreshToken: Error {}
+        let stub = StubTransport { _ in .status(.unauthorized) }
+        for _ in 0..<50 {
+            let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in throw NoRefreshToken() }
+            let service = NetworkService(
+                client: NetworkClient(
+                    environment: Fixture.environment, transport: stub, admission: [session.gate],
+                    requestAdaptingService: RequestAdaptingService([session.adapter]),
+                    errorHandlingService: ErrorHandlingService([session.handler])))
+            let error = await Fixture.failure { try await service.request(Order.poll) } as? NetworkError
+            #expect(error?.status == .unauthorized)
+            #expect(error?.underlying is NoRefreshToken, "\(String(describing: error?.underlying))")
+        }
+    }
+
+    @Test("A call cancelled while it waits to retry is told as cancelled, without the answer of the attempt before")
+    func cancelledBackoff() async throws {
+        let clock = ManualClock()
+        let seen = Box<[RequestFailure]>([])
+        let handler = ClosureErrorHandler { failure in
+            seen.change { $0.append(failure) }
+            return .next(failure.error)
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .status(.serviceUnavailable) },
+            errorHandlingService: ErrorHandlingService([
+                handler, RetryErrorHandler(RetryPolicy(retries: 3, backoff: .constant(.seconds(5)))),
+            ]),
+            clock: clock.networkClock)
+        let task = service.task(Order.poll, as: .void)
+        await clock.waitForSleepers(1)
+        task.cancel()
+        _ = await Fixture.failure { _ = try await task.value }
+        let last = try #require(seen.value.last)
+        #expect(last.networkError?.kind == .cancelled)
+        #expect(last.status == nil)
+        #expect(last.attempt == 1)
+        #expect(last.earlierFailures.count == 1)
+    }
+
+    @Test("Two retry handlers in one chain count for themselves")
+    func twoHandlers() async throws {
+        let stub = StubTransport { _ in .status(.serviceUnavailable) }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub,
+            errorHandlingService: ErrorHandlingService([
+                RetryErrorHandler(RetryPolicy(retries: 2)), RetryErrorHandler(RetryPolicy(retries: 3)),
+            ]))
+        _ = await Fixture.failure { try await service.request(Order.poll) }
+        #expect(stub.requests.count == 1 + 2 + 3)
+    }
+
+    @Test("After a cancel during one adapter, the next ones do not run")
+    func adaptersAfterCancel() async throws {
+        let ran = Box(0)
+        let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
+        let second = ClosureAdapter { _, _ in ran.change { $0 += 1 } }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) },
+            requestAdaptingService: RequestAdaptingService([first, second]))
+        let error = await Task { await Fixture.failure { try await service.request(Order.poll) } }.value
+        #expect((error as? NetworkError)?.kind == .cancelled)
+        #expect(ran.value == 0)
+    }
+
+    @Test("An error of somebody else's is told by its type: neither paths nor secrets")
+    func foreignErrors() {
+        struct Leaky: Error { let token = "s3cret" }
+        let error = NetworkError.wrapping(Leaky())
+        #expect(!"\(error)".contains("s3cret"))
+        #expect(error.underlying is Leaky)
+    }
+
+    @Test("A quote with a combining mark is escaped in a quoted string")
+    func quoting() {
+        #expect(HTTPGrammar.quoted("x\"\u{301}; charset=evil") == "\"x\\\"\u{301}; charset=evil\"")
+    }
+
+    @Test("Whoever accepts everything accepts an answer without Content-Type")
+    func acceptAnything() async throws {
+        let stub = StubTransport { _ in StubAnswer(.ok, body: Data("x".utf8)) }
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"]),
+            transport: stub)
+        try await service.request(Order.poll)
+    }
+
+    @Test("A path prefix is put before every path but one whose own words begin with it")
+    func prefixes() throws {
+        func url(_ prefix: EndpointPath, _ path: EndpointPath) throws -> String {
+            struct Plain: Endpoint { let path: EndpointPath }
+            let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: prefix)
+            return try EndpointRequest(endpoint: Plain(path: path), environment: environment)
+                .make(timeouts: RequestTimeouts()).url.absoluteString
+        }
+        let name = "api"
+        #expect(try url("api", "\(name)/x") == "https://a.example/api/api/x")
+        #expect(try url("api", "api/x") == "https://a.example/api/x")
+        #expect(try url("api", "api") == "https://a.example/api")
+        #expect(try url("api", "api\(name)/x") == "https://a.example/api/apiapi/x")
+        #expect(try url("/v1/", "users") == "https://a.example/v1/users")
+        #expect(try url("/v1/", "v1/users") == "https://a.example/v1/users")
+    }
+
+    @Test("A redirect leaves Host behind at another origin, and conditions and ranges where the method changes")
+    func boundFields() throws {
+        let url = try #require(URL(string: "https://a.example/x"))
+        var request = HTTPRequest(
+            .post, url, headers: ["Host": "virtual.example", "If-Match": "\"1\"", "Range": "bytes=0-"])
+        request.body = .string("text")
+        let response = HTTPResponse(.seeOther, headers: [.location: "https://b.example/y"], to: request)
+        guard case .follow(let next) = try Redirect(response) else { return #expect(Bool(false), "not followed") }
+        #expect(next.headers.isEmpty)
+    }
+
+    @Test("A sequence of changes ends with its broadcaster, and loses nothing published before")
+    func endOfValues() async {
+        var broadcaster: Broadcaster<Int>? = Broadcaster()
+        let values = broadcaster?.values()
+        broadcaster?.publish(1)
+        broadcaster?.publish(2)
+        broadcaster = nil
+        var seen: [Int] = []
+        if let values { for await value in values { seen.append(value) } }
+        #expect(seen == [1, 2])
+    }
+
+    @Test("A copy of a request that is changed leaves the other as it was")
+    func copyOnWrite() throws {
+        let first = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        var second = first
+        second.headers["X"] = "1"
+        second.method = .put
+        second.timeouts.idle = .seconds(1)
+        second[option: AdmissionOption.self] = .unlimited
+        #expect(first.headers.isEmpty)
+        #expect(first.method == .get)
+        #expect(first.timeouts.idle == nil)
+        #expect(first[option: AdmissionOption.self] == .required)
+        #expect(second.headers["X"] == "1")
+    }
+}
