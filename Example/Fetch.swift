@@ -21,11 +21,14 @@ enum Fetch {
                 timeouts: RequestTimeouts(idle: .seconds(15), total: .seconds(60)), validators: []))
         do {
             let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
-            print("engine: URLSessionTransport")
+            print("engine: \(PlatformTransport.shared)")
             print("\(response.status)  \(response.http.url.absoluteString)")
             for field in response.headers { print("  \(field)") }
             print("body: \(response.value.count) bytes")
-            print("first byte: \(text(response.http.timing.firstByte)), total: \(text(response.http.timing.total))")
+            let timing = response.http.timing
+            print(
+                "name: \(text(timing.nameLookup)), connected: \(text(timing.connect)), TLS: \(text(timing.tls)), "
+                    + "first byte: \(text(timing.firstByte)), total: \(text(timing.total))")
             return response.status.isSuccessful
         } catch {
             print("error: \(error.localizedDescription)")

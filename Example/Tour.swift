@@ -15,7 +15,7 @@ struct Tour {
     /// - Returns: Whether everything went as it must.
     static func play() async throws -> Bool {
         let tour = try Tour()
-        print("a server listens on \(tour.backend.server.url); the engine is URLSessionTransport")
+        print("a server listens on \(tour.backend.server.url); the engine is \(PlatformTransport.shared)")
         try await tour.logIn()
         try await tour.fetch()
         await tour.ownError()

@@ -3,7 +3,7 @@
     import Foundation
 
     /// An easy handle of libcurl, used for one exchange after another: what stays the same is set once.
-    final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time: the caller's, then the loop's
+    final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// What differs from request to request, as it stands in the handle.
         private struct Options: Equatable {
             var method = HTTPMethod.get

@@ -4,7 +4,7 @@
     import Glibc
 
     /// One thread that carries exchanges: it waits for sockets, for times and for its inbox, and never for anybody's code.
-    final class CurlLoop: @unchecked Sendable {  // because of the inbox's lock; the rest is touched only on the loop's thread
+    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and its thread alone has the rest
         /// What others ask the loop to do.
         enum Command {
             /// Carry an exchange.

@@ -84,7 +84,12 @@
     }
 
     extension CurlTransport: CustomStringConvertible {
-        /// The engine with the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 …)`.
-        public var description: String { "CurlTransport (\(library))" }
+        /// The engine with the versions of what carries HTTP and TLS: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
+        public var description: String {
+            let parts = library.split(separator: " ").enumerated().filter {
+                $0.offset < 2 || $0.element.hasPrefix("nghttp2")
+            }
+            return "CurlTransport (\(parts.map(\.element).joined(separator: " ")))"
+        }
     }
 #endif

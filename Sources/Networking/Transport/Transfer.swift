@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of its own, and ends
 /// the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was passed.
-final class Transfer: @unchecked Sendable {  // because its variables are touched only where the engine tells of the exchange
+final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
     private struct Answer: Sendable {
         let head: ResponseHead
         var body = Data()

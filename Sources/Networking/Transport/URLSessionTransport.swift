@@ -115,6 +115,11 @@ public final class URLSessionTransport: Transport {
     }
 }
 
+extension URLSessionTransport: CustomStringConvertible {
+    /// The engine's name.
+    public var description: String { "URLSessionTransport" }
+}
+
 extension URLSessionConfiguration {
     /// Ephemeral, and without every policy that is the library's own: no cache, no cookies, no stored credentials, and as many
     /// connections a host as are asked for.

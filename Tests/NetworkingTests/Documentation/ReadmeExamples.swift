@@ -159,3 +159,15 @@ func exampleOfAServer() async throws -> Profile {
         environment: NetworkEnvironment(baseURL: server.url), errorHandlingService: ErrorHandlingService())
     return try await profiles.profile(8)
 }
+
+#if os(Linux)
+    func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: PublicKeyPin) throws -> ProfileService {
+        var configuration = CurlConfiguration()
+        configuration.tls = TLSConfiguration(trust: .file(companyAuthority), pins: [pin])
+        configuration.proxy = .direct
+        configuration.limits.connectionsPerHost = 16
+        let profiles = ProfileService(
+            environment: NetworkEnvironment(baseURL: api), transport: try CurlTransport(configuration))
+        return profiles
+    }
+#endif
