@@ -91,6 +91,35 @@ extension Loopback {
             _ = body
         }
 
+        @Test("A download as fast as it can be holds up nobody else")
+        func fastDownload() async throws {
+            let transport = try CurlTransport(CurlConfiguration(threads: 1))
+            let (flood, written) = try flood(transport)
+            let download = Task {
+                var bytes = 0
+                for try await chunk in try await stream(flood) { bytes += chunk.count }
+                return bytes
+            }
+            let other = try Exchange(transport)
+            let start = ContinuousClock.now
+            var calls = 0
+            while written.value < 32 << 20, calls < 10_000 {
+                #expect(try await other.send(other.request()).text == "hello")
+                calls += 1
+            }
+            #expect(calls > 3)
+            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(try await download.value == 64 << 20)
+        }
+
+        @Test("The times at the head do not tell of an end that is still to come", arguments: Engine.allCases)
+        func timingAtHead(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared())
+            let response = try await exchange.transport.send(exchange.request(), answering: .atHead)
+            #expect(response.timing.firstByte != nil)
+            #expect(response.timing.total == nil)
+        }
+
         @Test("L22: on URLSession a slow reader stays within the bound: past it the body fails, and the transfer ends")
         func bound() async throws {
             let transport = URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))

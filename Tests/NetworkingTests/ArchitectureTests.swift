@@ -1,6 +1,12 @@
 import Foundation
 import Testing
 
+@testable import Networking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// Keeps the house: which room may know which.
 @Suite("Architecture")
 struct ArchitectureTests {
@@ -80,6 +86,32 @@ struct ArchitectureTests {
         let knowing = sources.filter { $0.room == "Service" && !tokens.isDisjoint(with: $0.mentions) }.map(\.file)
         #expect(knowing == ["Service/NetworkService+Authorization.swift"])
     }
+
+    @Test(
+        "L4, L8, L15, L29, L35, L38, L39, L42: the library uses none of what breaks in Foundation on Linux",
+        arguments: [
+            "URLProtocol", "InputStream", "streamError", "downloadTask", "uploadTask", "resumeData", "suspend",
+            "URLCredential(", "AsyncThrowingStream",
+        ])
+    func brokenParts(name: String) throws {
+        for source in try Self.sources() { #expect(!source.code.contains(name), "\(source.file) uses \(name)") }
+    }
+
+    @Test("L5, L43: the sessions that the library makes have neither cache, cookies nor stored credentials")
+    func withoutPolicy() {
+        let configuration = URLSessionConfiguration.withoutPolicy
+        #expect(configuration.urlCache == nil)
+        #expect(configuration.httpCookieStorage == nil)
+        #expect(configuration.urlCredentialStorage == nil)
+        #expect(!configuration.httpShouldSetCookies)
+    }
+
+    #if os(Linux)
+        @Test("Where libcurl cannot be had, URLSession carries requests")
+        func withoutLibcurl() {
+            #expect(PlatformTransport.choose(nil) is URLSessionTransport)
+        }
+    #endif
 
     @Test("Every unchecked conformance says why it is safe")
     func uncheckedSaysBecause() throws {

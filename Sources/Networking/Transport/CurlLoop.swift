@@ -22,6 +22,7 @@
         private let multi: UnsafeMutableRawPointer
         private var active: [CurlHandle] = []
         private var ended: [(exchange: CurlExchange, outcome: Result<ResponseTiming, NetworkError>)] = []
+        private var turnsUnanswered = 0
         private var isOpen = true
         private var timer: UInt64?
         private var nextIdleCheck = UInt64.max
@@ -56,16 +57,20 @@
         ///
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/shutDown`` once the loop has been stopped.
         func start(_ exchange: CurlExchange) throws {
-            let handle =
-                try inbox.takeHandle() ?? CurlHandle(configuration, sockets: sockets, share: share)
             do {
-                try handle.prepare(for: exchange)
+                let handle = try inbox.takeHandle() ?? CurlHandle(configuration, sockets: sockets, share: share)
+                do {
+                    try handle.prepare(for: exchange)
+                } catch {
+                    inbox.keep(handle)
+                    throw error
+                }
+                guard let isAsleep = inbox.add(.start(exchange, handle)) else { throw NetworkError(.shutDown) }
+                if isAsleep { sockets.wake() }
             } catch {
-                inbox.keep(handle)
+                exchange.closeBody()
                 throw error
             }
-            guard let isAsleep = inbox.add(.start(exchange, handle)) else { throw NetworkError(.shutDown) }
-            if isAsleep { sockets.wake() }
         }
 
         /// Leaves a word for the loop.
@@ -144,11 +149,8 @@
             ended.append((exchange, outcome))
         }
 
-        /// How many answers wait for each other at most.
-        private static let mostUnanswered = 32
-
-        /// Answers callers, as many as there are in one go, as soon as there is nothing else to do: waking their threads one by one
-        /// costs more than all the rest of it.
+        /// Answers callers, as many as there are in one go: waking their threads one by one costs more than all the rest. They wait for
+        /// each other a few turns at most, while there is something else to do.
         private func answer() {
             for (exchange, outcome) in ended {
                 switch outcome {
@@ -157,6 +159,7 @@
                 }
             }
             ended.removeAll(keepingCapacity: true)
+            turnsUnanswered = 0
         }
 
         private func collect() {
@@ -190,7 +193,8 @@
         private func wait() {
             if !ended.isEmpty {
                 sockets.wait(milliseconds: 0)
-                if sockets.isQuiet || ended.count >= CurlLoop.mostUnanswered { answer() }
+                turnsUnanswered += 1
+                if sockets.isQuiet || ended.count >= 32 || turnsUnanswered >= 4 { answer() }
                 guard sockets.isQuiet else { return }
             }
             let due = min(timer ?? .max, nextIdleCheck)

@@ -49,7 +49,10 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
         guard !head.status.isInformational else { return }
         self.head = head
-        if pipe != nil { answer.settle(.success(Answer(head: head, timing: timing()))) }
+        guard pipe != nil else { return }
+        var timing = timing()
+        timing.total = nil  // the body is still to come
+        answer.settle(.success(Answer(head: head, timing: timing)))
     }
 
     /// Makes place for a body of known length, so that it is not moved while it grows.
