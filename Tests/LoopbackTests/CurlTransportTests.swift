@@ -82,6 +82,25 @@ extension Loopback {
             #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 
+        @Test("Neither an answered nor a cancelled call keeps the transport it was made on")
+        func letGo() async throws {
+            let server = try LoopbackServer { _ in .text("hello") }
+            server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
+            func use() async throws -> () -> Bool {
+                let transport = try CurlTransport()
+                let exchange = Exchange(server, transport)
+                _ = try await exchange.send(exchange.request())
+                let hang = try exchange.request(.get, "/hang")
+                let call = Task { await exchange.failure(hang) }
+                #expect(try await Exchange.eventually { server.requestCount == 2 })
+                call.cancel()
+                #expect(await call.value?.kind == .cancelled)
+                return { [weak transport] in transport == nil }
+            }
+            let isGone = try await use()
+            #expect(try await Exchange.eventually { isGone() && server.openConnections == 0 })
+        }
+
         @Test("Several threads carry calls side by side, each answered once")
         func threads() async throws {
             let exchange = try Exchange(CurlTransport(CurlConfiguration(threads: 3))) { request in .text(request.path) }

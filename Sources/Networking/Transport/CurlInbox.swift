@@ -53,11 +53,10 @@
             }
         }
 
-        /// Puts everything that was left in place of what was taken before. The loop is awake.
+        /// Takes everything that was left, and leaves the empty array for what comes next. The loop is awake.
         ///
         /// - Returns: Whether the inbox has been closed.
         func take(_ commands: inout [CurlLoop.Command]) -> Bool {
-            commands.removeAll(keepingCapacity: true)
             return state.withLock { state in
                 state.isAsleep = false
                 swap(&state.commands, &commands)

@@ -94,6 +94,7 @@
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
                 for command in commands { follow(command) }
+                commands.removeAll(keepingCapacity: true)  // nothing is kept while the loop sleeps
                 guard !isClosed else { break }
                 sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 runTimer()
