@@ -52,6 +52,14 @@ struct Permit: ~Copyable {
         leave(outcome)
     }
 
+    /// Gives every ticket back after an answer, whatever its status.
+    ///
+    /// Not inlined: the outcome is big, and must not become part of the function that waits for the answer.
+    @inline(never)
+    consuming func release(after response: HTTPResponse) {
+        leave(.answered(response))
+    }
+
     deinit {
         for index in tickets.indices.reversed() {
             if let ticket = tickets[index] { policies[index].leave(ticket, .notSent) }

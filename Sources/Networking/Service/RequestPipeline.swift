@@ -45,7 +45,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             if response.content.isPending(upTo: limit) {
                 response.content = try await response.content.collected(upTo: limit)
             }
-            permit.release(.answered(response))
+            permit.release(after: response)
             return response
         } catch {
             permit.release(.failed(error))

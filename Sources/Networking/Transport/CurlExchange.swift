@@ -3,7 +3,7 @@
 
     /// One exchange on a loop: what libcurl asks for and tells, between a request's body and a transfer.
     ///
-    /// Everything but ``init(_:answering:limits:loop:owner:)`` runs on the loop's thread.
+    /// Everything but ``cancel()`` and ``init(_:answering:limits:loop:owner:)`` runs on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
@@ -49,6 +49,11 @@
             }
             mailbox?.exchange = self
             if !request.body.isEmpty { try open() }
+        }
+
+        /// Has the loop end the exchange, because nobody waits for it any more. From any thread.
+        func cancel() {
+            loop.post(.cancel(self))
         }
 
         static let receiving = Int32(CCURLPAUSE_RECV)

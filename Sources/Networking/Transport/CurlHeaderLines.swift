@@ -5,7 +5,7 @@
     final class CurlHeaderLines {
         private typealias Node = clibcurl_slist
 
-        private var block = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 16)
+        private var block = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 16)
 
         deinit {
             block.deallocate()

@@ -60,20 +60,28 @@
         ///
         /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
         public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            let exchange = try start(request, timing)
+            do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
+        }
+
+        // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+        @inline(never)
+        private func start(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> CurlExchange {
             do {
                 try request.validate()
                 let loop = leastBusyLoop
                 let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop, owner: self)
                 try loop.start(exchange)
-                do {
-                    return try await exchange.transfer.response()
-                } catch let interruption as Interruption {
-                    loop.post(.cancel(exchange))
-                    throw interruption
-                }
+                return exchange
             } catch {
                 throw NetworkError.wrapping(error).completed(request: request, response: nil)
             }
+        }
+
+        @inline(never)
+        private func end(_ exchange: CurlExchange, _ error: any Error) -> any Error {
+            if error is Interruption { exchange.cancel() }
+            return NetworkError.wrapping(error).completed(request: exchange.request, response: nil)
         }
 
         /// The first one, so that its connections are used again, unless another has clearly less to do.

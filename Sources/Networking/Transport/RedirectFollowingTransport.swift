@@ -19,18 +19,33 @@ public struct RedirectFollowingTransport: Transport {
     ///
     /// - Throws: What the base throws, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        guard case .follow(let limit) = policy else { return try await base.send(request, answering: timing) }
-        var response = try await base.send(request, answering: timing)
+        let response = try await base.send(request, answering: timing)
+        guard let next = try next(after: response, hops: 0) else { return response }
+        return try await follow(next, timing)
+    }
+
+    private func follow(_ first: HTTPRequest, _ timing: AnswerTiming) async throws -> HTTPResponse {
+        var request = first
         var hops = 0
-        while case .follow(let next) = try Redirect(response) {
+        while true {
+            let response = try await base.send(request, answering: timing)
             hops += 1
-            guard hops <= limit else {
-                throw NetworkError(
-                    .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
-                    response: response)
-            }
-            response = try await base.send(next, answering: timing)
+            guard let next = try next(after: response, hops: hops) else { return response }
+            request = next
         }
-        return response
+    }
+
+    /// What to send in place of a response; nil where that is the answer.
+    ///
+    /// Not inlined: what is big must not become part of the functions that wait, whose memory each waiting call keeps.
+    @inline(never)
+    private func next(after response: HTTPResponse, hops: Int) throws -> HTTPRequest? {
+        guard case .follow(let limit) = policy, case .follow(let next) = try Redirect(response) else { return nil }
+        guard hops < limit else {
+            throw NetworkError(
+                .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
+                response: response)
+        }
+        return next
     }
 }

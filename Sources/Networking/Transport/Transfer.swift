@@ -5,18 +5,14 @@ import Foundation
 /// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of its own, and ends
 /// the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was passed.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
-    private struct Answer: Sendable {
-        let head: ResponseHead
-        var body = Data()
-        let timing: ResponseTiming
-    }
-
     let request: HTTPRequest
-    private let answer = Settlement<Answer>()
+    /// Settled once head, body and timing are what the answer is made of, and are not changed any more.
+    private let isAnswered = Settlement<Void>()
     private let limit: Int?
     private let pipe: BytePipe?
     private var head: ResponseHead?
     private var body = Data()
+    private var timing = ResponseTiming()
 
     /// - Parameters:
     ///   - request: What is sent.
@@ -36,10 +32,17 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
 
     /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is noticed.
     func response() async throws -> HTTPResponse {
-        let answer = try await answer.value()
-        let content = pipe.map { ResponseContent.stream(IncomingBody($0)) } ?? .data(answer.body)
-        return HTTPResponse(
-            answer.head.status, headers: answer.head.headers, content: content, to: request, timing: answer.timing)
+        try await isAnswered.value()
+        return answer
+    }
+
+    // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+    private var answer: HTTPResponse {
+        @inline(never) get {
+            let content = pipe.map { ResponseContent.stream(IncomingBody($0)) } ?? .data(body)
+            return HTTPResponse(
+                head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing)
+        }
     }
 
     /// Whether a head has come.
@@ -50,9 +53,9 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         guard !head.status.isInformational else { return }
         self.head = head
         guard pipe != nil else { return }
-        var timing = timing()
-        timing.total = nil  // the body is still to come
-        answer.settle(.success(Answer(head: head, timing: timing)))
+        self.timing = timing()
+        self.timing.total = nil  // the body is still to come
+        isAnswered.settle(.success(()))
     }
 
     /// Makes place for a body of known length, so that it is not moved while it grows.
@@ -76,10 +79,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// The exchange is over and went well.
     func finish(timing: ResponseTiming) {
         pipe?.finish()
-        guard let head else {
+        guard head != nil else {
             return fail(NetworkError(.malformedResponse, reason: "the exchange ended without a head"))
         }
-        answer.settle(.success(Answer(head: head, body: body, timing: timing)))
+        guard pipe == nil else { return }
+        self.timing = timing
+        isAnswered.settle(.success(()))
     }
 
     /// The exchange is over and went wrong.
@@ -87,6 +92,6 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         let response = head.map { HTTPResponse($0.status, headers: $0.headers, to: request) }
         let error = error.completed(request: request, response: response)
         pipe?.finish(.failure(error))
-        answer.settle(.failure(error))
+        isAnswered.settle(.failure(error))
     }
 }
