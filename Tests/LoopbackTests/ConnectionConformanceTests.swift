@@ -129,7 +129,9 @@ extension Loopback {
             #expect(refused?.kind == .cannotConnect)
             #expect(refused?.response == nil)
             proxy.stop()
-            #expect(await Exchange(proxy, transport).failure(secure)?.kind == .cannotConnect)
+            let dead = await Exchange(proxy, transport).failure(secure)
+            #expect(dead?.kind == .cannotConnect)
+            #expect(dead?.description.contains("the proxy http://127.0.0.1") == true)
         }
 
         @Test("A bound on connections holds, and waiting for one does not count as idle")

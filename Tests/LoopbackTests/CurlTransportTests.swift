@@ -128,6 +128,15 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
+        @Test("A Unix socket that is not there is named")
+        func missingSocket() async throws {
+            let transport = try CurlTransport(CurlConfiguration(unixSocketPath: "/no/such.sock"))
+            let error = await Exchange(try LoopbackServer(), transport).failure(
+                HTTPRequest(.get, try #require(URL(string: "http://a.example/"))))
+            #expect(error?.kind == .cannotConnect)
+            #expect(error?.description.contains("/no/such.sock") == true)
+        }
+
         @Test("A bad configuration is told by the name of its part")
         func badConfiguration() {
             func reason(_ change: (inout CurlConfiguration) -> Void) -> String? {
@@ -144,6 +153,14 @@ extension Loopback {
             #expect(reason { $0.limits.headBytes = 0 }?.hasPrefix("limits.headBytes") == true)
             #expect(reason { $0.limits.connections = -1 }?.hasPrefix("limits.connections") == true)
             #expect(reason { $0.limits.connectionsPerHost = 1 } == nil)
+            #expect(reason { $0.tls.trust = .pem(Data()) }?.hasPrefix("tls.trust") == true)
+            #expect(reason { $0.tls.trust = .file(URL(fileURLWithPath: "/tmp")) }?.hasPrefix("tls.trust") == true)
+            #expect(reason { $0.tls.clientCertificate = .init(certificate: URL(fileURLWithPath: "/dev/null")) } != nil)
+            for text in ["ftp://u:hunter2@h:1", "http://u:hunter2@/", "mailto:hunter2"] {
+                let told = reason { if let url = URL(string: text) { $0.proxy = .url(url) } }
+                #expect(told?.hasPrefix("proxy") == true)
+                #expect(told?.contains("hunter2") == false)
+            }
         }
 
         @Test("No configuration tells a passphrase or a proxy's password")
@@ -154,6 +171,12 @@ extension Loopback {
                 certificate: URL(fileURLWithPath: "/c.pem"), passphrase: "hunter2")
             #expect(!"\(configuration)".contains("hunter2"))
             #expect("\(configuration.proxy)" == "the proxy http://proxy.example:3128")
+            var text = ""
+            dump(configuration, to: &text)
+            dump(
+                HTTPRequest(.get, try #require(URL(string: "http://a/")), headers: [.authorization: "Bearer hunter2"]),
+                to: &text)
+            #expect(!text.contains("hunter2"))
         }
     }
 }

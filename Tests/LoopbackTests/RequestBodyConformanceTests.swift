@@ -77,6 +77,36 @@ extension Loopback {
             #expect(error?.description.contains("4 bytes of 10") == true)
         }
 
+        @Test(
+            "A body that has more than its length is a clear error, not one cut off", arguments: [Engine.curl], [2, 4])
+        func tooLong(engine: Engine, length: Int) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let body = HTTPBody.source(length: length, isReplayable: true) { HesitantReader(["four", "more"]) }
+            let error = await exchange.failure(try exchange.request(.post, "/", body: body))
+            #expect(length == 4 || error?.kind == .bodyUnreadable)
+            let whole = HTTPBody.source(length: length, isReplayable: true) { try HTTPBody.string("fourmore").open() }
+            let other = await exchange.failure(try exchange.request(.post, "/", body: whole))
+            #expect(other?.kind == .bodyUnreadable)
+            #expect(other?.description.contains("more than the \(length) bytes") == true)
+        }
+
+        @Test(
+            "A reader that tells an impossible count is named, at once", arguments: Engine.allCases, [0, -1, 1 << 30])
+        func impossibleCount(engine: Engine, count: Int) async throws {
+            final class Boastful: BodyReader {
+                let count: Int
+                init(_ count: Int) { self.count = count }
+                func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .bytes(count) }
+            }
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            for length in [nil, 100] {
+                let body = HTTPBody.source(length: length, isReplayable: true) { Boastful(count) }
+                let error = await exchange.failure(try exchange.request(.post, "/", body: body))
+                #expect(error?.kind == .bodyUnreadable)
+                #expect(error?.description.contains("Boastful") == true)
+            }
+        }
+
         @Test("What a body's reader throws underlies the call's error", arguments: Engine.allCases)
         func failingReader(engine: Engine) async throws {
             struct DiskGone: Error {}

@@ -78,7 +78,16 @@ extension BodyReader {
 extension BodyReader {
     /// Reads, with what it throws made an error of the request's body.
     func readNext(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
-        do { return try read(into: buffer) } catch { throw .bodyUnreadable(error) }
+        let result: BodyRead
+        do { result = try read(into: buffer) } catch { throw .bodyUnreadable(error) }
+        if case .bytes(let count) = result, count < 1 || count > buffer.count {
+            let reader = type(of: self)
+            throw NetworkError(
+                .bodyUnreadable,
+                reason: "the request's body: \(reader) says that it put \(count) bytes into a buffer of \(buffer.count)"
+            )
+        }
+        return result
     }
 }
 

@@ -63,7 +63,10 @@ public struct HTTPHeader: Hashable, Sendable {
     }
 }
 
-extension HTTPHeader: CustomStringConvertible {
+extension HTTPHeader: CustomStringConvertible, CustomReflectable {
+    /// Nothing but the description, so that `dump` and its like show no credential either.
+    public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
+
     /// `Name: value`, with `<redacted>` in place of a credential.
     public var description: String { "\(name): \(isSensitive ? "<redacted>" : value)" }
 }

@@ -37,10 +37,12 @@ public struct IncomingBody: AsyncSequence, Sendable {
         source = Source(pull: pull, abandon: abandon)
     }
 
-    init(_ pipe: BytePipe) {
+    init(_ pipe: BytePipe, of request: HTTPRequest) {
         self.init(
             pull: {
-                do { return try await pipe.next() } catch { throw NetworkError.wrapping(error) }
+                do { return try await pipe.next() } catch {
+                    throw NetworkError.wrapping(error).completed(request: request, response: nil)
+                }
             },
             abandon: { pipe.abandon() })
     }

@@ -95,7 +95,18 @@
             guard limits.idleConnections >= 0 else {
                 throw NetworkError(.invalidRequest, reason: "limits.idleConnections: it is less than zero")
             }
-            if case .file(let file) = tls.trust { try CurlConfiguration.check(file, "tls.trust") }
+            if case .url(let url) = proxy {
+                guard let scheme = url.scheme?.lowercased(), CurlConfiguration.proxySchemes.contains(scheme),
+                    let host = url.host, !host.isEmpty, (0...65_535).contains(url.port ?? 0)
+                else {
+                    throw NetworkError(.invalidRequest, reason: "proxy: it is no http, https or socks URL with a host")
+                }
+            }
+            switch tls.trust {
+            case .system: break
+            case .file(let file): try CurlConfiguration.check(file, "tls.trust")
+            case .pem(let pem): try CurlConfiguration.check(pem, "tls.trust", "the data")
+            }
             if let certificate = tls.clientCertificate {
                 try CurlConfiguration.check(certificate.certificate, "tls.clientCertificate")
                 if let key = certificate.key { try CurlConfiguration.check(key, "tls.clientCertificate.key") }
@@ -103,9 +114,25 @@
         }
 
         private static func check(_ file: URL, _ part: String) throws {
-            guard FileManager.default.isReadableFile(atPath: file.path) else {
+            guard let bytes = try? Data(contentsOf: file) else {
                 throw NetworkError(.invalidRequest, reason: "\(part): the file \(file.path) cannot be read")
             }
+            try check(bytes, part, "the file \(file.path)")
+        }
+
+        private static func check(_ pem: Data, _ part: String, _ place: String) throws {
+            guard pem.range(of: Data("-----BEGIN ".utf8)) != nil else {
+                throw NetworkError(.invalidRequest, reason: "\(part): \(place) has nothing in PEM")
+            }
+        }
+
+        private static let proxySchemes: Set<String> = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+        /// What stands between the client and every host; nil where nothing is known to.
+        var between: String? {
+            if let unixSocketPath { return "the Unix socket \(unixSocketPath)" }
+            if case .url = proxy { return proxy.description }
+            return nil
         }
 
         /// What each thread gets: its part of the bounds on connections, and no more threads than there are connections.
@@ -137,7 +164,10 @@
         case url(URL)
     }
 
-    extension ProxyConfiguration: CustomStringConvertible {
+    extension ProxyConfiguration: CustomStringConvertible, CustomReflectable {
+        /// Nothing but the description, for `dump` and its like.
+        public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
+
         /// Where the proxy is, never its credentials.
         public var description: String {
             switch self {

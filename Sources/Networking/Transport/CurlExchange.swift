@@ -152,6 +152,7 @@
                 case .bytes(let count):
                     lastActivity = loop.now
                     bytesRead += count
+                    try checkLength(reader)
                     return count
                 case .end:
                     return try end()
@@ -184,6 +185,19 @@
                 failure = NetworkError.wrapping(error)
                 return Int32(CCURL_SEEKFUNC_FAIL)
             }
+        }
+
+        /// The body must not go on after its length: it would be cut off there, and nobody would know.
+        private func checkLength(_ reader: any BodyReader) throws(NetworkError) {
+            guard let length = request.body.length, bytesRead >= length else { return }
+            var isOver = bytesRead > length
+            if !isOver {
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+                defer { buffer.deallocate() }
+                if case .bytes = try reader.readNext(into: buffer) { isOver = true }
+            }
+            guard isOver else { return }
+            throw NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
         }
 
         /// The body has ended: with as many bytes as it said, or the request cannot be finished.

@@ -5,8 +5,11 @@
     /// Why libcurl ended an exchange, and what that means.
     struct CurlFailure {
         let code: Int32
-        /// What libcurl says about it: hosts and ports, never a URL's query or a header.
+        /// What libcurl says about it: hosts and ports, never a URL's query or a header. Of a proxy's URL it says all, so that words with one
+        /// are left out.
         let words: String
+        /// What stands between the client and every host: a proxy, a Unix socket; nil where nothing does.
+        let between: String?
         let hasHead: Bool
         /// The system's own error, where there was one.
         let systemError: Int32
@@ -14,8 +17,16 @@
         let proxyStatus: Int
 
         var networkError: NetworkError {
-            let words = words.isEmpty ? String(cString: clibcurl_easy_strerror(code)) : words
-            return NetworkError(kind, reason: "\(kind.explanation) (\(words))")
+            let isTold = !words.isEmpty && !words.contains("://") && !words.contains("@")
+            let words = isTold ? words : String(cString: clibcurl_easy_strerror(code))
+            return NetworkError(kind, reason: "\(explanation) (\(words))")
+        }
+
+        /// The kind in words, with what really could not be connected to.
+        private var explanation: String {
+            if code == CCURLE_COULDNT_RESOLVE_PROXY { return "the proxy's name cannot be resolved" }
+            guard let between, kind == .cannotConnect else { return kind.explanation }
+            return "\(between) does not take the connection, or not pass it on"
         }
 
         private var kind: NetworkError.Kind {

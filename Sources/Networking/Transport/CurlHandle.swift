@@ -23,6 +23,8 @@
         private let lines = CurlHeaderLines()
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         private var options = Options()
+        /// What stands between the client and every host.
+        private let between: String?
 
         /// - Throws: ``NetworkError`` where the configuration cannot be had.
         init(_ configuration: CurlConfiguration, sockets: CurlSockets, share: CurlShare) throws {
@@ -32,6 +34,7 @@
             self.easy = easy
             self.sockets = sockets
             self.share = share
+            between = configuration.between
             errorText.initialize(repeating: 0, count: 256)
             set(CCURLOPT_ERRORBUFFER, errorText)
             set(CCURLOPT_NOSIGNAL, 1)
@@ -120,7 +123,8 @@
         /// Why the exchange ended.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: String(cString: errorText), hasHead: exchange?.transfer.hasHead ?? false,
+                code: code, words: String(cString: errorText), between: between,
+                hasHead: exchange?.transfer.hasHead ?? false,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
             ).networkError

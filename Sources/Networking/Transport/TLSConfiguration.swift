@@ -42,7 +42,7 @@
         }
 
         /// A client's certificate and its private key, as PEM files.
-        public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible {
+        public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
             /// The certificate, with those of its chain after it.
             public var certificate: URL
             /// The private key; nil where it is in the certificate's file.
@@ -56,6 +56,9 @@
                 self.key = key
                 self.passphrase = passphrase
             }
+
+            /// Nothing but the description, for `dump` and its like.
+            public var customMirror: Mirror { Mirror(self, children: ["certificate": description]) }
 
             /// The certificate's path, never the passphrase.
             public var description: String { "client certificate \(certificate.path)" }

@@ -39,7 +39,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     private var answer: HTTPResponse {
         @inline(never) get {
-            let content = pipe.map { ResponseContent.stream(IncomingBody($0)) } ?? .data(body)
+            let content = pipe.map { ResponseContent.stream(IncomingBody($0, of: request)) } ?? .data(body)
             return HTTPResponse(
                 head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing)
         }

@@ -160,6 +160,12 @@ func exampleOfAServer() async throws -> Profile {
     return try await profiles.profile(8)
 }
 
+func exampleOfSettings(_ profiles: ProfileService) async throws {
+    let response: Response<Profile> = try await profiles.response(
+        ProfileEndpoint.fetch(id: 7), with: RequestSettings(timeouts: RequestTimeouts(total: .seconds(3))))
+    print(response.status, response.headers[.eTag] ?? "no version", response.value.name)
+}
+
 #if os(Linux)
     func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: PublicKeyPin) throws -> ProfileService {
         var configuration = CurlConfiguration()
