@@ -10,7 +10,8 @@
     /// let transport = try CurlTransport(configuration)
     /// ```
     public struct CurlConfiguration: Hashable, Sendable {
-        /// How many threads carry requests. Each has connections of its own. By default one, or two on eight or more processors.
+        /// How many threads carry requests. Each has connections of its own. By default two, of which the second
+        /// takes part when the first is busy; one where there is one processor.
         public var threads: Int
         /// What bounds connections and memory.
         public var limits: Limits
@@ -25,7 +26,7 @@
 
         /// Makes a configuration.
         public init(
-            threads: Int = ProcessInfo.processInfo.activeProcessorCount >= 8 ? 2 : 1, limits: Limits = Limits(),
+            threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, 2), limits: Limits = Limits(),
             tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
             unixSocketPath: String? = nil, addressFamily: AddressFamily = .any
         ) {

@@ -84,10 +84,10 @@
             return NetworkError.wrapping(error).completed(request: exchange.request, response: nil)
         }
 
-        /// The first one, so that its connections are used again, unless another has clearly less to do.
+        /// The first one, so that its connections are used again, unless it is busy and another has clearly less to do.
         private var leastBusyLoop: CurlLoop {
             guard loops.count > 1 else { return loops[0] }
-            return loops.min { $0.load / 8 < $1.load / 8 } ?? loops[0]
+            return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]
         }
     }
 

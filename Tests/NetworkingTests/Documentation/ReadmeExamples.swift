@@ -150,6 +150,7 @@ func exampleOfAStub(_ api: URL) async throws -> Profile {
     return try await profiles.profile(7)
 }
 
+// LoopbackAnswer(.unauthorized) answers a status; try await request.json(Profile.self) reads a body.
 func exampleOfAServer() async throws -> Profile {
     let server = try LoopbackServer()
     server.route(.get, "/users/:id") { request in
