@@ -11,7 +11,7 @@
     /// ```
     public struct CurlConfiguration: Hashable, Sendable {
         /// How many threads carry requests. Each has connections of its own. By default two, of which the second
-        /// takes part when the first is busy; one where there is one processor.
+        /// takes part when the first is busy; one where there is one processor, or where ``Limits`` bound the connections.
         public var threads: Int
         /// What bounds connections and memory.
         public var limits: Limits
@@ -136,14 +136,12 @@
             return nil
         }
 
-        /// What each thread gets: its part of the bounds on connections, and no more threads than there are connections.
-        var dividedByThreads: CurlConfiguration {
-            var divided = self
-            divided.threads = min(threads, limits.connectionsPerHost ?? threads, limits.connections ?? threads)
-            divided.limits.connectionsPerHost = limits.connectionsPerHost.map { $0 / divided.threads }
-            divided.limits.connections = limits.connections.map { $0 / divided.threads }
-            divided.limits.idleConnections = limits.idleConnections / divided.threads
-            return divided
+        /// What each thread gets, and how many there are: one where connections are bounded, since each thread has connections of its own.
+        var perThread: CurlConfiguration {
+            var part = self
+            part.threads = limits.mayWait ? 1 : threads
+            part.limits.idleConnections = limits.idleConnections / part.threads
+            return part
         }
     }
 

@@ -31,9 +31,9 @@
             case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
             }
             try configuration.validate()
-            let perLoop = configuration.dividedByThreads
-            limits = perLoop.limits
-            loops = try (0..<perLoop.threads).map { _ in try CurlLoop(perLoop) }
+            let perThread = configuration.perThread
+            limits = perThread.limits
+            loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread) }
             threads = Locked([])
             for loop in loops {
                 let thread = try CurlThread(loop)
