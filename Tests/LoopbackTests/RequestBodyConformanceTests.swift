@@ -130,6 +130,7 @@ extension Loopback {
                 .post, "/", body: .source(length: nil, isReplayable: false) { Silent() })
             request.timeouts.idle = .milliseconds(100)
             #expect(await exchange.failure(request)?.kind == .idleTimedOut)
+            #expect(engine == .curl || exchange.server.acceptedConnections == 0)
         }
 
         @Test("L21: a body that is slow to come holds up nobody else", arguments: Engine.allCases)

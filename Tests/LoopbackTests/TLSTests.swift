@@ -116,6 +116,28 @@ extension Loopback {
             #expect(kind == .tlsFailed, "\(String(describing: kind))")
         }
 
+        @Test("A server that is silent in the handshake ends by a timeout, on every engine", arguments: Engine.allCases)
+        func silent(engine: Engine) async throws {
+            // The kernel takes the connection, and nobody ever reads from it.
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && listen(listener, 8) == 0
+                        && getsockname(listener, $0, &length) == 0
+                }
+            }
+            try #require(isListening)
+            let url = try #require(URL(string: "https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
+            let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .milliseconds(500)))
+            let kind = await Exchange(try LoopbackServer(), try engine.shared()).failure(request)?.kind
+            #expect(kind == .idleTimedOut)
+        }
+
         @Test("A file that cannot be read is told when the transport is made, by its name")
         func missingFile() throws {
             let error = #expect(throws: NetworkError.self) {

@@ -16,11 +16,29 @@ extension Loopback {
         }
 
         private func service(
-            _ backend: TokenBackend, _ session: AccessTokenSupervisor, limit: Int = 64
+            _ backend: TokenBackend, _ session: AccessTokenSupervisor, limit: Int = 64,
+            on transport: (any Transport)? = nil
         ) -> NetworkService {
             NetworkService(
                 environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
+                transport: transport,
                 limit: ConcurrencyLimit(limit))
+        }
+
+        @Test("On URLSession, too: 200 calls on a dead token, one refresh, every call answered")
+        func stormOnURLSession() async throws {
+            let backend = try TokenBackend()
+            let service = service(backend, session(backend), limit: 16, on: URLSessionTransport.shared)
+            let tally = Tally()
+            await withTaskGroup(of: Void.self) { group in
+                for id in 0..<200 {
+                    group.addTask { await tally.run(id) { try await service.request(ItemEndpoint.item(id)) } }
+                }
+            }
+            #expect(tally.failures.isEmpty)
+            #expect(tally.answers == 200)
+            #expect(backend.counts.refreshed == 1)
+            #expect(backend.counts.refused <= 16)
         }
 
         @Test(

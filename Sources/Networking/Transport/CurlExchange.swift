@@ -87,7 +87,10 @@
             guard let handle, pauses & direction != 0 else { return }
             pauses &= ~direction
             lastActivity = loop.now
-            handle.pause(pauses)
+            guard !handle.pause(pauses) else { return }
+            // What libcurl had kept meanwhile was refused; it would wait for ever.
+            failure = failure ?? NetworkError(.unknown, reason: "the exchange cannot go on")
+            cancel()
         }
 
         private func open() throws {

@@ -44,13 +44,13 @@
             set(CCURLOPT_PROTOCOLS, CCURLPROTO_HTTP | CCURLPROTO_HTTPS)
             set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_2TLS)
             set(CCURLOPT_ACCEPT_ENCODING, "")
-            set(CCURLOPT_SHARE, share.pointer)
+            share.attach(easy)
             installCallbacks(waitsForConnections: configuration.limits.mayWait)
             try apply(configuration)
         }
 
         deinit {
-            clibcurl_easy_cleanup(easy)
+            share.cleanUp(easy)
             errorText.deallocate()
         }
 
@@ -67,7 +67,8 @@
                     // Libcurl sends again what it sent on a dead connection, unasked; where there is a body, it has to ask for it.
                     isFresh: body.isEmpty && !method.isIdempotent,
                     isSecure: request.url.scheme?.lowercased() == "https",
-                    connectTimeout: max(request.timeouts.effectiveConnect.nanoseconds / 1_000_000, 1)))
+                    connectTimeout: min(
+                        max(request.timeouts.effectiveConnect.nanoseconds / 1_000_000, 1), Int(Int32.max))))
             if isUpload {
                 clibcurl_easy_set_offset(
                     easy, Int32(CCURLOPT_INFILESIZE_LARGE), body.isEmpty ? 0 : body.length.map(Int64.init) ?? -1)
@@ -102,8 +103,10 @@
         }
 
         /// Stops what is named, and goes on with what is not.
-        func pause(_ directions: Int32) {
-            clibcurl_easy_pause(easy, directions)
+        ///
+        /// - Returns: Whether that went well.
+        func pause(_ directions: Int32) -> Bool {
+            clibcurl_easy_pause(easy, directions) == CCURLE_OK
         }
 
         /// The times so far.

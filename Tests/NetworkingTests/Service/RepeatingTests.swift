@@ -198,6 +198,15 @@ struct RepeatingTests {
         #expect(next.headers.isEmpty)
     }
 
+    @Test("L2: a redirect from https to http is refused", arguments: ["http://a.example/y", "HTTP://a.example/"])
+    func downgrade(location: String) throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/x")))
+        let error = #expect(throws: NetworkError.self) {
+            _ = try Redirect(HTTPResponse(.found, headers: [.location: location], to: request))
+        }
+        #expect(error?.kind == .redirectRefused)
+    }
+
     @Test("A sequence of changes ends with its broadcaster, and loses nothing published before")
     func endOfValues() async {
         var broadcaster: Broadcaster<Int>? = Broadcaster()
