@@ -25,6 +25,8 @@ struct version_info {
     int age;
     const char *version;
     unsigned int version_number;
+    const char *host;
+    int features;
 };
 
 struct blob {
@@ -112,6 +114,11 @@ enum CLibcurlLoadResult clibcurl_load(const char *name) {
     is_loaded = result == CLIBCURL_LOADED;
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+int clibcurl_features(void) {
+    const int first_age = 0;
+    return is_loaded ? curl.version_info(first_age)->features : 0;
 }
 
 const char *clibcurl_version(void) { return is_loaded ? curl.version() : NULL; }

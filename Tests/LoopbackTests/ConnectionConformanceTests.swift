@@ -27,6 +27,48 @@ extension Loopback {
             }
         }
 
+        @Test("A connection that the server half-closed is not used again", arguments: Engine.allCases)
+        func halfClosed(engine: Engine) async throws {
+            let server = try RawServer { connection in
+                guard connection.readHead() else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(connection.number)")
+                connection.closeWriting()
+                // Reads on, and would swallow whatever came.
+                _ = connection.readHead()
+            }
+            let transport = try engine.make()
+            for number in 0..<5 {
+                let request = HTTPRequest(.post, server.url, body: .string("x"), timeouts: .init(idle: .seconds(4)))
+                let response = try await transport.send(request, answering: .whenComplete(limit: 1 << 10))
+                #expect(response.text == "\(number)")
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+
+        @Test("A body without a length ends when the server half-closes", arguments: Engine.allCases)
+        func endedByHalfClose(engine: Engine) async throws {
+            let server = try RawServer { connection in
+                guard connection.readHead() else { return }
+                connection.write("HTTP/1.1 200 OK\r\n\r\nall of it")
+                connection.closeWriting()
+                _ = connection.readHead()
+            }
+            let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(4)))
+            let response = try await engine.make().send(request, answering: .whenComplete(limit: 1 << 10))
+            #expect(response.text == "all of it")
+        }
+
+        @Test(
+            "L25: a server on IPv6 answers", .enabled(if: RawServer.hasV6, "this machine has no IPv6"),
+            arguments: [Engine.curl])
+        func v6(engine: Engine) async throws {
+            let server = try RawServer(family: AF_INET6) { connection in
+                while connection.readHead() { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nv6") }
+            }
+            let exchange = try Exchange(LoopbackServer(), engine.make())
+            for _ in 0..<2 { #expect(try await exchange.send(HTTPRequest(.get, server.url)).text == "v6") }
+        }
+
         /// A server that answers the first request of a connection, and drops the connection at the second.
         private func dropping(_ engine: Engine) throws -> Exchange {
             let seen = Seen()

@@ -40,6 +40,21 @@ extension Loopback {
             }
         }
 
+        @Test("A TLS session is taken up again on the next connection")
+        func resumed() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let server = try TLSServer(authority, certificate: "server")
+            let trust = TLSConfiguration(trust: .file(try authority.certificate))
+            let transport = try CurlTransport(CurlConfiguration(tls: trust))
+            // The page says whether the connection's session is a new one; the server closes each connection after it.
+            let pages = [
+                try await answer(server.url, on: transport).get(), try await answer(server.url, on: transport).get(),
+            ]
+            #expect(pages[0].text.contains("\nNew, TLS"))
+            #expect(pages[1].text.contains("\nReused, TLS"))
+        }
+
         @Test("L9: an unknown authority is not trusted, on every engine", arguments: Engine.allCases)
         func untrusted(engine: Engine) async throws {
             let authority = try CertificateAuthority()

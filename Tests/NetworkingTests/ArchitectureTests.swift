@@ -111,6 +111,28 @@ struct ArchitectureTests {
         func withoutLibcurl() {
             #expect(PlatformTransport.choose(nil) is URLSessionTransport)
         }
+
+        @Test("A libcurl that looks names up on its own thread is not taken: one slow name would hold up every call")
+        func blockingLibcurl() {
+            #expect(throws: CurlLibrary.Fault.blocking) {
+                _ = try CurlLibrary(version: "libcurl/8.0.0", features: [.tls, .http2]).checked()
+            }
+        }
+
+        @Test("What this system's libcurl was built without is told by the part of the configuration that wants it")
+        func missingFeature() throws {
+            let proxy = try #require(URL(string: "https://proxy.example"))
+            let wanting = [
+                "addressFamily": CurlConfiguration(addressFamily: .v6),
+                "unixSocketPath": CurlConfiguration(unixSocketPath: "/run/x"),
+                "proxy": CurlConfiguration(proxy: .url(proxy)),
+                "tls": CurlConfiguration(tls: TLSConfiguration(minimumVersion: .v1_3)),
+            ]
+            for (part, configuration) in wanting {
+                let error = #expect(throws: NetworkError.self) { try configuration.validate(for: .asynchronousLookup) }
+                #expect(error?.description.contains("\(part): this system's libcurl") == true)
+            }
+        }
     #endif
 
     @Test("Every unchecked conformance says why it is safe")

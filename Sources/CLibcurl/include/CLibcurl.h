@@ -27,6 +27,19 @@ enum CLibcurlLoadResult clibcurl_load(const char *name);
 /// What `curl_version()` says: `libcurl/7.88.1 OpenSSL/3.0.19 …`. NULL where nothing is loaded.
 const char *clibcurl_version(void);
 
+/// What the library was built with: the bits of `CCURL_VERSION_…`. Zero where nothing is loaded.
+int clibcurl_features(void);
+
+enum {
+    CCURL_VERSION_IPV6 = 1 << 0,
+    CCURL_VERSION_SSL = 1 << 2,
+    CCURL_VERSION_LIBZ = 1 << 3,
+    CCURL_VERSION_ASYNCHDNS = 1 << 7,
+    CCURL_VERSION_HTTP2 = 1 << 16,
+    CCURL_VERSION_UNIX_SOCKETS = 1 << 19,
+    CCURL_VERSION_HTTPS_PROXY = 1 << 21
+};
+
 // MARK: Easy handles
 
 void *clibcurl_easy_init(void);

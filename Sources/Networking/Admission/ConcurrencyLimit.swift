@@ -5,12 +5,6 @@ import Foundation
 /// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that ask for
 /// ``AdmissionOption/Value/unlimited`` take no place.
 public final class ConcurrencyLimit: AdmissionPolicy {
-    /// Host and port.
-    private struct Key: Hashable, Sendable {
-        let host: String
-        let port: Int
-    }
-
     private struct Host: Sendable {
         var active = 0
         /// Who waits, by the order of coming; those that left early are gone from here, but not from the order.
@@ -37,7 +31,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         }
     }
 
-    private typealias State = [Key: Host]
+    private typealias State = [HTTPOrigin: Host]
 
     /// How many requests a host may be on their way at once.
     public let limit: Int
@@ -83,7 +77,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
 
     /// Hands the place to the next in the queue, or sets it free.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let key = ticket.context as? Key else { return }
+        guard let key = ticket.context as? HTTPOrigin else { return }
         while let next = nextTurn(key) {
             // A waiter that has left settles nothing: the place goes to the one behind it.
             if next.settle(.success(())) { return }
@@ -91,7 +85,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     }
 
     /// Takes a place where one is free and nobody waits for it; otherwise queues, and tells under which number.
-    private func takePlace(_ key: Key, or turn: Settlement<Void>) -> UInt64? {
+    private func takePlace(_ key: HTTPOrigin, or turn: Settlement<Void>) -> UInt64? {
         let limit = limit
         return state.withLock { hosts in
             let isFull = hosts[key].map { $0.isFull(limit) } ?? false
@@ -102,7 +96,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     }
 
     /// The one whose turn it is; nil where the place was set free, because nobody waits.
-    private func nextTurn(_ key: Key) -> Settlement<Void>? {
+    private func nextTurn(_ key: HTTPOrigin) -> Settlement<Void>? {
         state.withLock { hosts in
             if let turn = hosts[key]?.popFirst() { return turn }
             hosts[key]?.active -= 1
@@ -111,10 +105,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         }
     }
 
-    private func key(_ request: HTTPRequest) -> Key? {
-        guard request[option: AdmissionOption.self] == .required else { return nil }
-        let url = request.url
-        return Key(
-            host: url.host?.lowercased() ?? "", port: url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))
+    private func key(_ request: HTTPRequest) -> HTTPOrigin? {
+        request[option: AdmissionOption.self] == .required ? request.origin : nil
     }
 }

@@ -9,7 +9,8 @@ struct EndpointRequest {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
     func make(timeouts: RequestTimeouts) throws -> HTTPRequest {
-        var request = HTTPRequest(endpoint.method, try url(), timeouts: timeouts)
+        let address = try address()
+        var request = HTTPRequest(endpoint.method, try url(below: address), of: address.origin, timeouts: timeouts)
         request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
         request.options = endpoint.options
         do {
@@ -21,13 +22,12 @@ struct EndpointRequest {
     }
 
     /// Base, prefix, path and query, joined component by component with one slash between.
-    private func url() throws -> URL {
-        let address = try address()
+    private func url(below address: ServerAddress) throws -> URL {
         let path = try path(below: address.path)
         let query = address.query.appending(
             (environment.query.isEmpty ? endpoint.query : environment.query + endpoint.query).percentEncoded, after: "&"
         )
-        let text = address.origin + (path.isEmpty ? "" : "/" + path) + (query.isEmpty ? "" : "?" + query)
+        let text = address.authority + (path.isEmpty ? "" : "/" + path) + (query.isEmpty ? "" : "?" + query)
         guard let url = URL(string: text) else {
             throw NetworkError(.invalidRequest, reason: "URL: the base and the path \"\(path)\" make none")
         }

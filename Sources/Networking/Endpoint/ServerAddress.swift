@@ -2,8 +2,10 @@ import Foundation
 
 /// A base URL in the parts to which path and query are joined.
 struct ServerAddress: Sendable {
-    /// Scheme and authority: `https://api.example.com:8080`.
-    let origin: String
+    /// Scheme and authority, with user and password where there are some: `https://api.example.com:8080`.
+    let authority: String
+    /// Scheme, host and port.
+    let origin: HTTPOrigin?
     /// The path, without slashes at its ends.
     let path: String
     /// The query, without its question mark; empty where there is none.
@@ -25,12 +27,14 @@ struct ServerAddress: Sendable {
         let user = url.user(percentEncoded: true).map { user in
             url.password(percentEncoded: true).map { "\(user):\($0)@" } ?? "\(user)@"
         }
-        origin = "\(scheme)://\(user ?? "")\(bracketed)\(port)"
+        authority = "\(scheme)://\(user ?? "")\(bracketed)\(port)"
+        origin = HTTPOrigin(url)
         path = url.trimmedPath
         query = url.query(percentEncoded: true) ?? ""
     }
 
-    private init(origin: String, path: String, query: String) {
+    private init(authority: String, origin: HTTPOrigin?, path: String, query: String) {
+        self.authority = authority
         self.origin = origin
         self.path = path
         self.query = query
@@ -39,7 +43,7 @@ struct ServerAddress: Sendable {
     /// The address with the path and query of a URL that has neither scheme nor host.
     func appending(_ relative: URL) -> ServerAddress {
         ServerAddress(
-            origin: origin,
+            authority: authority, origin: origin,
             path: [path, relative.trimmedPath].filter { !$0.isEmpty }.joined(separator: "/"),
             query: [query, relative.query(percentEncoded: true) ?? ""].filter { !$0.isEmpty }.joined(separator: "&"))
     }

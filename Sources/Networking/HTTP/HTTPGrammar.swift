@@ -37,6 +37,11 @@ enum HTTPGrammar {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 
+    /// Whether two runs of bytes are the same but for the case of ASCII letters.
+    static func isEqualIgnoringCase(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        left.elementsEqual(right) { $0 == $1 || lowercased($0) == lowercased($1) }
+    }
+
     /// The text as a quoted-string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""

@@ -30,7 +30,11 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         let left = lhs.rawValue.utf8
         let right = rhs.rawValue.utf8
         guard left.count == right.count else { return false }
-        return left.elementsEqual(right) { HTTPGrammar.lowercased($0) == HTTPGrammar.lowercased($1) }
+        let isEqual = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { right in HTTPGrammar.isEqualIgnoringCase(left, right) }
+        }
+        if case .some(.some(let isEqual)) = isEqual { return isEqual }
+        return HTTPGrammar.isEqualIgnoringCase(left, right)
     }
 
     /// Hashes the name without regard to case.

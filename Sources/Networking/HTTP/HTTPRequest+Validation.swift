@@ -22,12 +22,12 @@ extension HTTPRequest {
     }
 
     private func validateURL() throws {
-        guard let scheme = url.scheme?.lowercased() else { throw invalid("URL", "it has no scheme") }
+        guard let scheme = origin?.scheme ?? url.scheme?.lowercased() else { throw invalid("URL", "it has no scheme") }
         guard scheme == "http" || scheme == "https" else {
             throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
         }
-        guard let host = url.host, !host.isEmpty else { throw invalid("URL", "it has no host") }
-        guard (0...65_535).contains(url.port ?? 0) else { throw invalid("URL", "its port is not below 65536") }
+        guard let origin else { throw invalid("URL", "it has no host") }
+        guard (0...65_535).contains(origin.port) else { throw invalid("URL", "its port is not below 65536") }
     }
 
     private func validate(_ field: HTTPHeader) throws {

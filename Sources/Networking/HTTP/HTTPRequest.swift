@@ -7,6 +7,7 @@ public struct HTTPRequest: Sendable {
     private struct Parts {
         var method: HTTPMethod
         var url: URL
+        var origin: HTTPOrigin?
         var headers: HTTPHeaders
         var body: HTTPBody
         var timeouts: RequestTimeouts
@@ -40,8 +41,14 @@ public struct HTTPRequest: Sendable {
     /// Where it goes: an absolute `http` or `https` URL.
     public var url: URL {
         get { storage.parts.url }
-        set { parts.url = newValue }
+        set {
+            parts.url = newValue
+            parts.origin = HTTPOrigin(newValue)
+        }
     }
+
+    /// The origin of the URL; nil where that has no scheme or no host. It is read once, since every policy asks for it.
+    public var origin: HTTPOrigin? { storage.parts.origin }
 
     /// The header fields. Those that describe the body are added from it where none of their name is here.
     public var headers: HTTPHeaders {
@@ -72,7 +79,16 @@ public struct HTTPRequest: Sendable {
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: RequestTimeouts = RequestTimeouts()
     ) {
-        storage = Storage(Parts(method: method, url: url, headers: headers, body: body, timeouts: timeouts))
+        self.init(method, url, of: HTTPOrigin(url), headers: headers, body: body, timeouts: timeouts)
+    }
+
+    /// Makes a request whose origin is known already.
+    init(
+        _ method: HTTPMethod, _ url: URL, of origin: HTTPOrigin?, headers: HTTPHeaders = [], body: HTTPBody = .empty,
+        timeouts: RequestTimeouts
+    ) {
+        storage = Storage(
+            Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 
     /// The setting of a typed option.

@@ -23,10 +23,19 @@ extension RequestOption {
 
 /// The options of one request, by their type. They are never sent and never printed.
 public struct RequestOptions: Sendable {
+    /// The value of one option. It is found by the option's type, so that its own type is known without a cast that looks for it.
+    private final class Box<Option: RequestOption>: Sendable {
+        let value: Option.Value
+
+        init(_ value: Option.Value) {
+            self.value = value
+        }
+    }
+
     private struct Entry: Sendable {
         let key: ObjectIdentifier
         let isSensitive: Bool
-        var value: any Sendable
+        var box: any AnyObject & Sendable
     }
 
     private var entries: [Entry] = []
@@ -38,15 +47,18 @@ public struct RequestOptions: Sendable {
     public subscript<Option: RequestOption>(option: Option.Type) -> Option.Value {
         get {
             let key = ObjectIdentifier(option)
-            let entry = entries.first { $0.key == key }
-            return entry?.value as? Option.Value ?? Option.defaultOption
+            for entry in entries where entry.key == key {
+                // Cannot fail: the setter below, the only one, puts a box of this option under the option's key.
+                return unsafeDowncast(entry.box, to: Box<Option>.self).value
+            }
+            return Option.defaultOption
         }
         set {
             let key = ObjectIdentifier(option)
             if let index = entries.firstIndex(where: { $0.key == key }) {
-                entries[index].value = newValue
+                entries[index].box = Box<Option>(newValue)
             } else {
-                entries.append(Entry(key: key, isSensitive: option.isSensitive, value: newValue))
+                entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
             }
         }
     }

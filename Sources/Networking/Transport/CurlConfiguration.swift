@@ -84,7 +84,20 @@
 
     extension CurlConfiguration {
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part.
-        func validate() throws {
+        func validate(for features: CurlLibrary.Features) throws {
+            try validateLimits()
+            try validateProxy()
+            try validateTLS()
+            let wanted: [(part: String, isWanted: Bool, feature: CurlLibrary.Features)] = [
+                ("addressFamily", addressFamily == .v6, .ipv6), ("unixSocketPath", unixSocketPath != nil, .unixSockets),
+                ("proxy", proxy.isSecure, .httpsProxies), ("tls", tls != TLSConfiguration(), .tls),
+            ]
+            for (part, isWanted, feature) in wanted where isWanted && !features.contains(feature) {
+                throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl was built without it")
+            }
+        }
+
+        private func validateLimits() throws {
             let counts = [
                 ("threads", threads), ("limits.connectionsPerHost", limits.connectionsPerHost ?? 1),
                 ("limits.connections", limits.connections ?? 1), ("limits.bufferedBytes", limits.bufferedBytes),
@@ -96,13 +109,18 @@
             guard limits.idleConnections >= 0 else {
                 throw NetworkError(.invalidRequest, reason: "limits.idleConnections: it is less than zero")
             }
-            if case .url(let url) = proxy {
-                guard let scheme = url.scheme?.lowercased(), CurlConfiguration.proxySchemes.contains(scheme),
-                    let host = url.host, !host.isEmpty, (0...65_535).contains(url.port ?? 0)
-                else {
-                    throw NetworkError(.invalidRequest, reason: "proxy: it is no http, https or socks URL with a host")
-                }
+        }
+
+        private func validateProxy() throws {
+            guard case .url(let url) = proxy else { return }
+            guard let scheme = url.scheme?.lowercased(), CurlConfiguration.proxySchemes.contains(scheme),
+                let host = url.host, !host.isEmpty, (0...65_535).contains(url.port ?? 0)
+            else {
+                throw NetworkError(.invalidRequest, reason: "proxy: it is no http, https or socks URL with a host")
             }
+        }
+
+        private func validateTLS() throws {
             switch tls.trust {
             case .system: break
             case .file(let file): try CurlConfiguration.check(file, "tls.trust")
@@ -158,6 +176,9 @@
                 !(environment[$0] ?? "").isEmpty
             }
         }
+
+        /// Whether the way to the proxy is a TLS connection itself.
+        var isSecure: Bool { if case .url(let url) = self { url.scheme?.lowercased() == "https" } else { false } }
 
         /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
         case url(URL)

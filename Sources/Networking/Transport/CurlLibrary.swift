@@ -2,34 +2,60 @@
     import CLibcurl
 
     /// The system's libcurl, loaded at run time: the same that Foundation's networking needs.
-    enum CurlLibrary {
+    struct CurlLibrary: Sendable {
         /// Why there is none.
         enum Fault: Error, Equatable, CustomStringConvertible {
             /// There is no `libcurl.so.4`.
             case notFound
             /// It is older than 7.68.
             case tooOld
+            /// It looks names up on the thread that carries every request.
+            case blocking
 
             var description: String {
                 switch self {
                 case .notFound: "there is no libcurl on this system"
                 case .tooOld: "this system's libcurl is older than 7.68"
+                case .blocking: "this system's libcurl was built without asynchronous name lookup"
                 }
             }
         }
+
+        /// What a library was built with.
+        struct Features: OptionSet, Sendable {
+            let rawValue: Int
+
+            static let ipv6 = Features(rawValue: CCURL_VERSION_IPV6)
+            static let tls = Features(rawValue: CCURL_VERSION_SSL)
+            static let gzip = Features(rawValue: CCURL_VERSION_LIBZ)
+            static let asynchronousLookup = Features(rawValue: CCURL_VERSION_ASYNCHDNS)
+            static let http2 = Features(rawValue: CCURL_VERSION_HTTP2)
+            static let unixSockets = Features(rawValue: CCURL_VERSION_UNIX_SOCKETS)
+            static let httpsProxies = Features(rawValue: CCURL_VERSION_HTTPS_PROXY)
+        }
+
+        /// What the library says it is, with the libraries it stands on: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
+        let version: String
+        let features: Features
 
         /// The outcome of loading it, once a process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }
 
         /// Loads a library, unless one is loaded already.
-        ///
-        /// - Returns: What the library says it is.
-        static func load(_ name: String) throws(Fault) -> String {
+        static func load(_ name: String) throws(Fault) -> CurlLibrary {
             switch clibcurl_load(name) {
-            case CLIBCURL_LOADED: clibcurl_version().map { String(cString: $0) } ?? ""
+            case CLIBCURL_LOADED: break
             case CLIBCURL_NOT_FOUND: throw .notFound
             default: throw .tooOld
             }
+            let version = clibcurl_version().map { String(cString: $0) } ?? ""
+            return try CurlLibrary(version: version, features: Features(rawValue: Int(clibcurl_features()))).checked()
+        }
+
+        /// The library, where it can carry requests beside each other.
+        func checked() throws(Fault) -> CurlLibrary {
+            guard features.contains(.asynchronousLookup) else { throw .blocking }
+            return self
         }
     }
 #endif

@@ -16,7 +16,7 @@
         /// The transport that services use where none is named, one a process; nil where libcurl cannot be had.
         public static let shared = try? CurlTransport()
 
-        private let library: String
+        private let library: CurlLibrary
         private let limits: CurlConfiguration.Limits
         private let loops: [CurlLoop]
         private let threads: Locked<[CurlThread]>
@@ -30,7 +30,7 @@
             case .success(let library): self.library = library
             case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
             }
-            try configuration.validate()
+            try configuration.validate(for: library.features)
             let perThread = configuration.perThread
             limits = perThread.limits
             loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread) }
@@ -94,7 +94,7 @@
     extension CurlTransport: CustomStringConvertible {
         /// The engine with the versions of what carries HTTP and TLS: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
         public var description: String {
-            let parts = library.split(separator: " ").enumerated().filter {
+            let parts = library.version.split(separator: " ").enumerated().filter {
                 $0.offset < 2 || $0.element.hasPrefix("nghttp2")
             }
             return "CurlTransport (\(parts.map(\.element).joined(separator: " ")))"

@@ -29,7 +29,7 @@ enum Redirect {
         } else if !request.body.isReplayable {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
-        if HTTPOrigin(target) != HTTPOrigin(request.url) {
+        if next.origin != request.origin {
             next.headers.removeAll { $0.isSensitive || $0.name == .host }
             next.options.removeSensitive()
         }
