@@ -101,14 +101,13 @@ extension Loopback {
                 return bytes
             }
             let other = try Exchange(transport)
-            let start = ContinuousClock.now
-            var calls = 0
-            while written.value < 32 << 20, calls < 10_000 {
+            var longest = Duration.zero
+            repeat {
+                let start = ContinuousClock.now
                 #expect(try await other.send(other.request()).text == "hello")
-                calls += 1
-            }
-            #expect(calls > 3)
-            #expect(ContinuousClock.now - start < .seconds(10))
+                longest = max(longest, ContinuousClock.now - start)
+            } while written.value < 64 << 20
+            #expect(longest < .seconds(2))
             #expect(try await download.value == 64 << 20)
         }
 
