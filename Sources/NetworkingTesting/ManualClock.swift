@@ -70,6 +70,18 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         for continuation in woken { continuation.resume() }
     }
 
+    /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.
+    ///
+    /// - Returns: By how much the time moved.
+    @discardableResult
+    public func advanceToNextSleeper(of count: Int = 1) async -> Duration {
+        await waitForSleepers(count)
+        let (earliest, now) = lock.withLock { (sleepers.values.map(\.instant).min(), instant) }
+        let step = max(earliest.map { now.duration(to: $0) } ?? .zero, .zero)
+        advance(by: step)
+        return step
+    }
+
     /// Waits until at least so many sleeps are under way.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in

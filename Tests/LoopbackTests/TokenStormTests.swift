@@ -21,8 +21,7 @@ extension Loopback {
         ) -> NetworkService {
             NetworkService(
                 environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
-                transport: transport,
-                limit: ConcurrencyLimit(limit))
+                traffic: TrafficPolicy(limit: ConcurrencyLimit(limit)), transport: transport)
         }
 
         @Test("On URLSession, too: 200 calls on a dead token, one refresh, every call answered")
@@ -136,7 +135,8 @@ extension Loopback {
                 }
             }
             let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session, limit: limit)
+                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
+                traffic: TrafficPolicy(limit: limit))
             let tally = Tally()
             await withTaskGroup(of: Void.self) { group in
                 for id in 0..<20 {

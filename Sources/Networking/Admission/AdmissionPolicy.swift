@@ -43,6 +43,8 @@ public enum AdmissionOutcome: Sendable {
 /// }
 /// ```
 public protocol AdmissionPolicy: Sendable {
+    /// Where it stands among the policies of its service; ``AdmissionStage/custom`` unless said otherwise.
+    var stage: AdmissionStage { get }
     /// Lets the request in at once, or answers nil for "not now". While others wait their turn, newcomers are refused.
     ///
     /// - Throws: What ends the call where it may not go at all.
@@ -53,4 +55,9 @@ public protocol AdmissionPolicy: Sendable {
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket
     /// Takes a ticket back; is called once a ticket.
     func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome)
+}
+
+extension AdmissionPolicy {
+    /// Between the gates and the limits.
+    public var stage: AdmissionStage { .custom }
 }

@@ -1,111 +1,151 @@
 import Foundation
 
-/// Lets so many requests a host be on their way at once; the rest wait, first come first served.
+/// Lets so many requests be on their way at once, for each host and in all; the rest wait, the most urgent first, and of equally
+/// urgent ones (``RequestPriority``) first come first served.
 ///
 /// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that ask for
 /// ``AdmissionOption/Value/unlimited`` take no place.
 public final class ConcurrencyLimit: AdmissionPolicy {
+    private typealias Turn = Settlement<Void>
+
     private struct Host: Sendable {
         var active = 0
-        /// Who waits, by the order of coming; those that left early are gone from here, but not from the order.
-        var waiters: [UInt64: Settlement<Void>] = [:]
-        var nextInLine: UInt64 = 0
-        var nextID: UInt64 = 0
+        /// Those who wait, by their urgency.
+        var lines: [RequestPriority: WaitingLine<Turn>] = [:]
 
-        func isFull(_ limit: Int) -> Bool {
-            active >= limit || !waiters.isEmpty
+        var isIdle: Bool { active == 0 && lines.isEmpty }
+
+        /// Whose turn it would be: the first of the most urgent.
+        var next: (priority: RequestPriority, number: UInt64)? {
+            guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
+            return (priority, number)
         }
 
-        mutating func append(_ turn: Settlement<Void>) -> UInt64 {
-            defer { nextID += 1 }
-            waiters[nextID] = turn
-            return nextID
+        mutating func popNext() -> Turn? {
+            guard let priority = lines.keys.max() else { return nil }
+            defer { tidy(priority) }
+            return lines[priority]?.popFirst()
         }
 
-        mutating func popFirst() -> Settlement<Void>? {
-            while nextInLine < nextID {
-                defer { nextInLine += 1 }
-                if let turn = waiters.removeValue(forKey: nextInLine) { return turn }
-            }
-            return nil
+        mutating func tidy(_ priority: RequestPriority) {
+            if lines[priority]?.count == 0 { lines[priority] = nil }
         }
     }
 
-    private typealias State = [HTTPOrigin: Host]
+    private struct State: Sendable {
+        var hosts: [HTTPOrigin: Host] = [:]
+        var active = 0
+        var nextNumber: UInt64 = 0
+    }
 
     /// How many requests a host may be on their way at once.
     public let limit: Int
+    /// How many requests may be on their way at once to all hosts together; nil where that is not bounded.
+    public let total: Int?
     private let state = Locked(State())
 
     /// Makes a limit.
     ///
-    /// - Parameter limit: How many at once; 64 unless said otherwise, never less than 1.
-    public init(_ limit: Int = 64) {
+    /// - Parameters:
+    ///   - limit: How many at once a host; 64 unless said otherwise, never less than 1.
+    ///   - total: How many at once in all; as many as there are unless said otherwise, never less than 1.
+    public init(_ limit: Int = 64, total: Int? = nil) {
         self.limit = max(limit, 1)
+        self.total = total.map { max($0, 1) }
     }
 
+    /// After the gates, so that nobody holds a place while waiting for one of them.
+    public var stage: AdmissionStage { .limit }
+
     /// How many requests are on their way.
-    public var activeCount: Int { state.withLock { $0.values.reduce(0) { $0 + $1.active } } }
+    public var activeCount: Int { state.withLock { $0.active } }
 
     /// How many requests wait for a place.
-    public var waiterCount: Int { state.withLock { $0.values.reduce(0) { $0 + $1.waiters.count } } }
+    public var waiterCount: Int {
+        state.withLock { $0.hosts.values.reduce(0) { $0 + $1.lines.values.reduce(0) { $0 + $1.count } } }
+    }
 
     /// Takes a place where one is free and nobody waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-        guard let key = key(request) else { return AdmissionTicket() }
-        let isIn = state.withLock { hosts in
-            if let host = hosts[key], host.isFull(limit) { return false }
-            hosts[key, default: Host()].active += 1
-            return true
-        }
-        return isIn ? AdmissionTicket(key) : nil
+        guard let origin = origin(request) else { return AdmissionTicket() }
+        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionTicket(origin) : nil
     }
 
     /// Waits in the queue of the request's host.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-        guard let key = key(request) else { return AdmissionTicket() }
-        let turn = Settlement<Void>()
-        guard let id = takePlace(key, or: turn) else { return AdmissionTicket(key) }
+        guard let origin = origin(request) else { return AdmissionTicket() }
+        let priority = request[option: RequestPriority.self]
+        let turn = Turn()
+        let number: UInt64? = state.withLock { state in
+            if takePlace(at: origin, &state) { return nil }
+            defer { state.nextNumber += 1 }
+            state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()]
+                .append(turn, number: state.nextNumber)
+            return state.nextNumber
+        }
+        guard let number else { return AdmissionTicket(origin) }
         do {
             try await turn.value()
         } catch {
-            state.withLock { _ = $0[key]?.waiters.removeValue(forKey: id) }
+            leaveLine(origin, priority, number)
             throw error
         }
-        return AdmissionTicket(key)
+        return AdmissionTicket(origin)
     }
 
     /// Hands the place to the next in the queue, or sets it free.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let key = ticket.context as? HTTPOrigin else { return }
-        while let next = nextTurn(key) {
-            // A waiter that has left settles nothing: the place goes to the one behind it.
-            if next.settle(.success(())) { return }
+        guard let origin = ticket.context as? HTTPOrigin else { return }
+        var freed = origin
+        while let next = nextTurn(freeing: freed) {
+            // A waiter that has left settles nothing: its place goes to the one behind it.
+            if next.turn.settle(.success(())) { return }
+            freed = next.origin
         }
     }
 
-    /// Takes a place where one is free and nobody waits for it; otherwise queues, and tells under which number.
-    private func takePlace(_ key: HTTPOrigin, or turn: Settlement<Void>) -> UInt64? {
-        let limit = limit
-        return state.withLock { hosts in
-            let isFull = hosts[key].map { $0.isFull(limit) } ?? false
-            if isFull { return hosts[key]?.append(turn) }
-            hosts[key, default: Host()].active += 1
-            return nil
+    /// Takes a place where there is one for newcomers: nobody waits whom it would pass over.
+    private func takePlace(at origin: HTTPOrigin, _ state: inout State) -> Bool {
+        guard state.active < total ?? .max else { return false }
+        let active = state.hosts[origin]?.active ?? 0
+        guard active < limit, state.hosts[origin]?.lines.isEmpty ?? true else { return false }
+        state.hosts[origin, default: Host()].active += 1
+        state.active += 1
+        return true
+    }
+
+    /// Sets a place free, and takes it for the one whose turn it is; nil where nobody can use it.
+    private func nextTurn(freeing origin: HTTPOrigin) -> (turn: Turn, origin: HTTPOrigin)? {
+        state.withLock { state in
+            state.active -= 1
+            state.hosts[origin]?.active -= 1
+            guard let next = total == nil ? origin : mostUrgent(state), let turn = state.hosts[next]?.popNext() else {
+                if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
+                return nil
+            }
+            state.active += 1
+            state.hosts[next]?.active += 1
+            if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
+            return (turn, next)
         }
     }
 
-    /// The one whose turn it is; nil where the place was set free, because nobody waits.
-    private func nextTurn(_ key: HTTPOrigin) -> Settlement<Void>? {
-        state.withLock { hosts in
-            if let turn = hosts[key]?.popFirst() { return turn }
-            hosts[key]?.active -= 1
-            if hosts[key]?.active == 0 { hosts[key] = nil }
-            return nil
+    /// The origin with a free place whose next in line has waited longest among the most urgent ones.
+    private func mostUrgent(_ state: State) -> HTTPOrigin? {
+        let candidates = state.hosts.filter { $0.value.active < limit }
+            .compactMap { origin, host in host.next.map { (origin, $0) } }
+        return candidates.min { ($1.1.priority, $0.1.number) < ($0.1.priority, $1.1.number) }?.0
+    }
+
+    private func leaveLine(_ origin: HTTPOrigin, _ priority: RequestPriority, _ number: UInt64) {
+        state.withLock { state in
+            guard state.hosts[origin]?.lines[priority]?.remove(number: number) == true else { return }
+            state.hosts[origin]?.tidy(priority)
+            if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
         }
     }
 
-    private func key(_ request: HTTPRequest) -> HTTPOrigin? {
+    private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
         request[option: AdmissionOption.self] == .required ? request.origin : nil
     }
 }

@@ -1,76 +1,89 @@
 /// The tickets of every policy of a service, entered at once; given back exactly once.
-struct Permit: ~Copyable {
-    /// One for each policy; nil where there is none.
-    private var tickets: [AdmissionTicket?]
+///
+/// It travels with the request as its ``HeldPlace``, so that a transport that has the request wait for another one gives it back early.
+final class Permit: HeldPlace {
+    /// One for each policy; empty once they have been given back.
+    private let tickets: Locked<[AdmissionTicket]>
     private let policies: [any AdmissionPolicy]
+
+    private init(_ tickets: [AdmissionTicket], of policies: [any AdmissionPolicy]) {
+        self.tickets = Locked(tickets)
+        self.policies = policies
+    }
 
     /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
     /// What is part of a token refresh enters none.
     static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) async throws -> Permit {
-        var permit = Permit(tickets: [], policies: policies)
-        guard request[option: AdmissionOption.self] != .refresh else { return permit }
-        var refusing = try permit.enterAll(but: nil, request, endpoint)
-        while let index = refusing {
+        guard request[option: AdmissionOption.self] != .refresh else { return Permit([], of: []) }
+        var entry = try enterAll(policies, but: nil, request, endpoint)
+        while case .refused(let index) = entry {
             let ticket = try await policies[index].enter(request, for: endpoint)
-            refusing = try permit.enterAll(but: (index, ticket), request, endpoint)
+            entry = try enterAll(policies, but: (index, ticket), request, endpoint)
         }
-        return permit
+        guard case .entered(let tickets) = entry else { return Permit([], of: []) }
+        return Permit(tickets, of: policies)
+    }
+
+    private enum Entry {
+        case entered([AdmissionTicket])
+        /// The policy that said "not now"; every ticket has been given back.
+        case refused(by: Int)
     }
 
     /// Takes every ticket, besides the one that is there already.
-    ///
-    /// - Returns: The policy that said "not now", in which case every ticket has been given back.
-    private mutating func enterAll(
-        but held: (index: Int, ticket: AdmissionTicket)?, _ request: HTTPRequest, _ endpoint: any Endpoint
-    ) throws -> Int? {
-        tickets = Array(repeating: nil, count: policies.count)
-        if let held { tickets[held.index] = held.ticket }
+    private static func enterAll(
+        _ policies: [any AdmissionPolicy], but held: (index: Int, ticket: AdmissionTicket)?, _ request: HTTPRequest,
+        _ endpoint: any Endpoint
+    ) throws -> Entry {
+        var tickets: [AdmissionTicket] = []
+        tickets.reserveCapacity(policies.count)
+        /// Gives back what has been taken so far, and the one held, wherever it stands.
+        func giveBack() {
+            if let held, held.index >= tickets.count { policies[held.index].leave(held.ticket, .notSent) }
+            for index in tickets.indices.reversed() { policies[index].leave(tickets[index], .notSent) }
+        }
         do {
-            for index in policies.indices where index != held?.index {
-                guard let ticket = try policies[index].tryEnter(request, for: endpoint) else {
-                    leave(.notSent)
-                    return index
+            for index in policies.indices {
+                if let held, held.index == index {
+                    tickets.append(held.ticket)
+                } else if let ticket = try policies[index].tryEnter(request, for: endpoint) {
+                    tickets.append(ticket)
+                } else {
+                    giveBack()
+                    return .refused(by: index)
                 }
-                tickets[index] = ticket
             }
-            return nil
+            return .entered(tickets)
         } catch {
-            leave(.notSent)
+            giveBack()
             throw error
         }
     }
 
-    private init(tickets: [AdmissionTicket?], policies: [any AdmissionPolicy]) {
-        self.tickets = tickets
-        self.policies = policies
-    }
-
-    /// Gives every ticket back, the one entered last first.
-    consuming func release(_ outcome: AdmissionOutcome) {
-        leave(outcome)
+    /// Gives every ticket back, the one entered last first, unless that has happened.
+    func release(_ outcome: AdmissionOutcome) {
+        let tickets = tickets.withLock { tickets in
+            defer { tickets = [] }
+            return tickets
+        }
+        for index in tickets.indices.reversed() { policies[index].leave(tickets[index], outcome) }
     }
 
     /// Gives every ticket back after an answer, whatever its status.
     ///
     /// Not inlined: the outcome is big, and must not become part of the function that waits for the answer.
     @inline(never)
-    consuming func release(after response: HTTPResponse) {
-        leave(.answered(response))
+    func release(after response: HTTPResponse) {
+        release(.answered(response))
+    }
+
+    func giveBack() {
+        release(.notSent)
     }
 
     deinit {
-        for index in tickets.indices.reversed() {
-            if let ticket = tickets[index] { policies[index].leave(ticket, .notSent) }
-        }
-    }
-
-    private mutating func leave(_ outcome: AdmissionOutcome) {
-        let tickets = tickets
-        self.tickets = []  // so that the deinit finds none
-        for index in tickets.indices.reversed() {
-            if let ticket = tickets[index] { policies[index].leave(ticket, outcome) }
-        }
+        release(.notSent)
     }
 }

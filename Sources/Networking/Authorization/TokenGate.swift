@@ -1,12 +1,15 @@
 /// Holds authorized requests back while the token is refreshed, and has one that is about to expire refreshed before it is sent.
 ///
-/// It also hears of each refusal, before the place of the refused request is handed on. Put it last among the policies of a service.
+/// It also hears of each refusal, before the place of the refused request is handed on.
 public struct TokenGate: AdmissionPolicy {
     private let supervisor: AccessTokenSupervisor
 
     init(supervisor: AccessTokenSupervisor) {
         self.supervisor = supervisor
     }
+
+    /// The last of all.
+    public var stage: AdmissionStage { .token }
 
     /// Lets the request in where the token can be sent, or where it needs none.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {

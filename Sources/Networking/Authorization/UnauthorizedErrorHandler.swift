@@ -33,7 +33,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
                 return .next(failure.networkError?.because(of: error) ?? failure.error)
             }
         }
-        return .retry(with: request)
+        return .retry(
+            with: request, because: reason == .withCurrent ? "there is a newer token" : "the token was refreshed")
     }
 }
 

@@ -32,10 +32,13 @@ final class CallScope: Endable {
     }
 
     let deadline: Deadline?
+    /// The call inside which this one is made.
+    let parent: CallScope?
     private let state = Locked(State())
 
-    init(deadline: Deadline? = nil) {
+    init(deadline: Deadline? = nil, inside parent: CallScope? = nil) {
         self.deadline = deadline
+        self.parent = parent
     }
 
     /// Whether the call has a place that others wait for: what it does meanwhile must not wait for one.

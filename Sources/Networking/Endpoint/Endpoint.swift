@@ -60,6 +60,9 @@ public protocol Endpoint: Sendable {
     var body: HTTPBody { get }
     /// How the call is authorized; not at all unless said otherwise.
     var authorizationType: AuthorizationType { get }
+    /// Whether the call carries an `Idempotency-Key`, so that a server that knows such keys does it once however often it is sent; none
+    /// unless said otherwise.
+    var idempotencyKey: IdempotencyKey { get }
     /// Typed options for adapters, policies, transports and handlers.
     var options: RequestOptions { get }
     /// Settings that win over the service's and lose against the call's.
@@ -84,6 +87,8 @@ extension Endpoint {
     public var body: HTTPBody { .empty }
     /// None.
     public var authorizationType: AuthorizationType { .none }
+    /// None.
+    public var idempotencyKey: IdempotencyKey { .none }
     /// None.
     public var options: RequestOptions { RequestOptions() }
     /// None.

@@ -8,11 +8,14 @@ struct EndpointRequest {
     /// The request before adapters: URL joined, body encoded, headers and options merged.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
-    func make(timeouts: RequestTimeouts) throws -> HTTPRequest {
+    func make(timeouts: RequestTimeouts, random: RandomSource = .system) throws -> HTTPRequest {
         let address = try address()
         var request = HTTPRequest(endpoint.method, try url(below: address), of: address.origin, timeouts: timeouts)
         request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
         request.options = endpoint.options
+        if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
+            request.headers.append(HTTPHeader(.idempotencyKey, key))
+        }
         do {
             request.body = try endpoint.body.encoded()
         } catch let error as NetworkError {

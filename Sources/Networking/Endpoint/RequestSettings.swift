@@ -6,6 +6,8 @@ public import Foundation
 /// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings(timeouts: .init(total: .seconds(3))))
 /// ```
 public struct RequestSettings: Sendable {
+    /// The environment, as a whole: server, prefix, headers and query; that of the service unless set.
+    public var environment: NetworkEnvironment?
     /// The timeouts; each one is left to the next in line by itself.
     public var timeouts: RequestTimeouts
     /// What judges the answer: ``Swift/Array/standard`` unless set; `[]` lets every status through.
@@ -23,8 +25,9 @@ public struct RequestSettings: Sendable {
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
-        callbackQueue: DispatchQueue? = nil
+        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil
     ) {
+        self.environment = environment
         self.timeouts = timeouts
         self.validators = validators
         self.maximumAttempts = maximumAttempts
@@ -39,7 +42,7 @@ public struct RequestSettings: Sendable {
             timeouts: timeouts.over(base.timeouts), validators: validators ?? base.validators,
             maximumAttempts: maximumAttempts ?? base.maximumAttempts,
             maximumResponseSize: maximumResponseSize ?? base.maximumResponseSize, decoder: decoder ?? base.decoder,
-            callbackQueue: callbackQueue ?? base.callbackQueue)
+            callbackQueue: callbackQueue ?? base.callbackQueue, environment: environment ?? base.environment)
     }
 
     /// What holds where nobody says anything.

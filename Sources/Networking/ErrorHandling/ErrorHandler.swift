@@ -19,12 +19,13 @@ public protocol ErrorHandler: Sendable {
 
 /// What an error handler wants to be done.
 public enum ErrorHandlingResult: Sendable {
-    /// The next handler is to look, with this error; after the last one the call ends with it.
-    case next(any Error)
+    /// The next handler is to look, with this error; after the last one the call ends with it. A handler that thought about a retry says
+    /// why it wants none; the reason is kept in ``RequestFailure/decisions`` and shown in the error's text.
+    case next(any Error, because: String? = nil)
     /// The call is to end with this error, now.
     case fail(any Error)
     /// The request is to be sent again, after a while and with another original request where one is given. Adapters run again.
-    case retry(after: Duration = .zero, with: HTTPRequest? = nil)
+    case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
 /// An error handler made of a closure.

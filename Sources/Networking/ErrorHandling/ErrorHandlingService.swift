@@ -1,10 +1,16 @@
 /// The error handlers of a service, in order.
 ///
 /// `ErrorHandlingService()` alone holds a ``GeneralErrorHandler``; with a list, it holds that list and nothing else. With an empty
-/// list every error is thrown as it is.
+/// list every error is thrown as it is. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
-    /// The handlers, the first one first.
+    private struct Registered: Sendable {
+        var handlers: [(id: UInt64, handler: any ErrorHandler)] = []
+        var nextID: UInt64 = 0
+    }
+
+    /// The handlers that it was made with, the first one first.
     public let handlers: [any ErrorHandler]
+    private let registered = Locked(Registered())
 
     /// What becomes of a failure.
     enum Verdict {
@@ -17,24 +23,46 @@ public struct ErrorHandlingService: Sendable {
         self.handlers = handlers
     }
 
+    /// Adds a handler while the app runs. It is asked before those that the service was made with, after those registered earlier; a
+    /// failure is handled by those that were there when it happened.
+    ///
+    /// - Returns: The token that takes the handler out again, when it is cancelled or released.
+    public func register(_ handler: some ErrorHandler) -> ObservationToken {
+        let id = registered.withLock { registered in
+            defer { registered.nextID += 1 }
+            registered.handlers.append((registered.nextID, handler))
+            return registered.nextID
+        }
+        return ObservationToken { [registered] in
+            registered.withLock { $0.handlers.removeAll { $0.id == id } }
+        }
+    }
+
     /// Asks the handlers one after another.
     ///
     /// - Parameters:
-    ///   - failure: What failed.
-    ///   - mayRetry: Whether a retry could be granted; otherwise a handler that asks for one is passed over.
+    ///   - failure: What failed; it keeps what was decided about it, and the error as the handlers left it.
+    ///   - refusing: Why a retry after that wait, with that request, cannot be granted; the handler is passed over then.
     ///   - isInterrupted: Asked after each handler; where the call has ended meanwhile, the rest is not asked.
     func verdict(
-        on failure: RequestFailure, mayRetry: (HTTPRequest?) -> Bool, isInterrupted: () -> Bool
+        on failure: inout RequestFailure, refusing: (Duration, HTTPRequest?) -> String?, isInterrupted: () -> Bool
     ) async -> Verdict {
-        var failure = failure
-        for handler in handlers {
+        for handler in registered.withLock({ $0.handlers.map(\.handler) }) + handlers {
             let result = await handler.handle(failure)
             if isInterrupted() { break }
             switch result {
-            case .next(let error): failure.error = error
-            case .fail(let error): return .fail(error)
-            case .retry(let delay, let request):
-                if mayRetry(request) { return .retry(after: delay, with: request) }
+            case .next(let error, let reason):
+                failure.error = error
+                if let reason { failure.decisions.append(RetryDecision(.noRetry, because: reason)) }
+            case .fail(let error):
+                return .fail(error)
+            case .retry(let delay, let request, let reason):
+                if let refusal = refusing(delay, request) {
+                    failure.decisions.append(RetryDecision(.noRetry, because: refusal))
+                    continue
+                }
+                failure.decisions.append(RetryDecision(.retry(after: delay), because: reason ?? failure.cause))
+                return .retry(after: delay, with: request)
             }
         }
         return .fail(failure.error)

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A failed attempt: everything that an error handler may want to know.
 public struct RequestFailure: Sendable {
@@ -16,14 +16,20 @@ public struct RequestFailure: Sendable {
     public internal(set) var error: any Error
     /// The number of the attempt, counted from 1.
     public let attempt: Int
-    /// The attempts of this call that failed before, the first one first.
+    /// When it failed, by the service's clock.
+    public let date: Date
+    /// The attempts of this call that failed before, the first one first, each with what was decided about it.
     public let earlierFailures: [RequestFailure]
+    /// What has been decided about sending it again, and why, the first decision first.
+    public internal(set) var decisions: [RetryDecision] = []
+    /// The error as it was before any handler.
+    public let originalError: any Error
 
     /// Makes a failure; useful to test a handler.
     public init(
         endpoint: any Endpoint, request: HTTPRequest? = nil, adaptedRequest: HTTPRequest? = nil,
         originalRequest: HTTPRequest? = nil, response: HTTPResponse? = nil, error: any Error, attempt: Int = 1,
-        earlierFailures: [RequestFailure] = []
+        date: Date = Date(), earlierFailures: [RequestFailure] = []
     ) {
         self.endpoint = endpoint
         self.request = request
@@ -31,7 +37,9 @@ public struct RequestFailure: Sendable {
         self.originalRequest = originalRequest
         self.response = response
         self.error = error
+        self.originalError = error
         self.attempt = attempt
+        self.date = date
         self.earlierFailures = earlierFailures
     }
 
@@ -47,8 +55,26 @@ public struct RequestFailure: Sendable {
     /// The status that came back, whatever went wrong.
     public var status: HTTPStatus? { response?.status }
 
-    /// The error as a network error, where it is one.
-    public var networkError: NetworkError? { error as? NetworkError }
+    /// The failure as a network error, also where a handler before has made another error of it; nil where it never was one.
+    public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
+
+    /// Whether the call was ended from outside, so that nothing can be mended.
+    var isInterruption: Bool {
+        switch networkError?.kind {
+        case .cancelled, .resetting, .deadlineTimedOut: true
+        default: false
+        }
+    }
+
+    /// Why it is not safe to repeat, in words.
+    var whyUnsafe: String {
+        guard let request else { return "nothing was sent" }
+        let unsafe = [adaptedRequest ?? request, request].first { !$0.method.isIdempotent } ?? request
+        return "\(unsafe.method) without an idempotency key"
+    }
+
+    /// What happened, in a few words: `503 Service Unavailable`.
+    var cause: String { networkError?.cause ?? "\(type(of: error))" }
 }
 
 extension RequestFailure: CustomStringConvertible {
@@ -57,11 +83,8 @@ extension RequestFailure: CustomStringConvertible {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
             ?? "`\(type(of: endpoint))` [not sent]"
-        return "<RequestFailure> from \(place): \(cause)"
-    }
-
-    private var cause: String {
-        guard let kind = networkError?.kind else { return "\(type(of: error))" }
-        return kind == .unacceptableStatus ? status?.description ?? kind.explanation : kind.explanation
+        guard let kind = networkError?.kind else { return "<RequestFailure> from \(place): \(type(of: error))" }
+        let words = kind == .unacceptableStatus ? status?.description ?? kind.explanation : kind.explanation
+        return "<RequestFailure> from \(place): \(([words] + decisions.map(\.description)).joined(separator: "; "))"
     }
 }

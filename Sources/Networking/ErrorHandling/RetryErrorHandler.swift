@@ -5,24 +5,43 @@ public struct RetryErrorHandler: ErrorHandler {
     private final class Identity: Sendable {}
 
     private let policy: RetryPolicy
+    private let budget: RetryBudget?
+    private let random: RandomSource
     private let identity = Identity()
 
-    /// How often each handler has had the call sent again; it travels with the call's original request.
-    private enum RetryCounts: RequestOption {
-        static let defaultOption: [ObjectIdentifier: Int] = [:]
+    /// What each handler has had done to the call so far; it travels with the call's original request.
+    private enum Histories: RequestOption {
+        static let defaultOption: [ObjectIdentifier: RetryPolicy.History] = [:]
     }
 
     /// Makes a handler of a policy.
-    public init(_ policy: RetryPolicy) {
+    ///
+    /// - Parameters:
+    ///   - policy: When to retry, where the endpoint has no policy of its own.
+    ///   - budget: What all retries of the service are paid from; put the same object among its admission policies, where it earns.
+    ///   - random: Where the jitter comes from.
+    public init(_ policy: RetryPolicy, budget: RetryBudget? = nil, random: RandomSource = .system) {
         self.policy = policy
+        self.budget = budget
+        self.random = random
     }
 
-    /// Asks for a retry, or passes the failure on.
+    /// Asks for a retry, or passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        guard var request = failure.originalRequest else { return .next(failure.error) }
-        let count = request[option: RetryCounts.self][ObjectIdentifier(identity), default: 0]
-        guard let delay = policy.delay(after: failure, earlierRetries: count) else { return .next(failure.error) }
-        request[option: RetryCounts.self][ObjectIdentifier(identity)] = count + 1
-        return .retry(after: delay, with: request)
+        guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
+        let policy = original[option: RetryPolicyOption.self] ?? policy
+        let key = ObjectIdentifier(identity)
+        var history = original[option: Histories.self][key, default: RetryPolicy.History()]
+        switch await policy.judge(failure, after: history, using: random) {
+        case .no(let reason):
+            return .next(failure.error, because: reason)
+        case .retry(let delay, let replacement):
+            guard budget?.spend() ?? true else { return .next(failure.error, because: "the retry budget is used up") }
+            history.retries += 1
+            history.lastDelay = delay
+            var request = replacement ?? original
+            request[option: Histories.self] = original[option: Histories.self].merging([key: history]) { $1 }
+            return .retry(after: delay, with: request, because: failure.cause)
+        }
     }
 }

@@ -1,70 +1,102 @@
 /// When to send a failed request again, and after how long: a pure value.
 ///
 /// ```swift
-/// let policy = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200), factor: 2, limit: .seconds(10)))
+/// let policy = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
+/// let stubborn = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)), on: .any)
 /// ```
+///
+/// Whatever fails, only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` says
+/// otherwise; a call that was cancelled never is, nor one whose body cannot be sent twice, nor one whose wait could not end before its
+/// total deadline. Where the server asks for time by `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
+///
+/// An endpoint may have a policy of its own: `options[RetryPolicyOption.self] = RetryPolicy(retries: 5)`.
 public struct RetryPolicy: Sendable {
-    /// How long to wait before a retry.
-    public enum Backoff: Hashable, Sendable {
-        /// Always the same time.
-        case constant(Duration)
-        /// The first time, then each `factor` (1 to 1,000) times the one before, never more than `limit`.
-        case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
-    }
-
     /// How often to send again at most.
-    public let retries: Int
+    public var retries: Int
     /// How long to wait before each.
-    public let backoff: Backoff
-    private let isRetryable: @Sendable (RequestFailure) -> Bool
+    public var backoff: Backoff
+    /// What chance does to the wait.
+    public var jitter: Jitter
+    /// Which failures are meant.
+    public var condition: RetryCondition
+    /// How long a wait that the server asks for may be; it is cut to that.
+    public var longestRetryAfter: Duration
+    /// Whether requests are repeated that may do twice what was to be done once.
+    public var repeatsUnsafeRequests: Bool
 
     /// Makes a policy.
     ///
     /// - Parameters:
     ///   - retries: How often to send again at most; 3 makes four attempts.
     ///   - backoff: How long to wait before each; not at all unless said otherwise.
-    ///   - isRetryable: Which failures to repeat; ``isTransient(_:)`` unless said otherwise. Whatever it says, only idempotent methods
-    ///     and requests with an `Idempotency-Key` are repeated.
+    ///   - jitter: What chance does to the wait; nothing unless said otherwise.
+    ///   - condition: Which failures are meant; ``RetryCondition/transient`` unless said otherwise.
+    ///   - longestRetryAfter: How long a wait that the server asks for may be; 60 seconds unless said otherwise.
+    ///   - repeatsUnsafeRequests: Whether requests are repeated that may do twice what was to be done once.
     public init(
-        retries: Int, backoff: Backoff = .constant(.zero),
-        isRetryable: @escaping @Sendable (RequestFailure) -> Bool = RetryPolicy.isTransient
+        retries: Int, backoff: Backoff = .constant(.zero), jitter: Jitter = .none,
+        on condition: RetryCondition = .transient, longestRetryAfter: Duration = .seconds(60),
+        repeatsUnsafeRequests: Bool = false
     ) {
         self.retries = max(retries, 0)
         self.backoff = backoff
-        self.isRetryable = isRetryable
+        self.jitter = jitter
+        self.condition = condition
+        self.longestRetryAfter = longestRetryAfter
+        self.repeatsUnsafeRequests = repeatsUnsafeRequests
     }
 
-    /// Whether a later attempt may well succeed: the connection could not be made or was lost, a timeout of the attempt, or one of the
-    /// statuses 408, 429, 500, 502, 503 and 504.
-    public static func isTransient(_ failure: RequestFailure) -> Bool {
-        guard let kind = failure.networkError?.kind else { return false }
-        guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
-        return transientStatuses.contains(status)
+    /// What most services want: two retries of what may pass, 200 ms and 400 ms at most, spread by chance.
+    public static let standard = RetryPolicy(
+        retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
+
+    /// What a policy has had done to a call so far.
+    struct History: Hashable, Sendable {
+        var retries = 0
+        var lastDelay: Duration?
     }
 
-    /// How long to wait before sending again; nil where that is not to be done.
-    ///
-    /// - Parameters:
-    ///   - failure: What failed.
-    ///   - earlierRetries: How often a policy has had this call sent again.
-    public func delay(after failure: RequestFailure, earlierRetries: Int) -> Duration? {
-        guard earlierRetries < retries, isRetryable(failure), failure.isSafeToRepeat else { return nil }
-        switch backoff {
-        case .constant(let delay):
-            return delay
-        case .exponential(let first, let factor, let limit):
-            var delay = min(first, limit)
-            for _ in 0..<earlierRetries where delay < limit { delay = min(delay * min(max(factor, 1), 1_000), limit) }
-            return delay
+    /// What it wants done about a failure.
+    enum Judgement: Sendable {
+        case retry(after: Duration, with: HTTPRequest?)
+        case no(because: String)
+    }
+
+    func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
+        let verdict = await condition.verdict(on: failure)
+        if case .no = verdict { return .no(because: "the policy is not about \(failure.cause)") }
+        guard history.retries < retries else {
+            return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
+        }
+        guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.whyUnsafe) }
+        switch verdict {
+        case .no, .now: return .retry(after: .zero, with: nil)
+        case .after(let delay): return .retry(after: delay, with: nil)
+        case .with(let request, let delay): return .retry(after: delay, with: request)
+        case .retry: return .retry(after: delay(after: failure, history, using: random), with: nil)
         }
     }
 
-    private static let transientStatuses: Set<HTTPStatus> = [
-        .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
-    ]
+    private func delay(after failure: RequestFailure, _ history: History, using random: RandomSource) -> Duration {
+        var random = random
+        let full = backoff.delay(before: history.retries)
+        let own: Duration
+        switch jitter {
+        case .none: own = full
+        case .full: own = .random(in: .zero...full, using: &random)
+        case .decorrelated:
+            let first = backoff.delay(before: 0)
+            let longest = min(max((history.lastDelay ?? first) * 3, first), max(backoff.limit, first))
+            own = .random(in: first...longest, using: &random)
+        }
+        guard let asked = failure.response?.headers.retryAfter?.delay(from: failure.date) else { return own }
+        return max(own, min(asked, longestRetryAfter))
+    }
+}
 
-    private static let transientKinds: Set<NetworkError.Kind> = [
-        .notConnected, .cannotResolveHost, .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead,
-        .truncatedBody, .connectTimedOut, .idleTimedOut,
-    ]
+/// A retry policy for one endpoint, in place of its service's; nil leaves it to the service, whose chain must hold a
+/// ``RetryErrorHandler`` either way.
+public enum RetryPolicyOption: RequestOption {
+    /// The service's.
+    public static var defaultOption: RetryPolicy? { nil }
 }

@@ -30,6 +30,12 @@ extension NetworkError.Kind {
     public static let noToken = Self(rawValue: "noToken")
 }
 
+/// Before anything is sent, by policy.
+extension NetworkError.Kind {
+    /// The host has failed so often of late that nothing is sent to it for a while: see `CircuitBreaker`.
+    public static let circuitOpen = Self(rawValue: "circuitOpen")
+}
+
 /// On the way.
 extension NetworkError.Kind {
     /// The system has no connection to a network.
@@ -155,6 +161,7 @@ extension NetworkError.Kind {
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
         .bodyUnreadable: "the request's body cannot be read", .bodyTooLarge: "the request's body is too large",
         .noToken: "no access token could be had",
+        .circuitOpen: "the host has failed too often of late",
         .notConnected: "there is no network connection", .cannotResolveHost: "the host's name cannot be resolved",
         .cannotConnect: "the host does not take the connection",
         .connectionLostBeforeHead: "the connection was lost before an answer came",

@@ -22,6 +22,10 @@ public struct NetworkError: Error {
     public var response: HTTPResponse?
     /// The error beneath.
     public var underlying: (any Error)?
+    /// How often the request was tried.
+    public var attempts = 1
+    /// Why it was not tried again, where somebody thought about it.
+    public var retryDecision: RetryDecision?
 
     /// Makes an error.
     public init(
@@ -40,10 +44,16 @@ public struct NetworkError: Error {
 }
 
 extension NetworkError: CustomStringConvertible, LocalizedError {
-    /// One line: method, host and path, then the reason. Neither query, credentials nor body.
+    /// One line: method, host and path, the reason, how often it was tried and why no more. Neither query, credentials nor body.
     public var description: String {
-        let cause = reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
-        return request.map { "\($0): \(cause)" } ?? cause
+        let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
+        let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"
+        return request.map { "\($0): \(text)" } ?? text
+    }
+
+    /// The reason alone: `503 Service Unavailable`.
+    var cause: String {
+        reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
     }
 
     /// The same line.

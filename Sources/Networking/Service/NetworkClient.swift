@@ -14,8 +14,14 @@ public final class NetworkClient: Sendable {
     public let settings: RequestSettings
     /// What tells the time.
     public let clock: NetworkClock
-    /// What carries a request, redirects followed.
+    /// Where chance comes from.
+    public let random: RandomSource
+    /// What carries a request: duplicates, redirects, cookies, then what the service was given.
     let transport: any Transport
+    /// The calls under way.
+    let calls = RunningCalls()
+    /// Whoever forgets something in a reset.
+    private let participants: [any ResetParticipant]
 
     /// Makes a client.
     ///
@@ -23,25 +29,62 @@ public final class NetworkClient: Sendable {
     ///   - environment: The server; without one every endpoint needs a base URL of its own.
     ///   - transport: What carries requests; ``PlatformTransport/shared`` where none is named.
     ///   - redirects: Which redirects are followed.
-    ///   - admission: What decides when a request may go; a limit of 64 a host unless said otherwise. Put a token's gate last.
+    ///   - duplicates: What becomes of equal requests; each is sent unless said otherwise.
+    ///   - cookies: The service's cookies; none are kept unless a jar is given.
+    ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said otherwise. They are put in
+    ///     the order of their ``AdmissionPolicy/stage``.
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
     ///   - errorHandlingService: What deals with failures; nothing unless said otherwise, so that raw errors are thrown.
     ///   - settings: What holds where neither call nor endpoint says anything.
     ///   - clock: What tells the time.
+    ///   - random: Where chance comes from: idempotency keys.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
-        redirects: RedirectPolicy = .standard, admission: [any AdmissionPolicy] = [ConcurrencyLimit()],
+        redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
+        admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
-        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous
+        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
+        random: RandomSource = .system
     ) {
+        let base = transport ?? PlatformTransport.shared
+        let policies = admission ?? TrafficPolicy().admission(on: clock)
         self.environment = environment
-        self.transport = RedirectFollowingTransport(transport ?? PlatformTransport.shared, policy: redirects)
-        self.admission = admission
+        self.transport = NetworkClient.chain(base, cookies, redirects, duplicates)
+        self.admission = policies.enumerated()
+            .sorted { ($0.element.stage, $0.offset) < ($1.element.stage, $1.offset) }.map(\.element)
         self.requestAdaptingService = requestAdaptingService
         self.errorHandlingService = errorHandlingService
         self.settings = settings.over(.standard)
         self.clock = clock
+        self.random = random
+        let parts: [any Sendable] = [base] + policies + requestAdaptingService.adapters + errorHandlingService.handlers
+        participants = parts.compactMap { $0 as? any ResetParticipant }
+    }
+
+    /// The transports in their order, the outermost last.
+    private static func chain(
+        _ base: any Transport, _ cookies: CookieJar?, _ redirects: RedirectPolicy,
+        _ duplicates: DuplicateRequestPolicy?
+    ) -> any Transport {
+        let carrying: any Transport = cookies.map { CookieTransport(base, jar: $0) } ?? base
+        let following = RedirectFollowingTransport(carrying, policy: redirects)
+        return duplicates.map { DuplicateHandlingTransport(following, policy: $0) } ?? following
+    }
+
+    /// Ends every call of the service, besides those it is called from, with ``NetworkError/Kind/resetting``, and returns when all of them have
+    /// returned and every ``ResetParticipant`` has forgotten. Calls made meanwhile end the same way; after that the service works on.
+    /// A token refresh goes on, with its calls. A second reset at the same time joins the first.
+    public func reset() async {
+        await calls.reset(participants)
+    }
+
+    /// Cancels every call under way whose endpoint the closure names; all of them unless said otherwise.
+    ///
+    /// - Returns: How many calls this made end.
+    @discardableResult
+    public func cancelAll(where isMeant: (any Endpoint) -> Bool = { _ in true }) -> Int {
+        calls.cancel(where: isMeant)
     }
 
     /// The journey of one call.

@@ -1,42 +1,49 @@
 extension NetworkService {
-    /// Makes a service of ``NetworkClient/init(environment:authorizedBy:transport:limit:adapters:handlers:settings:clock:)``, where every
-    /// parameter is told. A subclass that stores something of its own cannot call it and calls ``init(client:)`` in its place.
+    /// Makes a service of ``NetworkClient/init(environment:authorizedBy:traffic:transport:redirects:adapters:handlers:settings:clock:)``, where
+    /// every parameter is told. A subclass that stores something of its own cannot call it and calls ``init(client:)`` in its place.
     public convenience init(
-        environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor, transport: (any Transport)? = nil,
-        limit: ConcurrencyLimit = ConcurrencyLimit(), adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
+        environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
+        traffic: TrafficPolicy = TrafficPolicy(), transport: (any Transport)? = nil,
+        redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
         clock: NetworkClock = .continuous
     ) {
         self.init(
             client: NetworkClient(
-                environment: environment, authorizedBy: session, transport: transport, limit: limit, adapters: adapters,
-                handlers: handlers, settings: settings, clock: clock))
+                environment: environment, authorizedBy: session, traffic: traffic, transport: transport,
+                redirects: redirects, adapters: adapters, handlers: handlers, settings: settings, clock: clock))
     }
 }
 
 extension NetworkClient {
-    /// Makes a client whose authorized calls carry the token of a session, with its three parts in their places: the gate last among
-    /// the policies, the adapter after the default headers, the handler before the general mapping.
+    /// Makes a client whose parts stand in their places: those of the traffic policy, the three of the session, the general mapping last.
     ///
     /// - Parameters:
     ///   - environment: The server.
-    ///   - session: The token. Services that share it share its refresh.
+    ///   - session: The token; services that share it share its refresh. Nil for a service without tokens.
+    ///   - traffic: How much at once, what is repeated, and the like.
     ///   - transport: What carries requests; the shared engine of the platform where none is named.
-    ///   - limit: How many requests a host at once; pass one object to services that share a server.
+    ///   - redirects: Which redirects are followed.
     ///   - adapters: What dresses a request before the token is put on.
-    ///   - handlers: What deals with failures after the token's handler and before the general mapping.
+    ///   - handlers: What deals with failures after the token's handler and before retries and the general mapping.
     ///   - settings: What holds where neither call nor endpoint says anything.
     ///   - clock: What tells the time.
     public convenience init(
-        environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor, transport: (any Transport)? = nil,
-        limit: ConcurrencyLimit = ConcurrencyLimit(), adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
+        environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
+        traffic: TrafficPolicy = TrafficPolicy(), transport: (any Transport)? = nil,
+        redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
         clock: NetworkClock = .continuous
     ) {
+        let token: [any AdmissionPolicy] = session.map { [$0.gate] } ?? []
+        let dressing: [any RequestAdapter] = session.map { [$0.adapter] } ?? []
+        let repairing: [any ErrorHandler] = session.map { [$0.handler] } ?? []
         self.init(
-            environment: environment, transport: transport, admission: [limit, session.gate],
-            requestAdaptingService: RequestAdaptingService(adapters + [session.adapter]),
-            errorHandlingService: ErrorHandlingService([session.handler] + handlers + [GeneralErrorHandler()]),
-            settings: settings, clock: clock)
+            environment: environment, transport: transport, redirects: redirects, duplicates: traffic.duplicates,
+            cookies: traffic.cookies, admission: traffic.admission(on: clock) + token,
+            requestAdaptingService: RequestAdaptingService(adapters + dressing),
+            errorHandlingService: ErrorHandlingService(
+                repairing + handlers + traffic.handlers + [GeneralErrorHandler()]),
+            settings: settings, clock: clock, random: traffic.random)
     }
 }

@@ -21,17 +21,20 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
         self.client = client
     }
 
-    /// Makes a service. Every part has a default; see ``NetworkClient/init(environment:transport:redirects:admission:requestAdaptingService:errorHandlingService:settings:clock:)``.
+    /// Makes a service. Every part has a default; see
+    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:admission:requestAdaptingService:errorHandlingService:settings:clock:random:)``.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
-        redirects: RedirectPolicy = .standard, admission: [any AdmissionPolicy] = [ConcurrencyLimit()],
+        redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
+        admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
-        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous
+        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
+        random: RandomSource = .system
     ) {
         client = NetworkClient(
-            environment: environment, transport: transport, redirects: redirects, admission: admission,
-            requestAdaptingService: requestAdaptingService, errorHandlingService: errorHandlingService,
-            settings: settings, clock: clock)
+            environment: environment, transport: transport, redirects: redirects, duplicates: duplicates,
+            cookies: cookies, admission: admission, requestAdaptingService: requestAdaptingService,
+            errorHandlingService: errorHandlingService, settings: settings, clock: clock, random: random)
     }
 }

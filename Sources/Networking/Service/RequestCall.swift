@@ -43,8 +43,11 @@ struct RequestCall: Sendable {
     }
 
     /// Dresses the original request, and remembers it as it goes out.
-    mutating func adapt(_ original: HTTPRequest, with adapting: RequestAdaptingService) async throws -> HTTPRequest {
+    mutating func adapt(
+        _ original: HTTPRequest, holding permit: Permit, with adapting: RequestAdaptingService
+    ) async throws -> HTTPRequest {
         var request = original
+        request[option: HeldPlaceOption.self] = permit
         try await adapting.adapt(&request, for: endpoint)
         if let interruption = scope.interruption { throw interruption }
         adapted = request
@@ -68,16 +71,19 @@ struct RequestCall: Sendable {
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
         if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
-        let failure = failure(with: error)
+        var failure = failure(with: error)
+        let isCancelled = failure.networkError?.kind == .cancelled
         let verdict = await handling.verdict(
-            on: failure, mayRetry: { mayRetry(after: failure, with: $0) }, isInterrupted: { scope.interruption != nil })
+            on: &failure,
+            refusing: { isCancelled ? "the call was cancelled" : refusal(toRetryAfter: $0, with: $1) },
+            isInterrupted: { scope.interruption != nil })
         guard scope.interruption == nil else { throw await interrupted(handling) }
         failures.append(failure)
         forgetAttempt()
         switch verdict {
         case .fail(let error):
             guard scope.close() == nil else { throw await interrupted(handling) }
-            throw error
+            throw told(error, failure)
         case .retry(let delay, let request):
             original = request ?? original
             do { try await clock.wait(for: delay) } catch { throw await interrupted(handling) }
@@ -87,9 +93,18 @@ struct RequestCall: Sendable {
     /// The error of a call that was cancelled, reset or overtaken by its deadline: the chain maps it, and no retry is granted.
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
         response = nil  // of whatever came before, it is not what ended the call
-        let failure = failure(with: scope.interruption ?? .cancelled)
-        let verdict = await handling.verdict(on: failure, mayRetry: { _ in false }, isInterrupted: { false })
+        var failure = failure(with: scope.interruption ?? .cancelled)
+        let verdict = await handling.verdict(
+            on: &failure, refusing: { _, _ in "the call was ended" }, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return failure.error }
+        return error
+    }
+
+    /// The error that the call ends with, with what is known about its attempts.
+    private func told(_ error: any Error, _ failure: RequestFailure) -> any Error {
+        guard var error = error as? NetworkError else { return error }
+        error.attempts = max(attempt, 1)
+        error.retryDecision = failure.decisions.last
         return error
     }
 
@@ -102,7 +117,8 @@ struct RequestCall: Sendable {
     private func failure(with error: any Error) -> RequestFailure {
         RequestFailure(
             endpoint: endpoint, request: sent ?? original, adaptedRequest: adapted, originalRequest: original,
-            response: response, error: described(error), attempt: attempt, earlierFailures: failures)
+            response: response, error: described(error), attempt: attempt, date: clock.date(), earlierFailures: failures
+        )
     }
 
     /// The library's own errors with what was sent and what came back; an error of the user's code stays as it is.
@@ -115,10 +131,15 @@ struct RequestCall: Sendable {
         }
     }
 
-    private func mayRetry(after failure: RequestFailure, with replacement: HTTPRequest?) -> Bool {
-        guard failure.attempt < maximumAttempts, failure.networkError?.kind != .cancelled else { return false }
-        guard let request = replacement ?? original else { return false }
+    /// Why the call may not be sent again; nil where it may.
+    private func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
+        guard attempt < maximumAttempts else { return "\(maximumAttempts) attempts are the most" }
+        guard let request = replacement ?? original else { return "there is no request" }
         // A body that was never opened, because the attempt ended before it was sent, can be.
-        return request.body.isReplayable || sent == nil
+        guard request.body.isReplayable || sent == nil else { return "its body cannot be sent a second time" }
+        if let deadline = scope.deadline, delay > .zero, deadline.remaining <= delay {
+            return "the wait of \(delay) would not end before the call's deadline"
+        }
+        return nil
     }
 }

@@ -14,8 +14,11 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 let original = try call.begin { try makeRequest() }
                 let permit = try await Permit.enter(client.admission, original, for: endpoint)
                 call.scope.holdsPlace = true
-                defer { call.scope.holdsPlace = false }
-                let request = try await call.adapt(original, with: client.requestAdaptingService)
+                defer {
+                    call.scope.holdsPlace = false
+                    permit.giveBack()
+                }
+                let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
                 try response.validated(by: settings.validators ?? .standard)
                 let value = try converter.convert(response)
@@ -32,13 +35,12 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        let request = try EndpointRequest(endpoint: endpoint, environment: client.environment)
-            .make(timeouts: settings.timeouts)
-        return request
+        return try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
+            .make(timeouts: settings.timeouts, random: client.random)
     }
 
     /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it.
-    private func carry(_ request: HTTPRequest, giving permit: consuming Permit) async throws -> HTTPResponse {
+    private func carry(_ request: HTTPRequest, giving permit: Permit) async throws -> HTTPResponse {
         let limit = settings.maximumResponseSize ?? .max
         do {
             var response = try await client.transport.send(request, answering: .whenComplete(limit: limit))
@@ -57,12 +59,16 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 extension RequestPipeline {
     /// Runs in the caller's task, inside a scope that ends the library's waits.
     func run(in scope: CallScope? = nil) async throws -> Response<Value> {
-        let scope = scope ?? CallScope(deadline: deadline)
         let outer = CallScope.current
+        let scope = scope ?? CallScope(deadline: deadline, inside: outer)
+        // A refresh outlives a reset, and so do its calls.
+        let calls = RefreshMark.isSet ? nil : client.calls
         outer?.add(scope)
+        calls?.enter(scope, endpoint)
         defer {
             scope.leave()
             outer?.remove(scope)
+            calls?.leave(scope)
         }
         return try await CallScope.$current.withValue(scope) {
             var call = RequestCall(

@@ -219,7 +219,8 @@ struct AuthorizedCallTests {
             return AccessToken(user?.id ?? "")
         }
         let service = UserService(
-            environment: Fixture.environment, authorizedBy: session, transport: stub, limit: ConcurrencyLimit(1),
+            environment: Fixture.environment, authorizedBy: session,
+            traffic: TrafficPolicy(limit: ConcurrencyLimit(1)), transport: stub,
             adapters: [HeadersAdapter(["X-Api-Version": "2"])])
         holder.change { $0 = service }
         #expect(await Fixture.failure { _ = try await service.user("7") } as? GeneralRequestError == .noAuth)

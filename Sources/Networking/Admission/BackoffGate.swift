@@ -1,0 +1,98 @@
+/// Holds requests to a host back once it has asked for time, instead of having each of them collect the same refusal.
+///
+/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after an answer whose `RateLimit` field says that nothing
+/// remains; it opens when the time has passed. Requests that come meanwhile wait, unless their total deadline would pass before. A token
+/// refresh is never held back. Services that talk to the same server share the object.
+public final class BackoffGate: AdmissionPolicy {
+    /// What a gate tells about an origin.
+    public enum Event: Hashable, Sendable {
+        /// Requests wait, so long from now.
+        case closed(HTTPOrigin, for: Duration)
+        /// The time has passed; told when the next request goes.
+        case opened(HTTPOrigin)
+    }
+
+    /// Tells of every origin for which the gate closes or opens.
+    public let events = Broadcaster<Event>()
+    /// The longest time that the gate stays closed for one answer.
+    public let longest: Duration
+    private let clock: NetworkClock
+    /// When it opens again, for each origin for which it is closed.
+    private let closed = Locked<[HTTPOrigin: Duration]>([:])
+
+    /// Makes a gate.
+    ///
+    /// - Parameters:
+    ///   - longest: The longest time that it stays closed for one answer; what servers ask for is cut to that: 60 seconds unless said
+    ///     otherwise, and with zero the gate never closes.
+    ///   - clock: What tells the time.
+    public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
+        self.longest = longest
+        self.clock = clock
+    }
+
+    /// Before the limit, so that whoever waits here holds no place.
+    public var stage: AdmissionStage { .gate }
+
+    /// How long requests to an origin still wait; nil where they do not.
+    public func wait(for origin: HTTPOrigin) -> Duration? {
+        closed.withLock { $0[origin] }.flatMap { $0 > clock.now() ? $0 - clock.now() : nil }
+    }
+
+    /// Lets the request through where the gate is open.
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+        openingTime(for: request) == nil ? AdmissionTicket() : nil
+    }
+
+    /// Waits until the gate is open.
+    ///
+    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once where the call's deadline would pass before.
+    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+        while let opening = openingTime(for: request) {
+            let wait = opening - clock.now()
+            if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
+                throw NetworkError(
+                    .deadlineTimedOut, reason: "the host asked to wait for \(wait), longer than the call has left")
+            }
+            try await clock.wait(for: wait)
+        }
+        return AdmissionTicket()
+    }
+
+    /// Hears whether the host asks for time.
+    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+        guard case .answered(let response) = outcome, let origin = response.request.origin,
+            let asked = timeAsked(by: response)
+        else { return }
+        let wait = min(asked, longest)
+        guard wait > .zero else { return }
+        let opening = clock.now() + wait
+        let isLater = closed.withLock { closed in
+            guard closed[origin].map({ $0 < opening }) ?? true else { return false }
+            closed[origin] = opening
+            return true
+        }
+        if isLater { events.publish(.closed(origin, for: wait)) }
+    }
+
+    private func timeAsked(by response: HTTPResponse) -> Duration? {
+        if response.status == .tooManyRequests || response.status == .serviceUnavailable,
+            let asked = response.headers.retryAfter
+        {
+            return asked.delay(from: clock.date())
+        }
+        return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
+    }
+
+    /// When the gate opens for the request; nil where it is open.
+    private func openingTime(for request: HTTPRequest) -> Duration? {
+        let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
+            guard !closed.isEmpty, let origin = request.origin, let opening = closed[origin] else { return (nil, nil) }
+            guard opening <= clock.now() else { return (opening, nil) }
+            closed[origin] = nil
+            return (nil, origin)
+        }
+        if let opened { events.publish(.opened(opened)) }
+        return opening
+    }
+}

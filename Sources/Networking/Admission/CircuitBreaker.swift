@@ -1,0 +1,136 @@
+/// Sends nothing more to a host that fails too often, until a single request has shown that it works again.
+///
+/// For each origin it is closed (requests go), open (they end at once with ``NetworkError/Kind/circuitOpen``) or half open: after the
+/// pause one request goes as a probe, and whether the rest goes is decided by how that ends. Failures are answers of 500 and above,
+/// and requests without an answer; answers below 400 are successes; answers of 400 to 499, cancelled calls and what was never sent are neither.
+/// A token refresh always goes. Services that talk to the same server share the object.
+public final class CircuitBreaker: AdmissionPolicy {
+    /// When a breaker opens, and for how long.
+    public struct Configuration: Hashable, Sendable {
+        /// The share of failures, from 0 to 1, at which it opens.
+        public var failureRatio: Double
+        /// How many calls the window must have seen before it may.
+        public var minimumCalls: Int
+        /// How far back calls count.
+        public var window: Duration
+        /// How long it stays open before a probe goes.
+        public var pause: Duration
+
+        /// Makes a configuration: half of at least 10 calls within 10 seconds, and a pause of 30 seconds, unless said otherwise.
+        public init(
+            failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
+            pause: Duration = .seconds(30)
+        ) {
+            self.failureRatio = min(max(failureRatio, 0), 1)
+            self.minimumCalls = max(minimumCalls, 1)
+            self.window = max(window, .milliseconds(10))
+            self.pause = pause
+        }
+    }
+
+    /// Whether requests to an origin go.
+    public enum State: Hashable, Sendable {
+        /// They go.
+        case closed
+        /// They end at once.
+        case open
+        /// One at a time goes as a probe.
+        case halfOpen
+    }
+
+    /// What a breaker tells about an origin.
+    public struct Event: Hashable, Sendable {
+        /// The origin.
+        public let origin: HTTPOrigin
+        /// What it changed to.
+        public let state: State
+    }
+
+    /// What an admitted request is to the breaker.
+    private struct Pass: Sendable {
+        let origin: HTTPOrigin
+        let isProbe: Bool
+    }
+
+    /// Tells of every change.
+    public let events = Broadcaster<Event>()
+    private let configuration: Configuration
+    private let clock: NetworkClock
+    private let machines = Locked<[HTTPOrigin: CircuitMachine]>([:])
+
+    /// Makes a breaker, closed for every origin.
+    public init(_ configuration: Configuration = Configuration(), clock: NetworkClock = .continuous) {
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    /// The first of all, so that what has no prospect waits for nothing.
+    public var stage: AdmissionStage { .breaker }
+
+    /// Whether requests to an origin go.
+    public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
+
+    /// Lets the request through where the breaker is closed, or as a probe.
+    ///
+    /// - Throws: ``NetworkError/Kind/circuitOpen``.
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
+        guard let origin = request.origin else { return AdmissionTicket() }
+        let now = clock.now()
+        switch change(origin, { $0.enter(at: now) }) {
+        case .pass: return AdmissionTicket(Pass(origin: origin, isProbe: false))
+        case .probe: return AdmissionTicket(Pass(origin: origin, isProbe: true))
+        case .refuse(let wait):
+            let words = wait > .zero ? "try again in \(wait)" : "another request is finding out whether it works again"
+            throw NetworkError(
+                .circuitOpen, reason: "\(origin) has failed too often of late; \(words)", request: request)
+        }
+    }
+
+    /// Never waits: it lets the request through or ends it.
+    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket {
+        try tryEnter(request, for: endpoint) ?? AdmissionTicket()
+    }
+
+    /// Hears how the request ended.
+    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+        guard let pass = ticket.context as? Pass else { return }
+        let now = clock.now()
+        change(pass.origin) { $0.leave(outcome.judgement, wasProbe: pass.isProbe, at: now) }
+    }
+
+    @discardableResult
+    private func change<Result>(_ origin: HTTPOrigin, _ body: (inout CircuitMachine) -> Result) -> Result {
+        let (result, isChanged) = machines.withLock { machines in
+            var machine = machines[origin] ?? CircuitMachine(configuration)
+            let before = machine.state
+            let result = body(&machine)
+            machines[origin] = machine
+            if machine.state != before { events.enqueue(Event(origin: origin, state: machine.state)) }
+            return (result, machine.state != before)
+        }
+        if isChanged { events.deliver() }
+        return result
+    }
+}
+
+extension AdmissionOutcome {
+    /// What the end of a request tells about its host.
+    fileprivate var judgement: CircuitMachine.Judgement {
+        switch self {
+        case .answered(let response):
+            response.status.code >= 500 ? .failure : response.status.code < 400 ? .success : .neither
+        case .failed(let error): CircuitMachine.Judgement(NetworkError.wrapping(error).kind)
+        case .notSent: .neither
+        }
+    }
+}
+
+extension CircuitMachine.Judgement {
+    fileprivate init(_ kind: NetworkError.Kind) {
+        let aboutTheHost: Set<NetworkError.Kind> = [
+            .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,
+            .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse,
+        ]
+        self = aboutTheHost.contains(kind) ? .failure : .neither
+    }
+}

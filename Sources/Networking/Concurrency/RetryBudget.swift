@@ -1,0 +1,44 @@
+/// What a service may spend on retries: successes earn a share of one, each retry spends one.
+///
+/// While a server works, one request in ten may be a retry; once it fails, nothing is earned, and retries end with what is left, instead
+/// of multiplying the load that the server failed under. Make one a service, and put it both among its admission policies, where it
+/// earns, and into its `RetryErrorHandler`, where it spends; `TrafficPolicy` does both.
+public final class RetryBudget: Sendable {
+    /// What a success earns, in retries.
+    public let share: Double
+    /// How many retries can be saved up.
+    public let capacity: Double
+    private let saved: Locked<Double>
+
+    /// Makes a budget.
+    ///
+    /// - Parameters:
+    ///   - share: What a success earns, in retries: a tenth unless said otherwise; from 0 to 1.
+    ///   - reserve: How many retries there are to begin with.
+    ///   - capacity: How many can be saved up.
+    public init(share: Double = 0.1, reserve: Int = 3, capacity: Int = 10) {
+        self.share = min(max(share, 0), 1)
+        self.capacity = Double(max(capacity, reserve, 0))
+        saved = Locked(Double(max(reserve, 0)))
+    }
+
+    /// How many retries could be made now.
+    public var balance: Double { saved.withLock { $0 } }
+
+    /// Something succeeded.
+    func earn() {
+        saved.withLock { $0 = min($0 + share, capacity) }
+    }
+
+    /// Pays for one retry.
+    ///
+    /// - Returns: Whether there was enough.
+    func spend() -> Bool {
+        saved.withLock { saved in
+            // A sum of tenths is never quite whole.
+            guard saved > 1 - 1e-9 else { return false }
+            saved = max(saved - 1, 0)
+            return true
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// What a ``RetryCondition`` wants to be done about a failed attempt.
+public enum RetryVerdict: Sendable {
+    /// It is not sent again.
+    case no
+    /// It is sent again, as the policy's backoff and the server's `Retry-After` say.
+    case retry
+    /// It is sent again at once.
+    case now
+    /// It is sent again after a time of its own.
+    case after(Duration)
+    /// Another original request is sent in its place, after a time of its own. Adapters run on it.
+    case with(HTTPRequest, after: Duration = .zero)
+}
+
+/// Which failures a ``RetryPolicy`` is about, and what is to be done about each.
+///
+/// ```swift
+/// let policy = RetryPolicy(retries: 2, on: .statuses(.conflict, .serviceUnavailable))
+/// let login = RetryPolicy(retries: 1, on: .endpoint(LogIn.self))
+/// let other = RetryPolicy(retries: 1, on: RetryCondition { failure in
+///     await mirrors.isAvailable ? .with(mirrored(failure.originalRequest)) : .no
+/// })
+/// ```
+public struct RetryCondition: Sendable {
+    private let judge: @Sendable (RequestFailure) async -> RetryVerdict
+
+    /// Makes a condition of a closure.
+    public init(_ judge: @escaping @Sendable (RequestFailure) async -> RetryVerdict) {
+        self.judge = judge
+    }
+
+    func verdict(on failure: RequestFailure) async -> RetryVerdict {
+        await judge(failure)
+    }
+
+    private static func when(_ isRetried: @escaping @Sendable (RequestFailure) -> Bool) -> RetryCondition {
+        RetryCondition { isRetried($0) ? .retry : .no }
+    }
+}
+
+extension RetryCondition {
+    /// What a later attempt may well mend: the connection could not be made or was lost, a timeout of the attempt, one of the
+    /// statuses 408, 429, 500, 502, 503 and 504.
+    public static let transient = when { failure in
+        guard let kind = failure.networkError?.kind else { return false }
+        guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
+        return transientStatuses.contains(status)
+    }
+
+    /// Whatever fails.
+    public static let any = when { _ in true }
+
+    /// Answers with one of these statuses.
+    public static func statuses(_ statuses: HTTPStatus...) -> RetryCondition {
+        let statuses = Set(statuses)
+        return when { $0.status.map(statuses.contains) ?? false }
+    }
+
+    /// Failures of one of these kinds.
+    public static func kinds(_ kinds: NetworkError.Kind...) -> RetryCondition {
+        when { $0.networkError.map { kinds.contains($0.kind) } ?? false }
+    }
+
+    /// Errors of a type, such as a server error that an endpoint or a handler before made of the answer, or one underlying it.
+    public static func error<Failure: Error>(_ type: Failure.Type) -> RetryCondition {
+        when { $0.error is Failure || $0.networkError?.underlying is Failure }
+    }
+
+    /// Failures of calls of an endpoint type.
+    public static func endpoint<Call: Endpoint>(_ type: Call.Type) -> RetryCondition {
+        when { $0.endpoint is Call }
+    }
+
+    /// The first of several that wants the request sent again decides.
+    public static func first(of conditions: RetryCondition...) -> RetryCondition {
+        RetryCondition { failure in
+            for condition in conditions {
+                let verdict = await condition.verdict(on: failure)
+                if case .no = verdict { continue }
+                return verdict
+            }
+            return .no
+        }
+    }
+
+    private static let transientStatuses: Set<HTTPStatus> = [
+        .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
+    ]
+
+    private static let transientKinds: Set<NetworkError.Kind> = [
+        .notConnected, .cannotResolveHost, .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead,
+        .truncatedBody, .connectTimedOut, .idleTimedOut,
+    ]
+}

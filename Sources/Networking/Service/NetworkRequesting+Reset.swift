@@ -1,0 +1,28 @@
+public import Foundation
+
+/// Ending calls together.
+extension NetworkRequesting {
+    /// Ends every call and returns when all have returned: see ``NetworkClient/reset()``.
+    public func reset() async {
+        await client.reset()
+    }
+
+    /// Ends every call, and calls a closure when all have returned.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the closure is called.
+    ///   - completion: Is called once.
+    public func reset(on queue: DispatchQueue = .main, completion: @escaping @Sendable () -> Void) {
+        let client = client
+        Task.detached {
+            await client.reset()
+            queue.async(execute: completion)
+        }
+    }
+
+    /// Cancels every call under way whose endpoint the closure names: see ``NetworkClient/cancelAll(where:)``.
+    @discardableResult
+    public func cancelAll(where isMeant: (any Endpoint) -> Bool = { _ in true }) -> Int {
+        client.cancelAll(where: isMeant)
+    }
+}

@@ -1,0 +1,69 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// The cookies of one service, in a storage of Foundation's. A service has none unless it is given one: `cookies: CookieJar()`.
+///
+/// Which cookies a request carries is decided here, by RFC 6265 section 5.4: host, path, `Secure` and expiry, which Foundation's storage on Linux
+/// does not look at. Every method is safe from any thread.
+public final class CookieJar: Sendable {
+    private let storage: HTTPCookieStorage
+    private let date: @Sendable () -> Date
+
+    /// Makes a jar.
+    ///
+    /// - Parameters:
+    ///   - storage: Where the cookies are kept; unless one is given, in memory and nowhere else.
+    ///   - clock: What tells when a cookie has ended.
+    public init(_ storage: HTTPCookieStorage? = nil, clock: NetworkClock = .continuous) {
+        self.storage = storage ?? URLSessionConfiguration.ephemeral.httpCookieStorage ?? .shared
+        date = clock.date
+    }
+
+    /// Every cookie in the jar.
+    public var cookies: [HTTPCookie] { storage.cookies ?? [] }
+
+    /// The cookies that a request to a URL carries, those with the longest path first.
+    public func cookies(for url: URL) -> [HTTPCookie] {
+        let now = date()
+        return cookies.filter { $0.goes(to: url, at: now) }.sorted {
+            ($1.path.count, $0.name) < ($0.path.count, $1.name)
+        }
+    }
+
+    /// Empties the jar.
+    public func removeAll() {
+        for cookie in cookies { storage.deleteCookie(cookie) }
+    }
+
+    /// Takes what an answer sets.
+    func keep(_ headers: HTTPHeaders, from url: URL) {
+        let now = date()
+        for field in headers.values(for: .setCookie) {
+            guard let new = SetCookie(field, from: url, at: now) else { continue }
+            for old in cookies where new.replaces(old) { storage.deleteCookie(old) }
+            if let cookie = new.cookie(at: now) { storage.setCookie(cookie) }
+        }
+    }
+
+    /// The value of `Cookie` for a URL; nil where there is nothing to send.
+    func field(for url: URL) -> String? {
+        let cookies = cookies(for: url)
+        return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}
+
+extension HTTPCookie {
+    fileprivate func goes(to url: URL, at now: Date) -> Bool {
+        guard let host = url.host?.lowercased(), expiresDate.map({ $0 > now }) ?? true else { return false }
+        guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
+        let isForSubdomains = domain.hasPrefix(".")
+        guard host == domain || isForSubdomains && SetCookie.covers(String(domain.dropFirst()), host) else {
+            return false
+        }
+        let target = url.path(percentEncoded: true)
+        return target == path || path == "/" || target.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
+///
+/// Equal are requests of the same method, URL, header fields and body, as adapters made them: two users' tokens never meet. Compared are those
+/// with a safe method, unless the policy says otherwise, whose answer is wanted in memory and whose body is in memory. A service makes
+/// one for itself (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport.
+public final class DuplicateHandlingTransport: Transport {
+    /// What makes two requests equal.
+    private struct Key: Hashable, Sendable {
+        let method: HTTPMethod
+        let url: URL
+        let headers: HTTPHeaders
+        let body: Data
+        let limit: Int
+
+        /// The address alone: what it leaves open, equality settles.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(url)
+        }
+    }
+
+    private let base: any Transport
+    private let policy: DuplicateRequestPolicy
+    private let ignored: [HTTPHeaderName]
+    private let running = Locked<[Key: SharedTransfer]>([:])
+
+    /// Wraps a transport.
+    ///
+    /// - Parameters:
+    ///   - base: What carries the requests.
+    ///   - policy: What becomes of duplicates, where the request has no ``DuplicateRequestOption``.
+    ///   - ignored: Header fields that equal requests may differ in.
+    public init(
+        _ base: any Transport, policy: DuplicateRequestPolicy,
+        ignoring ignored: [HTTPHeaderName] = ["Traceparent", "Tracestate", "X-Request-ID"]
+    ) {
+        self.base = base
+        self.policy = policy
+        self.ignored = ignored
+    }
+
+    /// How many transfers are under way.
+    public var runningCount: Int { running.withLock { $0.count } }
+
+    /// Sends the request, or has it wait for an equal one.
+    ///
+    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
+    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        let policy = request[option: DuplicateRequestOption.self] ?? policy
+        guard let key = key(request, timing, policy) else { return try await base.send(request, answering: timing) }
+        switch try place(request, key, timing, policy) {
+        case .separate: return try await base.send(request, answering: timing)
+        case .waiting(let caller): return try await caller.response(to: request)
+        }
+    }
+
+    private enum Place {
+        case separate
+        case waiting(SharedTransfer.Caller)
+    }
+
+    /// Decides and attaches. Where the transfer decided about has gone meanwhile, it decides anew.
+    private func place(
+        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
+    ) throws -> Place {
+        while true {
+            guard let transfer = running.withLock({ $0[key] }) else {
+                guard let caller = begin(request, key, timing, replacing: nil) else { continue }
+                return .waiting(caller)
+            }
+            switch policy.decision(running: transfer.request, new: request).action {
+            case .separate:
+                return .separate
+            case .share(let audience):
+                guard let place = try share(transfer, audience) else { continue }
+                // Whoever waits for another one's transfer needs no place of its own, unless that one leaves it alone with it.
+                if case .everybody = audience { request[option: HeldPlaceOption.self]?.giveBack() }
+                return place
+            case .restart(let audience):
+                guard let caller = begin(request, key, timing, replacing: transfer) else { continue }
+                transfer.cancel("a newer equal request took its place")
+                guard case .observer(let observer) = audience else { return .waiting(caller) }
+                _ = caller.transfer.observe(observer)
+                caller.leave()
+                throw SharedTransfer.superseded("its answer goes to an observer")
+            }
+        }
+    }
+
+    /// Attaches to a transfer; nil where that is over.
+    private func share(_ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience) throws
+        -> Place?
+    {
+        switch audience {
+        case .earlier:
+            throw SharedTransfer.superseded("an equal request is on its way")
+        case .everybody:
+            return transfer.attach().map { .waiting($0) }
+        case .latest:
+            return transfer.attach(superseding: "a newer equal request took its place").map { .waiting($0) }
+        case .observer(let observer):
+            guard transfer.observe(observer) else { return nil }
+            transfer.supersede("the answer goes to an observer")
+            throw SharedTransfer.superseded("its answer goes to an observer")
+        }
+    }
+
+    /// Begins a transfer, unless another one than the one to be replaced is there by now.
+    private func begin(
+        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer?
+    ) -> SharedTransfer.Caller? {
+        let transfer = SharedTransfer(request) { [running] ended in
+            running.withLock { if $0[key] === ended { $0[key] = nil } }
+        }
+        let caller = transfer.attach()
+        let isFirst = running.withLock { running in
+            guard running[key] === old else { return false }
+            running[key] = transfer
+            return true
+        }
+        guard isFirst else { return nil }
+        transfer.begin(timing, on: base)
+        return caller
+    }
+
+    /// What the request is known by; nil where it is compared with none.
+    private func key(_ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy) -> Key? {
+        guard case .whenComplete(let limit) = timing, let body = request.body.data,
+            request.method.isSafe || policy.includesUnsafeMethods
+        else { return nil }
+        var headers = request.allHeaders
+        if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
+        return Key(method: request.method, url: request.url, headers: headers, body: body, limit: limit)
+    }
+}

@@ -1,0 +1,134 @@
+/// One transfer for which several calls may wait.
+///
+/// It runs in a task of its own, so that no caller's end is its end: only when the last one has left is it cancelled.
+final class SharedTransfer: Sendable {
+    typealias Outcome = Result<HTTPResponse, any Error>
+
+    private struct State: Sendable {
+        var callers: [UInt64: Settlement<HTTPResponse>] = [:]
+        var nextID: UInt64 = 0
+        var observers: [@Sendable (Outcome) -> Void] = []
+        var task: Task<Void, Never>?
+        var isOver = false
+    }
+
+    /// The request that began it.
+    let request: HTTPRequest
+    private let onEnd: @Sendable (SharedTransfer) -> Void
+    private let state = Locked(State())
+
+    /// - Parameter onEnd: Is called once, when nobody can attach any more and before anybody is answered.
+    init(_ request: HTTPRequest, onEnd: @escaping @Sendable (SharedTransfer) -> Void) {
+        self.request = request
+        self.onEnd = onEnd
+    }
+
+    /// Begins the transfer.
+    func begin(_ timing: AnswerTiming, on base: any Transport) {
+        let task = DetachedStart.run { [self] in
+            let outcome: Outcome
+            do { outcome = .success(try await base.send(request, answering: timing)) } catch {
+                outcome = .failure(error)
+            }
+            end(outcome)
+        }
+        let isUnwanted = state.withLock { state in
+            state.task = state.isOver ? nil : task
+            return state.isOver
+        }
+        // Everybody may have left before the task was there to be cancelled.
+        if isUnwanted { task.cancel() }
+    }
+
+    /// Adds a caller; nil where the transfer is over.
+    ///
+    /// - Parameter reason: Why the callers so far end; nil where they stay.
+    func attach(superseding reason: String? = nil) -> Caller? {
+        let turn = Settlement<HTTPResponse>()
+        let (caller, superseded): (Caller?, [UInt64: Settlement<HTTPResponse>]) = state.withLock { state in
+            guard !state.isOver else { return (nil, [:]) }
+            let before = state.callers
+            if reason != nil { state.callers = [:] }
+            defer { state.nextID += 1 }
+            state.callers[state.nextID] = turn
+            return (Caller(transfer: self, id: state.nextID, turn: turn), reason == nil ? [:] : before)
+        }
+        for earlier in superseded.values { earlier.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
+        return caller
+    }
+
+    /// Has a closure told of the outcome; false where the transfer is over.
+    func observe(_ observer: @escaping @Sendable (Outcome) -> Void) -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return false }
+            state.observers.append(observer)
+            return true
+        }
+    }
+
+    /// Ends every caller so far, and goes on.
+    func supersede(_ reason: String) {
+        let callers = state.withLock { state in
+            defer { state.callers = [:] }
+            return state.callers
+        }
+        for caller in callers.values { caller.settle(.failure(SharedTransfer.superseded(reason))) }
+    }
+
+    /// Ends the transfer with everybody who waits for it.
+    func cancel(_ reason: String) {
+        end(.failure(SharedTransfer.superseded(reason)))
+    }
+
+    /// One caller leaves; the last one takes the transfer along.
+    fileprivate func detach(_ id: UInt64) {
+        let isAbandoned = state.withLock { state in
+            state.callers[id] = nil
+            return state.callers.isEmpty && state.observers.isEmpty
+        }
+        if isAbandoned { end(.failure(NetworkError(.cancelled))) }
+    }
+
+    private func end(_ outcome: Outcome) {
+        let ended: State? = state.withLock { state in
+            guard !state.isOver else { return nil }
+            defer { state = State(isOver: true) }
+            return state
+        }
+        guard let ended else { return }
+        onEnd(self)
+        ended.task?.cancel()
+        for caller in ended.callers.values { caller.settle(outcome) }
+        for observer in ended.observers { observer(outcome) }
+    }
+
+    static func superseded(_ reason: String) -> NetworkError {
+        NetworkError(.cancelled, reason: reason)
+    }
+
+    /// One who waits for a transfer.
+    struct Caller: Sendable {
+        let transfer: SharedTransfer
+        fileprivate let id: UInt64
+        fileprivate let turn: Settlement<HTTPResponse>
+
+        /// Stops waiting, before it has begun to.
+        func leave() {
+            transfer.detach(id)
+        }
+
+        /// The answer, with the caller's own options in place of those of the one who began.
+        func response(to request: HTTPRequest) async throws -> HTTPResponse {
+            do {
+                var response = try await turn.value()
+                let isElsewhere = response.request.origin != request.origin
+                response.request.options = request.options
+                if isElsewhere { response.request.options.removeSensitive() }
+                return response
+            } catch {
+                transfer.detach(id)
+                throw NetworkError.wrapping(error).completed(request: request, response: nil)
+            }
+        }
+    }
+}
