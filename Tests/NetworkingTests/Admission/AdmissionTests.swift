@@ -61,6 +61,95 @@ struct AdmissionTests {
         #expect(try limit.tryEnter(request("b.example"), for: UserEndpoint.open) != nil)
     }
 
+    /// Has waiters queue one after another, lets them in one by one, and tells in which order.
+    private func order(
+        _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionTicket
+    ) async -> [String] {
+        let order = Box<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for (index, waiter) in waiters.enumerated() {
+                group.addTask {
+                    guard let ticket = try? await limit.enter(waiter.request, for: UserEndpoint.open) else { return }
+                    order.change { $0.append(waiter.name) }
+                    limit.leave(ticket, .notSent)
+                }
+                while limit.waiterCount <= index { await Task.yield() }
+            }
+            limit.leave(held, .notSent)
+        }
+        return order.value
+    }
+
+    @Test("The most urgent goes first, and of equally urgent ones the one that came first")
+    func priorities() async throws {
+        let limit = ConcurrencyLimit(1)
+        let held = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        var waiters: [(String, HTTPRequest)] = []
+        for (name, priority) in [
+            ("low1", RequestPriority.low), ("normal1", .normal), ("high1", .high), ("low2", .low), ("high2", .high),
+            ("higher", RequestPriority(99)),
+        ] {
+            var request = try request()
+            request[option: RequestPriority.self] = priority
+            waiters.append((name, request))
+        }
+        #expect(await order(limit, waiters, leaving: held) == ["higher", "high1", "high2", "normal1", "low1", "low2"])
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+    }
+
+    @Test("A limit in all holds over every host, and hands places on in order across them")
+    func total() async throws {
+        let limit = ConcurrencyLimit(64, total: 1)
+        let held = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))
+        #expect(try limit.tryEnter(request("b.example"), for: UserEndpoint.open) == nil)
+        var waiters: [(String, HTTPRequest)] = []
+        for host in ["b", "c", "a", "b", "d"] { waiters.append((host, try request("\(host).example"))) }
+        #expect(await order(limit, waiters, leaving: held) == ["b", "c", "a", "b", "d"])
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+    }
+
+    @Test("Who waits for a full host does not hold up the others of a limit in all")
+    func totalAndHost() async throws {
+        let limit = ConcurrencyLimit(1, total: 2)
+        let first = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))
+        let request = try request("a.example")
+        let waiting = Task { try await limit.enter(request, for: UserEndpoint.open) }
+        while limit.waiterCount < 1 { await Task.yield() }
+        let other = try #require(limit.tryEnter(try self.request("b.example"), for: UserEndpoint.open))
+        #expect(try limit.tryEnter(self.request("c.example"), for: UserEndpoint.open) == nil)
+        limit.leave(other, .notSent)
+        limit.leave(first, .notSent)
+        limit.leave(try await waiting.value, .notSent)
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A place is given back exactly once, also when it is given back early")
+    func givenBackOnce() async throws {
+        let limit = ConcurrencyLimit(2)
+        let request = try request()
+        let permit = try await Permit.enter([limit], request, for: UserEndpoint.open)
+        let other = try await Permit.enter([limit], request, for: UserEndpoint.open)
+        permit.giveBack()
+        permit.giveBack()
+        permit.release(.notSent)
+        #expect(limit.activeCount == 1)
+        other.giveBack()
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("However policies are listed, they are entered in the order of their stages and left in the opposite one")
+    func stages() async throws {
+        let log = Box<[String]>([])
+        let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {
+            LoggingPolicy("\($0)", log, stage: $0)
+        }
+        let service = UserService(
+            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) }, admission: policies)
+        try await service.request(UserEndpoint.open)
+        let order = ["breaker", "gate", "custom", "limit", "token"]
+        #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
+    }
+
     @Test("A request that asks for it takes no place and does not count")
     func unlimited() async throws {
         let limit = ConcurrencyLimit(1)
@@ -153,8 +242,10 @@ private final class LoggingPolicy: AdmissionPolicy {
     private let name: String
     private let log: Box<[String]>
     private let isOpen: Bool
+    let stage: AdmissionStage
 
-    init(_ name: String, _ log: Box<[String]>, isOpen: Bool = true) {
+    init(_ name: String, _ log: Box<[String]>, isOpen: Bool = true, stage: AdmissionStage = .custom) {
+        self.stage = stage
         self.name = name
         self.log = log
         self.isOpen = isOpen

@@ -81,15 +81,26 @@ final class ManualTransport: Transport, @unchecked Sendable {  // because of its
     private let lock = NSLock()
     private var waiting: [(request: HTTPRequest, answer: Settlement<HTTPResponse>)] = []
     private var watchers: [(count: Int, isThere: Settlement<Void>)] = []
+    private var received = 0
+    private var ended = 0
+
+    /// How many requests have come so far.
+    var count: Int { lock.withLock { received } }
+    /// How many were ended by their callers.
+    var endedCount: Int { lock.withLock { ended } }
 
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let answer = Settlement<HTTPResponse>()
         let satisfied = lock.withLock {
             waiting.append((request, answer))
+            received += 1
             return watchers.filter { $0.count <= waiting.count }
         }
         for watcher in satisfied { watcher.isThere.settle(.success(())) }
-        return try await answer.value()
+        do { return try await answer.value() } catch {
+            lock.withLock { ended += 1 }
+            throw error
+        }
     }
 
     func waitForRequests(_ count: Int = 1) async {

@@ -1,0 +1,159 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("The back-off gate")
+struct BackoffGateTests {
+    private let clock = ManualClock()
+    private let log = Box<[String]>([])
+
+    /// A service whose stub answers the first request as told and every other with "ok", and logs when each came.
+    private func service(
+        _ first: StubAnswer, traffic: TrafficPolicy = TrafficPolicy(), session: AccessTokenSupervisor? = nil
+    ) -> NetworkService {
+        let (clock, log) = (clock, log)
+        let stub = StubTransport(clock: clock.networkClock) { request in
+            let name = request.url.lastPathComponent
+            log.change { $0.append("\(name) \(Int(clock.now.offset / .milliseconds(1)))") }
+            return log.value.count == 1 ? first : .text("ok")
+        }
+        return NetworkService(
+            environment: Fixture.environment, authorizedBy: session, traffic: traffic, transport: stub,
+            clock: clock.networkClock)
+    }
+
+    private struct Named: Endpoint {
+        let name: String
+        var host = "api.example.com"
+        var baseURL: URL { URL(string: "https://\(host)") ?? NetworkEnvironment.noBaseURL }
+        var path: EndpointPath { "\(name)" }
+    }
+
+    private func refusal(_ seconds: Int, _ status: HTTPStatus = .tooManyRequests) -> StubAnswer {
+        StubAnswer(status, headers: [.retryAfter: "\(seconds)"])
+    }
+
+    @Test("After a 429 with Retry-After, sibling calls to that host wait instead of asking; other hosts are asked")
+    func siblings() async throws {
+        let service = service(refusal(5))
+        #expect(await Fixture.failure { try await service.request(Named(name: "first")) } != nil)
+        clock.advance(by: .seconds(2))
+        let waiting = (0..<3).map { service.task(Named(name: "sibling\($0)"), as: .void) }
+        await clock.waitForSleepers(3)
+        try await service.request(Named(name: "elsewhere", host: "other.example.com"))
+        clock.advance(by: .milliseconds(2_999))
+        #expect(log.value == ["first 0", "elsewhere 2000"])
+        clock.advance(by: .milliseconds(1))
+        for task in waiting { try await task.value }
+        #expect(log.value.dropFirst(2).sorted() == (0..<3).map { "sibling\($0) 5000" })
+    }
+
+    @Test("A retry waits for the gate, too: the whole timeline")
+    func withRetry() async throws {
+        let service = service(refusal(3, .serviceUnavailable), traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)))
+        let first = service.task(Named(name: "first"), as: .void)
+        await clock.waitForSleepers()
+        let second = service.task(Named(name: "second"), as: .void)
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(3))
+        try await first.value
+        try await second.value
+        #expect(log.value[0] == "first 0")
+        #expect(Set(log.value[1...]) == ["first 3000", "second 3000"])
+    }
+
+    @Test("Whoever waits at the gate holds no place")
+    func holdsNothing() async throws {
+        let limit = ConcurrencyLimit(1)
+        let service = service(refusal(5), traffic: TrafficPolicy(limit: limit))
+        _ = await Fixture.failure { try await service.request(Named(name: "first")) }
+        let task = service.task(Named(name: "second"), as: .void)
+        await clock.waitForSleepers()
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+        clock.advance(by: .seconds(5))
+        try await task.value
+    }
+
+    @Test("A call whose deadline would pass at the gate ends at once; a cancelled one leaves it")
+    func endings() async throws {
+        let service = service(refusal(5))
+        _ = await Fixture.failure { try await service.request(Named(name: "first")) }
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(4)))
+        let hasty = await Fixture.failure { try await service.request(Named(name: "hasty"), with: settings) }
+        #expect(hasty as? GeneralRequestError == .timedOut)
+        #expect(clock.now.offset == .zero)
+        let task = service.task(Named(name: "cancelled"), as: .void)
+        await clock.waitForSleepers()
+        #expect(task.cancel())
+        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
+        #expect(log.value == ["first 0"])
+    }
+
+    @Test("The token refresh passes a closed gate; the repeat with the new token waits")
+    func refresh() async throws {
+        struct Authorized: Endpoint {
+            let path: EndpointPath = "authorized"
+            let authorizationType = AuthorizationType.bearer
+        }
+        let holder = Box<NetworkService?>(nil)
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+            try await holder.value?.request(Named(name: "refresh"))
+            return AccessToken("new")
+        }
+        let service = service(
+            StubAnswer(.unauthorized, headers: ["RateLimit": "\"all\";r=0;t=5"]), session: session)
+        holder.change { $0 = service }
+        let task = service.task(Authorized(), as: .void)
+        #expect(await clock.advanceToNextSleeper() == .seconds(5))
+        try await task.value
+        #expect(log.value == ["authorized 0", "refresh 0", "authorized 5000"])
+        holder.change { $0 = nil }
+    }
+
+    @Test(
+        "RateLimit closes the gate when nothing remains",
+        arguments: [
+            ("\"default\";r=0;t=4", nil), ("limit=100, remaining=0, reset=4", nil),
+            ("\"a\";r=9;t=60, \"b\";r=0;t=4", nil), ("\"b\";r=0", "\"a\";q=10;w=60, \"b\";q=5;w=4"),
+        ] as [(String, String?)])
+    func rateLimit(limit: String, policy: String?) async throws {
+        var headers: HTTPHeaders = ["RateLimit": limit]
+        headers["RateLimit-Policy"] = policy
+        let service = service(StubAnswer(.ok, headers: headers))
+        try await service.request(Named(name: "first"))
+        let task = service.task(Named(name: "second"), as: .void)
+        #expect(await clock.advanceToNextSleeper() == .seconds(4))
+        try await task.value
+        #expect(log.value == ["first 0", "second 4000"])
+    }
+
+    @Test("RateLimit with something left, or unreadable, closes nothing", arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
+    func remaining(limit: String) async throws {
+        let service = service(StubAnswer(.ok, headers: ["RateLimit": limit]))
+        for _ in 0..<2 { try await service.request(Named(name: "call")) }
+        #expect(log.value == ["call 0", "call 0"])
+    }
+
+    @Test("The gate tells when it closes and opens, keeps the longest time asked for, and cuts what is too long")
+    func events() throws {
+        let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
+        let seen = Box<[BackoffGate.Event]>([])
+        let token = gate.events.observe { event in seen.change { $0.append(event) } }
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let origin = try #require(request.origin)
+        for seconds in [4, 2, 900] {
+            let answer = HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "\(seconds)"], to: request)
+            gate.leave(AdmissionTicket(), .answered(answer))
+        }
+        #expect(gate.wait(for: origin) == .seconds(10))
+        #expect(gate.tryEnter(request, for: UserEndpoint.open) == nil)
+        clock.advance(by: .seconds(10))
+        #expect(gate.tryEnter(request, for: UserEndpoint.open) != nil)
+        #expect(gate.wait(for: origin) == nil)
+        #expect(
+            seen.value == [.closed(origin, for: .seconds(4)), .closed(origin, for: .seconds(10)), .opened(origin)])
+        token.cancel()
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("The circuit breaker")
+struct CircuitBreakerTests {
+    private let clock = ManualClock()
+    private let request: HTTPRequest
+    private let origin: HTTPOrigin
+    private let breaker: CircuitBreaker
+
+    init() throws {
+        request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        origin = try #require(request.origin)
+        breaker = CircuitBreaker(
+            CircuitBreaker.Configuration(
+                failureRatio: 0.5, minimumCalls: 4, window: .seconds(10), pause: .seconds(30)),
+            clock: clock.networkClock)
+    }
+
+    private func call(_ outcome: AdmissionOutcome) throws {
+        breaker.leave(try enter(), outcome)
+    }
+
+    private func enter() throws -> AdmissionTicket {
+        try #require(try breaker.tryEnter(request, for: UserEndpoint.open))
+    }
+
+    private func answer(_ status: HTTPStatus) -> AdmissionOutcome { .answered(HTTPResponse(status, to: request)) }
+
+    private var isRefused: Bool {
+        do {
+            _ = try breaker.tryEnter(request, for: UserEndpoint.open)
+            return false
+        } catch {
+            return (error as? NetworkError)?.kind == .circuitOpen
+        }
+    }
+
+    private func open() throws {
+        for _ in 0..<4 { try call(answer(.badGateway)) }
+        #expect(breaker.state(of: origin) == .open)
+    }
+
+    @Test("It opens at the ratio, and not before so many calls")
+    func opens() throws {
+        for _ in 0..<3 { try call(answer(.badGateway)) }
+        #expect(breaker.state(of: origin) == .closed)
+        try call(answer(.ok))
+        for _ in 0..<3 { try call(answer(.ok)) }
+        #expect(breaker.state(of: origin) == .closed)
+        try call(.failed(NetworkError(.cannotConnect)))
+        #expect(breaker.state(of: origin) == .open)
+        #expect(isRefused)
+    }
+
+    @Test("Cancels, 4xx, and what was never sent are neither success nor failure")
+    func neither() throws {
+        for outcome in [
+            answer(.notFound), answer(.tooManyRequests), .failed(CancellationError()), .notSent,
+            .failed(NetworkError(.cancelled)), .failed(NetworkError(.invalidRequest)), .failed(Interruption.resetting),
+        ] {
+            for _ in 0..<20 { try call(outcome) }
+        }
+        #expect(breaker.state(of: origin) == .closed)
+        try open()
+    }
+
+    @Test("What lies further back than the window does not count")
+    func window() throws {
+        for _ in 0..<3 { try call(answer(.badGateway)) }
+        clock.advance(by: .seconds(11))
+        for _ in 0..<3 { try call(answer(.badGateway)) }
+        #expect(breaker.state(of: origin) == .closed)
+        clock.advance(by: .seconds(5))
+        try call(answer(.badGateway))
+        #expect(breaker.state(of: origin) == .open)
+    }
+
+    @Test("After the pause one probe goes at a time; its success closes, its failure opens anew")
+    func probing() throws {
+        try open()
+        clock.advance(by: .milliseconds(29_999))
+        #expect(isRefused)
+        clock.advance(by: .milliseconds(1))
+        let probe = try enter()
+        #expect(breaker.state(of: origin) == .halfOpen)
+        #expect(isRefused)
+        breaker.leave(probe, answer(.serviceUnavailable))
+        #expect(breaker.state(of: origin) == .open && isRefused)
+        clock.advance(by: .seconds(30))
+        try call(answer(.ok))
+        #expect(breaker.state(of: origin) == .closed)
+        for _ in 0..<3 { try call(answer(.badGateway)) }
+        #expect(breaker.state(of: origin) == .closed, "what was before the pause counts no more")
+    }
+
+    @Test("A cancelled probe lets the next one probe")
+    func cancelledProbe() throws {
+        try open()
+        clock.advance(by: .seconds(30))
+        for outcome in [AdmissionOutcome.notSent, .failed(Interruption.cancelled), answer(.notFound)] {
+            let probe = try enter()
+            #expect(isRefused)
+            breaker.leave(probe, outcome)
+            #expect(breaker.state(of: origin) == .halfOpen)
+        }
+        try call(answer(.ok))
+        #expect(breaker.state(of: origin) == .closed)
+    }
+
+    @Test("Calls that were under way when it opened judge nobody after")
+    func stragglers() throws {
+        let straggler = try enter()
+        try open()
+        clock.advance(by: .seconds(30))
+        let probe = try enter()
+        breaker.leave(straggler, answer(.ok))
+        #expect(breaker.state(of: origin) == .halfOpen && isRefused)
+        breaker.leave(probe, answer(.ok))
+        #expect(breaker.state(of: origin) == .closed)
+    }
+
+    @Test("Each origin has its own, and changes are told in order")
+    func origins() throws {
+        let seen = Box<[CircuitBreaker.State]>([])
+        let token = breaker.events.observe { event in seen.change { $0.append(event.state) } }
+        try open()
+        let other = HTTPRequest(.get, try #require(URL(string: "https://b.example/")))
+        #expect(try breaker.tryEnter(other, for: UserEndpoint.open) != nil)
+        clock.advance(by: .seconds(30))
+        try call(answer(.ok))
+        #expect(seen.value == [.open, .halfOpen, .closed])
+        token.cancel()
+    }
+
+    @Test("In a service: the call ends before it waits for anything, with the host, the wait and no retry")
+    func inService() async throws {
+        let stub = StubTransport(clock: clock.networkClock) { _ in .down }
+        let limit = ConcurrencyLimit(1)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub, admission: [limit, breaker],
+            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 9))]),
+            clock: clock.networkClock)
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open) } as? NetworkError
+        #expect(error?.kind == .circuitOpen)
+        #expect(stub.requests.count == 4)
+        #expect(
+            error?.description.contains("https://api.example.com:443 has failed too often of late; try again in 30.0 seconds")
+                == true)
+        #expect(error?.retryDecision?.reason.hasPrefix("the policy is not about") == true)
+    }
+
+    @Test("The token refresh passes an open breaker")
+    func refresh() async throws {
+        let refreshed = Box(0)
+        let stub = StubTransport { request in
+            guard request.url.path.hasSuffix("token") else { return .down }
+            refreshed.change { $0 += 1 }
+            return .text("new")
+        }
+        let auth = NetworkService(environment: Fixture.environment, transport: stub, admission: [breaker])
+        for _ in 0..<4 { _ = await Fixture.failure { try await auth.request(UserEndpoint.open) } }
+        struct Token: Endpoint { let path: EndpointPath = "token" }
+        let session = AccessTokenSupervisor(token: AccessToken("old", expiresIn: .zero, now: Date() - 9)) { _ in
+            AccessToken(try await auth.request(Token(), as: .string))
+        }
+        let plain = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        _ = await Fixture.failure { try await plain.request(UserEndpoint.fetch(id: "7")) }
+        #expect(refreshed.value == 1)
+        #expect(session.accessToken == AccessToken("new"))
+    }
+}

@@ -1,0 +1,318 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Whole stories of one call on the manual clock: every attempt and every wait, to the millisecond.
+@Suite("Timelines of a call")
+struct RetryTimelineTests {
+    private let story = Story()
+
+    private static let growing = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))
+
+    @Test("R-34: flaky 503s: each wait is twice the one before")
+    func flaky() async throws {
+        let task = story.call(.get, retry: Self.growing, answers: [.down, .down, .down, .text("at last")])
+        for _ in 0..<3 { await story.clock.advanceToNextSleeper() }
+        #expect(try await task.value == "at last")
+        #expect(story.times == [0, 200, 600, 1_400])
+    }
+
+    @Test("N-19: when the retries are used up, the last error is thrown with the number of attempts and the reason")
+    func exhausted() async throws {
+        let task = story.call(.get, retry: Self.growing, answers: [.down])
+        for _ in 0..<3 { await story.clock.advanceToNextSleeper() }
+        let error = try #require(await story.error(task))
+        #expect(error.attempts == 4)
+        #expect(
+            error.description
+                == "GET api.example.com/v1/story: 503 Service Unavailable (4 attempts; not retried: the policy's 3 retries are used)"
+        )
+        #expect(story.times == [0, 200, 600, 1_400])
+    }
+
+    @Test("429 with a date is waited for to the second")
+    func date() async throws {
+        let late = StubAnswer(
+            .tooManyRequests, headers: [.retryAfter: HTTPDate(story.clock.date.addingTimeInterval(3)).description])
+        let task = story.call(.get, retry: Self.growing, answers: [late, .text("ok")])
+        await story.clock.advanceToNextSleeper()
+        #expect(try await task.value == "ok")
+        #expect(story.times == [0, 3_000])
+    }
+
+    @Test("A lost connection in a POST with a key: sent again with the same key; a new call has a new one")
+    func keyed() async throws {
+        for _ in 0..<2 {
+            let task = story.call(
+                .post, key: .unique, retry: Self.growing,
+                answers: [.failure(.connectionLostBeforeHead), .down, .text("done")])
+            for _ in 0..<2 { await story.clock.advanceToNextSleeper() }
+            #expect(try await task.value == "done")
+        }
+        let keys = story.stub.requests.map { $0.headers[.idempotencyKey] ?? "" }
+        #expect(Set(keys[0..<3]).count == 1 && Set(keys[3..<6]).count == 1)
+        #expect(keys[0] != keys[3])
+        #expect(UUID(uuidString: keys[0]) != nil)
+        #expect(story.times == [0, 200, 600, 600, 800, 1_200])
+    }
+
+    @Test("A lost connection in a POST without a key is not repeated, and the error says why")
+    func unkeyed() async throws {
+        let task = story.call(.post, retry: Self.growing, answers: [.failure(.connectionLostBeforeHead)])
+        let error = try #require(await story.error(task))
+        #expect(error.retryDecision?.description == "not retried: POST without an idempotency key")
+        #expect(error.description.hasSuffix("(not retried: POST without an idempotency key)"))
+        #expect(story.times == [0])
+    }
+
+    @Test("A wait that cannot end before the deadline is not begun: the call ends at once, with the answer's own error")
+    func deadlineInTheWait() async throws {
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 5, backoff: .constant(.milliseconds(400))), total: .seconds(1),
+            answers: [.down])
+        for _ in 0..<2 { await story.clock.advanceToNextSleeper(of: 2) }
+        let error = try #require(await story.error(task))
+        #expect(error.status == .serviceUnavailable)
+        #expect(error.description.contains("the wait of 0.4 seconds would not end before the call's deadline"))
+        #expect(story.times == [0, 400, 800])
+        #expect(story.clock.now.offset == .milliseconds(800))
+    }
+
+    @Test("A deadline that passes in an attempt after a retry ends the call then")
+    func deadlineInTheAttempt() async throws {
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 5, backoff: .constant(.milliseconds(400))), total: .seconds(1),
+            answers: [.down, .text("late").delayed(by: .seconds(2))])
+        await story.clock.advanceToNextSleeper(of: 2)
+        await story.clock.advanceToNextSleeper(of: 2)
+        #expect(await story.error(task)?.kind == .deadlineTimedOut)
+        #expect(story.times == [0, 400])
+        #expect(story.clock.now.offset == .seconds(1))
+    }
+
+    @Test("A 401 between retries: the token is refreshed, which is no retry, and the policy goes on where it was")
+    func unauthorizedBetween() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
+        let task = story.call(
+            .get, retry: Self.growing, session: session,
+            answers: [.down, .status(.unauthorized), .down, .text("ok")])
+        for _ in 0..<2 { await story.clock.advanceToNextSleeper() }
+        #expect(try await task.value == "ok")
+        #expect(story.times == [0, 200, 200, 600])
+        #expect(
+            story.stub.requests.map { $0.headers[.authorization] ?? "" }
+                == ["Bearer old", "Bearer old", "Bearer new", "Bearer new"])
+    }
+
+    @Test("The cap of attempts counts repeats with a new token, too, and says so")
+    func attempts() async throws {
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 50), maximumAttempts: 4, answers: [.down])
+        let error = try #require(await story.error(task))
+        #expect(error.retryDecision?.reason == "4 attempts are the most")
+        #expect(story.times == [0, 0, 0, 0])
+    }
+
+    @Test("A body that cannot be read twice is not sent twice, and the error says so")
+    func oneShot() async throws {
+        let body = HTTPBody.source(length: 4, isReplayable: false) { try HTTPBody.string("text").open() }
+        let task = story.call(.put, body: body, retry: Self.growing, answers: [.down])
+        #expect(await story.error(task)?.retryDecision?.reason == "its body cannot be sent a second time")
+        #expect(story.times == [0])
+    }
+
+    @Test("I-38: a cancelled attempt is not asked about: cancel while sending, and while waiting to retry")
+    func cancelled() async throws {
+        let asked = Box(0)
+        let policy = RetryPolicy(
+            retries: 5, backoff: .constant(.seconds(1)),
+            on: RetryCondition { _ in
+                asked.change { $0 += 1 }
+                return .retry
+            })
+        let sending = story.call(.get, retry: policy, answers: [.text("late").delayed(by: .seconds(9))])
+        await story.clock.waitForSleepers()
+        #expect(sending.cancel())
+        #expect(await story.error(sending)?.kind == .cancelled)
+        #expect(asked.value == 0)
+        let waiting = story.call(.get, retry: policy, answers: [.down])
+        await story.clock.waitForSleepers()
+        #expect(waiting.cancel() && !waiting.cancel())
+        #expect(await story.error(waiting)?.kind == .cancelled)
+        #expect(asked.value == 1)
+        #expect(story.times == [0, 0])
+    }
+
+    @Test("An endpoint's own policy takes the place of the service's")
+    func ownPolicy() async throws {
+        let task = story.call(
+            .get, own: RetryPolicy(retries: 1, backoff: .constant(.seconds(5))), retry: Self.growing,
+            answers: [.down, .text("ok")])
+        await story.clock.advanceToNextSleeper()
+        #expect(try await task.value == "ok")
+        #expect(story.times == [0, 5_000])
+    }
+
+    @Test("N-35: any failure once, in one line")
+    func anyOnce() async throws {
+        let task = story.call(.get, retry: RetryPolicy(retries: 1, on: .any), answers: [.status(.notFound), .text("ok")])
+        #expect(try await task.value == "ok")
+    }
+
+    @Test("Every decision is kept in the history, with its reason")
+    func history() async throws {
+        let failures = Box<[RequestFailure]>([])
+        let watch = ClosureErrorHandler { failure in
+            failures.change { $0.append(failure) }
+            return .next(failure.error)
+        }
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 2, backoff: .constant(.seconds(1))), handlers: [watch],
+            answers: [.down, .failure(.connectionLostBeforeHead), .status(.gone)])
+        for _ in 0..<2 { await story.clock.advanceToNextSleeper() }
+        #expect(await story.error(task)?.status == .gone)
+        let earlier = try #require(failures.value.last).earlierFailures
+        #expect(
+            earlier.flatMap(\.decisions).map(\.description) == [
+                "retried after 1.0 seconds: 503 Service Unavailable",
+                "retried after 1.0 seconds: the connection was lost before an answer came",
+            ])
+        #expect(
+            "\(earlier[0])"
+                == "<RequestFailure> from `/v1/story` [GET]: 503 Service Unavailable; retried after 1.0 seconds: 503 Service Unavailable"
+        )
+        #expect(earlier.map(\.date) == [0, 1].map { Date(timeIntervalSince1970: 1_700_000_000 + $0) })
+    }
+
+    @Test("N-33: handlers come and go at run time; a failure is handled by those that were there when it happened")
+    func registered() async throws {
+        let handling = ErrorHandlingService([])
+        let log = Box<[String]>([])
+        let holder = Box<[ObservationToken]>([])
+        @Sendable func handler(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> ClosureErrorHandler {
+            ClosureErrorHandler { failure in
+                log.change { $0.append(name) }
+                body()
+                return .next(failure.error)
+            }
+        }
+        let second = handling.register(handler("second"))
+        let first = handling.register(
+            handler("third") {
+                second.cancel()
+                holder.change { $0 = [handling.register(handler("fourth"))] }
+            })
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .down }, errorHandlingService: handling)
+        for _ in 0..<2 { _ = await Fixture.failure { try await service.request(UserEndpoint.open) } }
+        #expect(log.value == ["second", "third", "third", "fourth"])
+        first.cancel()
+        holder.change { $0 = [] }
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(log.value.count == 4)
+    }
+
+    @Test("A retry policy works wherever it stands in the chain, also behind the general mapping")
+    func order() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .failure(.idleTimedOut), .text("ok"))
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub,
+            errorHandlingService: ErrorHandlingService([
+                GeneralErrorHandler(), RetryErrorHandler(RetryPolicy(retries: 1)),
+            ]))
+        #expect(try await service.request(UserEndpoint.open, as: .string) == "ok")
+    }
+
+    @Test("The budget pays for retries, and is filled by successes")
+    func budget() async throws {
+        let budget = RetryBudget(share: 0.5, reserve: 1, capacity: 2)
+        let stub = StubTransport()
+        let traffic = TrafficPolicy(retry: RetryPolicy(retries: 5), retryBudget: budget)
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: traffic, transport: stub)
+        stub.on(nil, nil, .down)
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open) } as? NetworkError
+        #expect(error?.retryDecision?.reason == "the retry budget is used up")
+        #expect(stub.requests.count == 2)
+        stub.on(nil, nil, .text("ok"))
+        for _ in 0..<10 { try await service.request(UserEndpoint.open) }
+        #expect(budget.balance == 2)
+        stub.on(nil, nil, .down)
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(stub.requests.count == 2 + 10 + 3)
+    }
+}
+
+extension StubAnswer {
+    static var down: StubAnswer { .status(.serviceUnavailable) }
+}
+
+/// One service on a manual clock, and when its attempts reached the transport.
+struct Story: Sendable {
+    struct Call: Endpoint {
+        let method: HTTPMethod
+        let body: HTTPBody
+        let idempotencyKey: IdempotencyKey
+        let options: RequestOptions
+        let authorizationType: AuthorizationType
+        var path: EndpointPath { "story" }
+    }
+
+    let clock = ManualClock()
+    let stub: StubTransport
+    private let log = Box<[Duration]>([])
+
+    init() {
+        stub = StubTransport(clock: clock.networkClock)
+    }
+
+    /// When attempts were sent, in milliseconds.
+    var times: [Int] { log.value.map { Int($0 / .milliseconds(1)) } }
+
+    func call(
+        _ method: HTTPMethod, body: HTTPBody = .empty, key: IdempotencyKey = .none, own: RetryPolicy? = nil,
+        retry: RetryPolicy, session: AccessTokenSupervisor? = nil, total: Duration? = nil,
+        maximumAttempts: Int? = nil, handlers: [any ErrorHandler] = [], answers: [StubAnswer]
+    ) -> RequestTask<String> {
+        let left = Box(answers)
+        let (log, clock) = (log, clock)
+        stub.on(nil, nil) { _ in
+            log.change { $0.append(clock.now.offset) }
+            let answer = left.value[0]
+            left.change { if $0.count > 1 { $0.removeFirst() } }
+            return answer
+        }
+        var options = RequestOptions()
+        options[RetryPolicyOption.self] = own
+        let endpoint = Call(
+            method: method, body: body, idempotencyKey: key, options: options,
+            authorizationType: session == nil ? .none : .bearer)
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: session, traffic: TrafficPolicy(retry: retry),
+            transport: stub, handlers: handlers, clock: clock.networkClock)
+        return service.task(
+            endpoint, as: .string,
+            with: RequestSettings(timeouts: RequestTimeouts(total: total), maximumAttempts: maximumAttempts))
+    }
+
+    /// The network error with which a call ends, also where the general mapping made another one of it.
+    func error(_ task: RequestTask<String>) async -> NetworkError? {
+        let error = await Fixture.failure { _ = try await task.value }
+        return error as? NetworkError ?? (error as? GeneralRequestError).map { NetworkError($0.kind) }
+    }
+}
+
+extension GeneralRequestError {
+    fileprivate var kind: NetworkError.Kind {
+        switch self {
+        case .cancelled: .cancelled
+        case .timedOut: .deadlineTimedOut
+        case .noInternetConnection: .notConnected
+        case .cannotConnect: .cannotConnect
+        case .notFound, .noAuth, .forbidden: .unacceptableStatus
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Resetting and ending calls together")
+struct ResetTests {
+    private let transport = ManualTransport()
+
+    private func service(
+        _ handlers: [any ErrorHandler] = [], admission: [any AdmissionPolicy]? = nil,
+        adapters: [any RequestAdapter] = []
+    ) -> UserService {
+        UserService(
+            environment: Fixture.environment, transport: transport, admission: admission,
+            requestAdaptingService: RequestAdaptingService(adapters), errorHandlingService: ErrorHandlingService(handlers))
+    }
+
+    private func kind(_ task: RequestTask<String>) async -> NetworkError.Kind? {
+        (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
+    }
+
+    @Test("P-16, I-50: a reset ends every call, wherever it is, and returns when all have returned")
+    func endsAll() async throws {
+        let limit = ConcurrencyLimit(1)
+        let service = service(admission: [limit])
+        let sending = service.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests()
+        let queued = service.task(UserEndpoint.open, as: .string)
+        while limit.waiterCount < 1 { await Task.yield() }
+        await service.reset()
+        #expect(service.client.calls.count == 0)
+        #expect(await kind(sending) == .resetting)
+        #expect(await kind(queued) == .resetting)
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+        let after = service.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests(2)
+        transport.answer()
+        transport.answer(.ok, "works on")
+        #expect(try await after.value == "works on")
+    }
+
+    @Test("P-17: calls made meanwhile fail, a second reset joins the first, and both return")
+    func meanwhile() async throws {
+        let isHeld = Settlement<Void>()
+        let entered = Box(0)
+        // User code that does not listen: the call returns only when it does.
+        let stubborn = ClosureErrorHandler { failure in
+            entered.change { $0 += 1 }
+            await withCheckedContinuation { continuation in isHeld.observe { _ in continuation.resume() } }
+            return .next(failure.error)
+        }
+        let service = service([stubborn])
+        let held = service.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests()
+        let returned = Box(0)
+        let resets = (0..<2).map { _ in
+            Task {
+                await service.reset()
+                returned.change { $0 += 1 }
+            }
+        }
+        while entered.value < 1 { await Task.yield() }
+        let late = service.task(UserEndpoint.open, as: .string)
+        while entered.value < 2 { await Task.yield() }
+        #expect(returned.value == 0)
+        isHeld.settle(.success(()))
+        for reset in resets { await reset.value }
+        #expect(await kind(held) == .resetting)
+        #expect(await kind(late) == .resetting)
+        #expect(transport.count == 1)
+    }
+
+    @Test("P-22: a reset with nothing under way returns, and calls its completion on the queue")
+    func completion() async {
+        let service = service()
+        await service.reset()
+        let queue = DispatchQueue(label: "reset")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let isOnQueue = await withCheckedContinuation { continuation in
+            service.reset(on: queue) { continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true) }
+        }
+        #expect(isOnQueue)
+    }
+
+    @Test("A refresh is not touched by a reset, nor are its calls")
+    func refresh() async throws {
+        let service = Box<UserService?>(nil)
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+            AccessToken(try await service.value?.request(UserEndpoint.open, as: .string) ?? "")
+        }
+        let made = UserService(
+            client: NetworkClient(environment: Fixture.environment, authorizedBy: session, transport: transport))
+        service.change { $0 = made }
+        let call = made.task(UserEndpoint.fetch(id: "7"), as: .string)
+        await transport.waitForRequests()
+        transport.answer(.unauthorized)
+        await transport.waitForRequests()
+        await made.reset()
+        #expect(await Fixture.failure { _ = try await call.value } != nil)
+        #expect(session.isRefreshing)
+        transport.answer(.ok, "new")
+        while session.isRefreshing { await Task.yield() }
+        #expect(session.accessToken == AccessToken("new"))
+        service.change { $0 = nil }
+    }
+
+    @Test("Called from inside a call, a reset neither ends nor waits for that call", .timeLimit(.minutes(1)))
+    func fromInside() async throws {
+        let service = Box<UserService?>(nil)
+        let resetting = ClosureErrorHandler { failure in
+            if failure.status == .gone { await service.value?.reset() }
+            return failure.status == .gone ? .retry() : .next(failure.error)
+        }
+        let made = self.service([resetting])
+        service.change { $0 = made }
+        let inside = made.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests()
+        let other = made.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests(2)
+        transport.answer(.gone)
+        #expect(await kind(other) == .resetting)
+        await transport.waitForRequests(2)
+        transport.answer()
+        transport.answer(.ok, "survived")
+        #expect(try await inside.value == "survived")
+        service.change { $0 = nil }
+    }
+
+    @Test("Two calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(1)))
+    func fromInsideTwice() async throws {
+        let service = Box<UserService?>(nil)
+        let resetting = ClosureErrorHandler { failure in
+            if failure.status == .gone { await service.value?.reset() }
+            return .next(failure.error)
+        }
+        let made = self.service([resetting])
+        service.change { $0 = made }
+        let calls = (0..<8).map { _ in made.task(UserEndpoint.open, as: .string) }
+        await transport.waitForRequests(8)
+        for _ in calls { transport.answer(.gone) }
+        for call in calls { #expect(await kind(call) != nil) }
+        #expect(made.client.calls.count == 0)
+        service.change { $0 = nil }
+    }
+
+    @Test("Decorators, policies and handlers that take part forget, once, when every call has returned")
+    func participants() async throws {
+        final class Remembering: Transport, ResetParticipant {
+            let base: any Transport
+            let forgotten = Box<[Int]>([])
+            let count: @Sendable () -> Int
+            init(_ base: any Transport, _ count: @escaping @Sendable () -> Int) { (self.base, self.count) = (base, count) }
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                try await base.send(request, answering: timing)
+            }
+            func reset() async { forgotten.change { $0.append(count()) } }
+        }
+        let service = Box<NetworkService?>(nil)
+        let decorator = Remembering(transport) { service.value?.client.calls.count ?? -1 }
+        let made = NetworkService(environment: Fixture.environment, transport: decorator)
+        service.change { $0 = made }
+        let call = made.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests()
+        await made.reset()
+        #expect(decorator.forgotten.value == [0])
+        #expect(await kind(call) == .resetting)
+        service.change { $0 = nil }
+    }
+
+    @Test("cancelAll ends the calls whose endpoint is named, and tells how many")
+    func cancelAll() async throws {
+        let service = service()
+        let meant = (0..<3).map { _ in service.task(UserEndpoint.fetch(id: "7"), as: .string) }
+        let other = service.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests(4)
+        let count = service.cancelAll { endpoint in
+            if case UserEndpoint.fetch = endpoint { true } else { false }
+        }
+        #expect(count == 3)
+        for task in meant { #expect(await kind(task) == .cancelled) }
+        #expect(service.cancelAll() == 1)
+        #expect(await kind(other) == .cancelled)
+        #expect(service.cancelAll() == 0)
+    }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Duplicate requests")
+struct DuplicateTests {
+    private struct Search: Endpoint {
+        var text = "swift"
+        var method = HTTPMethod.get
+        var body = HTTPBody.empty
+        var headers: HTTPHeaders = []
+        var options = RequestOptions()
+        var authorizationType = AuthorizationType.none
+        var path: EndpointPath { "search" }
+        var query: URLQuery { ["q": text] }
+    }
+
+    private let transport = ManualTransport()
+
+    private func service(
+        _ policy: DuplicateRequestPolicy, limit: ConcurrencyLimit = ConcurrencyLimit(),
+        session: AccessTokenSupervisor? = nil, retry: RetryPolicy? = nil
+    ) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: session,
+            traffic: TrafficPolicy(limit: limit, retry: retry, duplicates: policy), transport: transport)
+    }
+
+    private func result(_ task: RequestTask<String>) async -> String {
+        do { return try await task.value } catch { return "\(error)" }
+    }
+
+    /// Starts a call, and waits until so many have reached the transport or wait for one that has.
+    private func begin(_ service: NetworkService, _ endpoint: Search = Search()) -> RequestTask<String> {
+        service.task(endpoint, as: .string)
+    }
+
+    @Test("I-46: join: one request, and everybody gets its answer")
+    func join() async throws {
+        let joined = Box(0)
+        let limit = ConcurrencyLimit()
+        let service = service(counting(joined, .join), limit: limit)
+        let first = begin(service)
+        await transport.waitForRequests()
+        let others = (0..<4).map { _ in begin(service) }
+        await wait(for: 4, joined, limit)
+        transport.answer(.ok, "found")
+        for task in [first] + others { #expect(await result(task) == "found") }
+        #expect(transport.count == 1)
+    }
+
+    @Test("I-40: one caller's cancel detaches only it; the last one takes the transfer along")
+    func countedByReference() async throws {
+        let joined = Box(0)
+        let limit = ConcurrencyLimit()
+        let service = service(counting(joined, .join), limit: limit)
+        let first = begin(service)
+        await transport.waitForRequests()
+        let second = begin(service)
+        await wait(for: 1, joined, limit)
+        #expect(first.cancel())
+        #expect(await result(first) == "cancelled")
+        #expect(transport.endedCount == 0)
+        transport.answer(.ok, "found")
+        #expect(await result(second) == "found")
+        #expect(transport.count == 1)
+        let lonely = begin(service)
+        await transport.waitForRequests()
+        #expect(lonely.cancel())
+        #expect(await result(lonely) == "cancelled")
+        while transport.endedCount < 1 { await Task.yield() }
+    }
+
+    @Test("I-42: replace: the old call ends cancelled, its transfer is cancelled, a new one begins")
+    func replace() async throws {
+        let service = service(.replace)
+        let old = begin(service)
+        await transport.waitForRequests()
+        let new = begin(service)
+        await transport.waitForRequests(2)
+        #expect(await result(old) == "cancelled")
+        while transport.endedCount < 1 { await Task.yield() }
+        transport.answer(.ok, "old")
+        transport.answer(.ok, "new")
+        #expect(await result(new) == "new")
+        #expect(transport.count == 2)
+    }
+
+    @Test("I-44: keep first: the new call ends cancelled, the old one goes on")
+    func keepFirst() async throws {
+        let service = service(.keepFirst)
+        let old = begin(service)
+        await transport.waitForRequests()
+        #expect(await result(begin(service)) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(old) == "found")
+        #expect(transport.count == 1)
+    }
+
+    @Test("I-45: keep latest: the old call ends cancelled, the transfer goes on for the new one")
+    func keepLatest() async throws {
+        let service = service(.keepLatest)
+        let old = begin(service)
+        await transport.waitForRequests()
+        let new = begin(service)
+        #expect(await result(old) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(new) == "found")
+        #expect(transport.count == 1)
+    }
+
+    @Test("I-47: the transfer goes on for a closure alone; I-43: or a new one begins for it")
+    func observers() async throws {
+        for isReplacing in [false, true] {
+            let seen = Box<[String]>([])
+            let observer: @Sendable (Result<HTTPResponse, any Error>) -> Void = { result in
+                seen.change { $0.append((try? result.get()).map { String(decoding: $0.data, as: UTF8.self) } ?? "failed") }
+            }
+            let service = service(
+                DuplicateRequestPolicy { _, _ in
+                    isReplacing ? .replace(answering: observer) : .share(answering: observer)
+                })
+            let before = transport.count
+            let calls = [begin(service)]
+            await transport.waitForRequests()
+            #expect(await result(begin(service)) == "cancelled")
+            #expect(await result(calls[0]) == "cancelled")
+            await transport.waitForRequests(isReplacing ? 2 : 1)
+            if isReplacing { transport.answer(.ok, "old") }
+            transport.answer(.ok, "for the closure")
+            while seen.value.isEmpty { await Task.yield() }
+            #expect(seen.value == ["for the closure"])
+            #expect(transport.count - before == (isReplacing ? 2 : 1))
+        }
+    }
+
+    @Test("I-41: a closure decides about each pair")
+    func custom() async throws {
+        let service = service(
+            DuplicateRequestPolicy { running, new in
+                #expect(running.url == new.url)
+                return new.url.query?.contains("swift") == true ? .keepFirst : .allow
+            })
+        let swift = begin(service)
+        await transport.waitForRequests()
+        let rust = (0..<2).map { _ in begin(service, Search(text: "rust")) }
+        await transport.waitForRequests(3)
+        #expect(await result(begin(service)) == "cancelled")
+        for _ in 0..<3 { transport.answer(.ok, "found") }
+        for task in [swift] + rust { #expect(await result(task) == "found") }
+    }
+
+    @Test("I-48: the policy of the service is one for all; an endpoint's own wins over it")
+    func ownPolicy() async throws {
+        var own = Search()
+        own.options[DuplicateRequestOption.self] = .keepFirst
+        let service = service(.allow)
+        let first = begin(service, own)
+        await transport.waitForRequests()
+        #expect(await result(begin(service, own)) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(first) == "found")
+    }
+
+    @Test("I-40: only equal requests meet: method, URL, fields and body")
+    func differences() async throws {
+        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
+        let different = [
+            Search(), Search(text: "rust"), Search(method: .post), Search(headers: ["X-A": "1"]),
+            Search(method: .post, body: .string("a")), Search(method: .post, body: .string("b")),
+        ]
+        let calls = different.map { begin(service, $0) }
+        await transport.waitForRequests(different.count)
+        for _ in different { transport.answer(.ok, "found") }
+        for task in calls { #expect(await result(task) == "found") }
+        let elsewhere = (begin(self.service(.keepFirst)), begin(self.service(.keepFirst)))
+        await transport.waitForRequests(2)
+        for _ in 0..<2 { transport.answer(.ok, "found") }
+        #expect(await result(elsewhere.0) == "found")
+        #expect(await result(elsewhere.1) == "found", "two services never meet")
+    }
+
+    @Test("Unsafe methods are not compared unless asked")
+    func unsafe() async throws {
+        let service = service(.keepFirst)
+        let calls = (0..<2).map { _ in begin(service, Search(method: .post)) }
+        await transport.waitForRequests(2)
+        for _ in 0..<2 { transport.answer(.ok, "done") }
+        for task in calls { #expect(await result(task) == "done") }
+    }
+
+    @Test("Two users' requests never meet")
+    func credentials() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("ada")) { _ in AccessToken("none") }
+        let service = service(.join, session: session)
+        let first = begin(service, Search(authorizationType: .bearer))
+        await transport.waitForRequests()
+        session.accessToken = AccessToken("grace")
+        let second = begin(service, Search(authorizationType: .bearer))
+        await transport.waitForRequests(2)
+        transport.answer(.ok, "ada's")
+        transport.answer(.ok, "grace's")
+        #expect(await result(first) == "ada's")
+        #expect(await result(second) == "grace's")
+    }
+
+    @Test("A superseded call is not sent again by a handler")
+    func noRetry() async throws {
+        let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
+        let first = begin(service)
+        await transport.waitForRequests()
+        #expect(await result(begin(service)) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(first) == "found")
+        #expect(transport.count == 1)
+    }
+
+    @Test("A joined caller gives its place back at once: 1,000 equal GETs behind a limit of 4 send one request")
+    func places() async throws {
+        let limit = ConcurrencyLimit(4)
+        let joined = Box(0)
+        let service = service(counting(joined, .join), limit: limit)
+        let first = begin(service)
+        await transport.waitForRequests()
+        let others = (0..<999).map { _ in begin(service) }
+        await wait(for: 999, joined, limit)
+        #expect(limit.waiterCount == 0)
+        transport.answer(.ok, "found")
+        for task in [first] + others { #expect(await result(task) == "found") }
+        #expect(transport.count == 1)
+        while limit.activeCount > 0 { await Task.yield() }
+    }
+
+    @Test("A failure is everybody's, and each call's own handlers see it with its own request")
+    func failures() async throws {
+        let joined = Box(0)
+        let limit = ConcurrencyLimit()
+        let service = NetworkService(
+            environment: Fixture.environment, transport: transport, duplicates: counting(joined, .join),
+            admission: [limit])
+        let tasks = [begin(service)]
+        await transport.waitForRequests()
+        let second = begin(service)
+        await wait(for: 1, joined, limit)
+        transport.answer(.badGateway)
+        for task in tasks + [second] {
+            let error = await Fixture.failure { _ = try await task.value } as? NetworkError
+            #expect(error?.status == .badGateway)
+        }
+        #expect(transport.count == 1)
+    }
+
+    @Test("Fields that differ from call to call by nature do not keep equal requests apart")
+    func ignoredFields() async throws {
+        let service = service(.keepFirst)
+        let first = begin(service, Search(headers: ["traceparent": "1"]))
+        await transport.waitForRequests()
+        #expect(await result(begin(service, Search(headers: ["traceparent": "2"]))) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(first) == "found")
+    }
+
+    /// Waits until so many have been decided about and have joined: whoever has joined has no place of its own any more.
+    private func wait(for count: Int, _ joined: Box<Int>, _ limit: ConcurrencyLimit) async {
+        while joined.value < count || limit.activeCount > 1 { await Task.yield() }
+    }
+
+    /// A policy that always decides the same, and counts how often it was asked.
+    private func counting(
+        _ count: Box<Int>, _ decision: DuplicateRequestPolicy.Decision
+    ) -> DuplicateRequestPolicy {
+        DuplicateRequestPolicy { _, _ in
+            count.change { $0 += 1 }
+            return decision
+        }
+    }
+}
