@@ -17,7 +17,8 @@ enum NetworkingBenchmarks {
 
     extension NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
-            PipelineBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(), HangingBenchmark(),
+            PipelineBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(),
+            HangingBenchmark(),
             SoakBenchmark(),
         ]
 

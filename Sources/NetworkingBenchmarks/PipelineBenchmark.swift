@@ -8,16 +8,6 @@
         let explanation =
             "a call over a stub that answers at once: three adapters, token, limit, two validators; less the bare stub."
 
-        private struct InstantTransport: Transport {
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-                HTTPResponse(
-                    .ok, headers: [.contentType: "application/json"], content: .data(InstantTransport.body), to: request
-                )
-            }
-
-            private static let body = Data("{}".utf8)
-        }
-
         func run(_ report: Report, isQuick: Bool) async throws {
             let url = URL(fileURLWithPath: "/")
             let target = URL(string: "http://127.0.0.1:1/json") ?? url

@@ -9,19 +9,40 @@
         let service: NetworkService
         let session: AccessTokenSupervisor
 
-        init(_ url: URL, on transport: any Transport, token: String = "token-0") {
+        /// - Parameter traffic: How it treats its server.
+        init(
+            _ url: URL, on transport: any Transport, token: String = "token-0", traffic: TrafficPolicy = TrafficPolicy()
+        ) {
             let environment = NetworkEnvironment(baseURL: url)
+            session = PipelineSubject.session(environment, transport, token)
+            service = NetworkService(
+                environment: environment, authorizedBy: session, traffic: traffic, transport: transport,
+                adapters: PipelineSubject.adapters)
+        }
+
+        /// With a limit and the token's gate as its only policies.
+        init(_ url: URL, on transport: any Transport, limit: ConcurrencyLimit) {
+            let environment = NetworkEnvironment(baseURL: url)
+            session = PipelineSubject.session(environment, transport, "token-0")
+            service = NetworkService(
+                environment: environment, transport: transport, admission: [limit, session.gate],
+                requestAdaptingService: RequestAdaptingService(PipelineSubject.adapters + [session.adapter]),
+                errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
+        }
+
+        private static let adapters: [any RequestAdapter] = [
+            DefaultHeadersAdapter(), UserAgentAdapter(product: "Benchmark", version: "1.0"),
+            HeadersAdapter(["X-Tenant": "acme"]),
+        ]
+
+        private static func session(
+            _ environment: NetworkEnvironment, _ transport: any Transport, _ token: String
+        ) -> AccessTokenSupervisor {
             let auth = NetworkService(environment: environment, transport: transport)
-            session = AccessTokenSupervisor(token: AccessToken(token)) { _ in
+            return AccessTokenSupervisor(token: AccessToken(token)) { _ in
                 let grant: Grant = try await auth.request(BenchmarkEndpoint.refresh)
                 return AccessToken(grant.token)
             }
-            service = NetworkService(
-                environment: environment, authorizedBy: session, transport: transport,
-                adapters: [
-                    DefaultHeadersAdapter(), UserAgentAdapter(product: "Benchmark", version: "1.0"),
-                    HeadersAdapter(["X-Tenant": "acme"]),
-                ])
         }
     }
 

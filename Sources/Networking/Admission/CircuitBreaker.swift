@@ -75,6 +75,9 @@ public final class CircuitBreaker: AdmissionPolicy {
     /// - Throws: ``NetworkError/Kind/circuitOpen``.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
         guard let origin = request.origin else { return AdmissionTicket() }
+        if machines.withLock({ $0[origin]?.isClosed ?? true }) {
+            return AdmissionTicket(Pass(origin: origin, isProbe: false))
+        }
         let now = clock.now()
         switch change(origin, { $0.enter(at: now) }) {
         case .pass: return AdmissionTicket(Pass(origin: origin, isProbe: false))
@@ -98,15 +101,22 @@ public final class CircuitBreaker: AdmissionPolicy {
         change(pass.origin) { $0.leave(outcome.judgement, wasProbe: pass.isProbe, at: now) }
     }
 
+    /// Changes a machine where it stands, and tells its state before and after.
+    private static func observe<Result>(
+        _ machine: inout CircuitMachine, _ body: (inout CircuitMachine) -> Result
+    ) -> (Result, before: State, after: State) {
+        let before = machine.state
+        let result = body(&machine)
+        return (result, before, machine.state)
+    }
+
     @discardableResult
     private func change<Result>(_ origin: HTTPOrigin, _ body: (inout CircuitMachine) -> Result) -> Result {
         let (result, isChanged) = machines.withLock { machines in
-            var machine = machines[origin] ?? CircuitMachine(configuration)
-            let before = machine.state
-            let result = body(&machine)
-            machines[origin] = machine
-            if machine.state != before { events.enqueue(Event(origin: origin, state: machine.state)) }
-            return (result, machine.state != before)
+            let (result, before, after) = CircuitBreaker.observe(
+                &machines[origin, default: CircuitMachine(configuration)], body)
+            if after != before { events.enqueue(Event(origin: origin, state: after)) }
+            return (result, after != before)
         }
         if isChanged { events.deliver() }
         return result

@@ -32,10 +32,16 @@ struct CircuitMachine: Sendable {
     /// The window in slices, the oldest first.
     private var counts: [Counts] = []
     private static let slices = 10
+    /// In nanoseconds.
+    private let sliceLength: Int
 
     init(_ configuration: CircuitBreaker.Configuration) {
         self.configuration = configuration
+        sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
+
+    /// Whether requests go, whatever time it is.
+    var isClosed: Bool { phase == .closed }
 
     var state: CircuitBreaker.State {
         switch phase {
@@ -78,8 +84,7 @@ struct CircuitMachine: Sendable {
 
     private mutating func count(_ judgement: Judgement, at now: Duration) {
         if case .neither = judgement { return }
-        let length = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
-        let slice = now.nanoseconds / length
+        let slice = now.nanoseconds / sliceLength
         if let first = counts.first, first.slice <= slice - CircuitMachine.slices {
             counts.removeAll { $0.slice <= slice - CircuitMachine.slices }
         }

@@ -6,10 +6,10 @@ enum DetachedStart {
         CallScope.$current.withValue(nil) {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                    return Task.immediate { await operation() }
+                    return Task.immediate(operation: operation)
                 }
             #endif
-            return Task { await operation() }
+            return Task(operation: operation)
         }
     }
 }

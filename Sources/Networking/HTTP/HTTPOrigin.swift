@@ -9,6 +9,8 @@ public struct HTTPOrigin: Hashable, Sendable {
     public let host: String
     /// The port, also where the URL leaves it to the scheme.
     public let port: Int
+    /// Computed once: an origin that is made once is looked up for every request.
+    private let hash: Int
 
     /// The origin of a URL; nil where it has no scheme or no host.
     public init?(_ url: URL) {
@@ -16,7 +18,17 @@ public struct HTTPOrigin: Hashable, Sendable {
         self.scheme = scheme
         self.host = host.lowercased()
         self.port = url.port ?? (scheme == "https" ? 443 : 80)
+        var hasher = Hasher()
+        hasher.combine(self.scheme)
+        hasher.combine(self.host)
+        hasher.combine(port)
+        hash = hasher.finalize()
     }
+}
+
+extension HTTPOrigin {
+    /// Hashes scheme, host and port.
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension HTTPOrigin: CustomStringConvertible {

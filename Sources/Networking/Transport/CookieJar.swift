@@ -11,6 +11,8 @@ public import Foundation
 public final class CookieJar: Sendable {
     private let storage: HTTPCookieStorage
     private let date: @Sendable () -> Date
+    /// Whether nothing can be in the jar: a storage of somebody else's is looked into each time.
+    private let isUnused: Locked<Bool>
 
     /// Makes a jar.
     ///
@@ -18,6 +20,7 @@ public final class CookieJar: Sendable {
     ///   - storage: Where the cookies are kept; unless one is given, in memory and nowhere else.
     ///   - clock: What tells when a cookie has ended.
     public init(_ storage: HTTPCookieStorage? = nil, clock: NetworkClock = .continuous) {
+        isUnused = Locked(storage == nil)
         self.storage = storage ?? URLSessionConfiguration.ephemeral.httpCookieStorage ?? .shared
         date = clock.date
     }
@@ -40,6 +43,8 @@ public final class CookieJar: Sendable {
 
     /// Takes what an answer sets.
     func keep(_ headers: HTTPHeaders, from url: URL) {
+        guard headers.contains(.setCookie) else { return }
+        isUnused.withLock { $0 = false }
         let now = date()
         for field in headers.values(for: .setCookie) {
             guard let new = SetCookie(field, from: url, at: now) else { continue }
@@ -50,6 +55,7 @@ public final class CookieJar: Sendable {
 
     /// The value of `Cookie` for a URL; nil where there is nothing to send.
     func field(for url: URL) -> String? {
+        guard !isUnused.withLock({ $0 }) else { return nil }
         let cookies = cookies(for: url)
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }

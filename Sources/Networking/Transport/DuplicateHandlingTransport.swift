@@ -13,10 +13,20 @@ public final class DuplicateHandlingTransport: Transport {
         let headers: HTTPHeaders
         let body: Data
         let limit: Int
+        /// Of the address alone, and computed once: what it leaves open, equality settles.
+        private let hash: Int
 
-        /// The address alone: what it leaves open, equality settles.
+        init(_ request: HTTPRequest, headers: HTTPHeaders, body: Data, limit: Int) {
+            method = request.method
+            url = request.url
+            self.headers = headers
+            self.body = body
+            self.limit = limit
+            hash = request.url.hashValue
+        }
+
         func hash(into hasher: inout Hasher) {
-            hasher.combine(url)
+            hasher.combine(hash)
         }
     }
 
@@ -65,10 +75,12 @@ public final class DuplicateHandlingTransport: Transport {
         _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
     ) throws -> Place {
         while true {
-            guard let transfer = running.withLock({ $0[key] }) else {
-                guard let caller = begin(request, key, timing, replacing: nil) else { continue }
-                return .waiting(caller)
+            let (found, begun) = find(key, orBegin: request)
+            if let begun {
+                defer { begun.transfer.begin(timing, on: base) }
+                return .waiting(begun)
             }
+            guard let transfer = found else { continue }
             switch policy.decision(running: transfer.request, new: request).action {
             case .separate:
                 return .separate
@@ -106,22 +118,38 @@ public final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Begins a transfer, unless another one than the one to be replaced is there by now.
-    private func begin(
-        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer?
-    ) -> SharedTransfer.Caller? {
-        let transfer = SharedTransfer(request) { [running] ended in
-            running.withLock { if $0[key] === ended { $0[key] = nil } }
+    /// The equal transfer that is under way, or a new one with its first caller.
+    private func find(
+        _ key: Key, orBegin request: HTTPRequest
+    ) -> (found: SharedTransfer?, begun: SharedTransfer.Caller?) {
+        running.withLock { running in
+            if let found = running[key] { return (found, nil) }
+            let transfer = transfer(request, key)
+            running[key] = transfer
+            return (nil, transfer.attach())
         }
+    }
+
+    /// Begins a transfer in the place of another one; nil where that is not there any more.
+    private func begin(
+        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer
+    ) -> SharedTransfer.Caller? {
+        let transfer = transfer(request, key)
         let caller = transfer.attach()
-        let isFirst = running.withLock { running in
+        let isThere = running.withLock { running in
             guard running[key] === old else { return false }
             running[key] = transfer
             return true
         }
-        guard isFirst else { return nil }
+        guard isThere else { return nil }
         transfer.begin(timing, on: base)
         return caller
+    }
+
+    private func transfer(_ request: HTTPRequest, _ key: Key) -> SharedTransfer {
+        SharedTransfer(request) { [running] ended in
+            running.withLock { if $0[key] === ended { $0[key] = nil } }
+        }
     }
 
     /// What the request is known by; nil where it is compared with none.
@@ -131,6 +159,6 @@ public final class DuplicateHandlingTransport: Transport {
         else { return nil }
         var headers = request.allHeaders
         if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
-        return Key(method: request.method, url: request.url, headers: headers, body: body, limit: limit)
+        return Key(request, headers: headers, body: body, limit: limit)
     }
 }

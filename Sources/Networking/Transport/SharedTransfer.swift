@@ -5,7 +5,7 @@ final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State: Sendable {
-        var callers: [UInt64: Settlement<HTTPResponse>] = [:]
+        var callers: [(id: UInt64, turn: Settlement<HTTPResponse>)] = []
         var nextID: UInt64 = 0
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
@@ -45,15 +45,15 @@ final class SharedTransfer: Sendable {
     /// - Parameter reason: Why the callers so far end; nil where they stay.
     func attach(superseding reason: String? = nil) -> Caller? {
         let turn = Settlement<HTTPResponse>()
-        let (caller, superseded): (Caller?, [UInt64: Settlement<HTTPResponse>]) = state.withLock { state in
-            guard !state.isOver else { return (nil, [:]) }
-            let before = state.callers
-            if reason != nil { state.callers = [:] }
+        let (caller, superseded): (Caller?, [(id: UInt64, turn: Settlement<HTTPResponse>)]) = state.withLock { state in
+            guard !state.isOver else { return (nil, []) }
+            let before = reason == nil ? [] : state.callers
+            if reason != nil { state.callers = [] }
             defer { state.nextID += 1 }
-            state.callers[state.nextID] = turn
-            return (Caller(transfer: self, id: state.nextID, turn: turn), reason == nil ? [:] : before)
+            state.callers.append((state.nextID, turn))
+            return (Caller(transfer: self, id: state.nextID, turn: turn), before)
         }
-        for earlier in superseded.values { earlier.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
+        for earlier in superseded { earlier.turn.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
         return caller
     }
 
@@ -69,10 +69,10 @@ final class SharedTransfer: Sendable {
     /// Ends every caller so far, and goes on.
     func supersede(_ reason: String) {
         let callers = state.withLock { state in
-            defer { state.callers = [:] }
+            defer { state.callers = [] }
             return state.callers
         }
-        for caller in callers.values { caller.settle(.failure(SharedTransfer.superseded(reason))) }
+        for caller in callers { caller.turn.settle(.failure(SharedTransfer.superseded(reason))) }
     }
 
     /// Ends the transfer with everybody who waits for it.
@@ -83,7 +83,7 @@ final class SharedTransfer: Sendable {
     /// One caller leaves; the last one takes the transfer along.
     fileprivate func detach(_ id: UInt64) {
         let isAbandoned = state.withLock { state in
-            state.callers[id] = nil
+            state.callers.removeAll { $0.id == id }
             return state.callers.isEmpty && state.observers.isEmpty
         }
         if isAbandoned { end(.failure(NetworkError(.cancelled))) }
@@ -98,7 +98,7 @@ final class SharedTransfer: Sendable {
         guard let ended else { return }
         onEnd(self)
         ended.task?.cancel()
-        for caller in ended.callers.values { caller.settle(outcome) }
+        for caller in ended.callers { caller.turn.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
 
@@ -121,6 +121,7 @@ final class SharedTransfer: Sendable {
         func response(to request: HTTPRequest) async throws -> HTTPResponse {
             do {
                 var response = try await turn.value()
+                if id == 0 { return response }  // it began the transfer: the request is its own
                 let isElsewhere = response.request.origin != request.origin
                 response.request.options = request.options
                 if isElsewhere { response.request.options.removeSensitive() }

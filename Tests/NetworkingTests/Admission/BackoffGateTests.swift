@@ -129,7 +129,9 @@ struct BackoffGateTests {
         #expect(log.value == ["first 0", "second 4000"])
     }
 
-    @Test("RateLimit with something left, or unreadable, closes nothing", arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
+    @Test(
+        "RateLimit with something left, or unreadable, closes nothing",
+        arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
     func remaining(limit: String) async throws {
         let service = service(StubAnswer(.ok, headers: ["RateLimit": limit]))
         for _ in 0..<2 { try await service.request(Named(name: "call")) }

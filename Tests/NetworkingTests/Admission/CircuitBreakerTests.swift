@@ -148,7 +148,8 @@ struct CircuitBreakerTests {
         #expect(error?.kind == .circuitOpen)
         #expect(stub.requests.count == 4)
         #expect(
-            error?.description.contains("https://api.example.com:443 has failed too often of late; try again in 30.0 seconds")
+            error?.description.contains(
+                "https://api.example.com:443 has failed too often of late; try again in 30.0 seconds")
                 == true)
         #expect(error?.retryDecision?.reason.hasPrefix("the policy is not about") == true)
     }

@@ -157,7 +157,8 @@ struct RetryTimelineTests {
 
     @Test("N-35: any failure once, in one line")
     func anyOnce() async throws {
-        let task = story.call(.get, retry: RetryPolicy(retries: 1, on: .any), answers: [.status(.notFound), .text("ok")])
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 1, on: .any), answers: [.status(.notFound), .text("ok")])
         #expect(try await task.value == "ok")
     }
 

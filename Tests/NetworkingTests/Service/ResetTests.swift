@@ -14,7 +14,8 @@ struct ResetTests {
     ) -> UserService {
         UserService(
             environment: Fixture.environment, transport: transport, admission: admission,
-            requestAdaptingService: RequestAdaptingService(adapters), errorHandlingService: ErrorHandlingService(handlers))
+            requestAdaptingService: RequestAdaptingService(adapters),
+            errorHandlingService: ErrorHandlingService(handlers))
     }
 
     private func kind(_ task: RequestTask<String>) async -> NetworkError.Kind? {
@@ -152,7 +153,9 @@ struct ResetTests {
             let base: any Transport
             let forgotten = Box<[Int]>([])
             let count: @Sendable () -> Int
-            init(_ base: any Transport, _ count: @escaping @Sendable () -> Int) { (self.base, self.count) = (base, count) }
+            init(_ base: any Transport, _ count: @escaping @Sendable () -> Int) {
+                (self.base, self.count) = (base, count)
+            }
             func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
                 try await base.send(request, answering: timing)
             }

@@ -27,7 +27,8 @@ struct CookieTests {
     @Test("Host, path, Secure and subdomains decide where a cookie goes, as RFC 6265 says")
     func matching() throws {
         let jar = jar()
-        try keep(jar, "here=1; Path=/", "deep=2", "wide=3; Domain=example.com; Path=/", from: "http://www.example.com/a/b")
+        try keep(
+            jar, "here=1; Path=/", "deep=2", "wide=3; Domain=example.com; Path=/", from: "http://www.example.com/a/b")
         try keep(jar, "safe=4; Secure; Path=/", from: "https://www.example.com/")
         #expect(try sent(jar, "https://www.example.com/a/c") == "deep=2; here=1; safe=4; wide=3")
         #expect(try sent(jar, "http://www.example.com/a") == "deep=2; here=1; wide=3")
@@ -97,7 +98,9 @@ struct CookieTests {
         }
         let stub = StubTransport { _ in .status(.ok, headers: [.setCookie: "sid=1; Path=/"]) }
         let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar())
-        for headers in [[], [], ["Cookie": "mine=1"]] as [HTTPHeaders] { try await service.request(Home(headers: headers)) }
+        for headers in [[], [], ["Cookie": "mine=1"]] as [HTTPHeaders] {
+            try await service.request(Home(headers: headers))
+        }
         #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "mine=1"])
         let plain = NetworkService(environment: Fixture.environment, transport: stub)
         for _ in 0..<2 { try await plain.request(Home()) }

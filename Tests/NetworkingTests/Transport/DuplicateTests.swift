@@ -116,7 +116,9 @@ struct DuplicateTests {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])
             let observer: @Sendable (Result<HTTPResponse, any Error>) -> Void = { result in
-                seen.change { $0.append((try? result.get()).map { String(decoding: $0.data, as: UTF8.self) } ?? "failed") }
+                seen.change {
+                    $0.append((try? result.get()).map { String(decoding: $0.data, as: UTF8.self) } ?? "failed")
+                }
             }
             let service = service(
                 DuplicateRequestPolicy { _, _ in

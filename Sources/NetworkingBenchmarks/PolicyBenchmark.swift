@@ -1,0 +1,43 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// What traffic policy costs on top of the journey, where nothing fails.
+    struct PolicyBenchmark: Benchmark {
+        let name = "policy"
+        let explanation =
+            "the journey over a stub that answers at once: with a limit alone, as it comes, and with all of traffic policy."
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            guard let url = URL(string: "http://127.0.0.1:1/") else { return }
+            let limit = ConcurrencyLimit(64, total: 256)
+            let everything = TrafficPolicy(
+                limit: limit, circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(),
+                duplicates: .join, cookies: CookieJar())
+            let subjects = [
+                ("bare", PipelineSubject(url, on: InstantTransport(), limit: limit)),
+                ("default", PipelineSubject(url, on: InstantTransport(), traffic: TrafficPolicy())),
+                ("everything", PipelineSubject(url, on: InstantTransport(), traffic: everything)),
+            ]
+            let calls = isQuick ? 2_000 : 20_000
+            var taken = Array(repeating: [Double](), count: subjects.count)
+            for _ in 0..<(isQuick ? 3 : 11) {
+                for (index, subject) in subjects.enumerated() {
+                    taken[index].append(
+                        try await Measurement.of {
+                            for _ in 0..<calls {
+                                try await subject.1.service.request(BenchmarkEndpoint.item(1)) as Void
+                            }
+                            return calls
+                        }.microsecondsPerCall)
+                }
+            }
+            for (index, subject) in subjects.enumerated() {
+                report.add(
+                    Row(
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].median,
+                        note: String(format: "%+.1f µs over bare", taken[index].median - taken[0].median)))
+            }
+        }
+    }
+#endif

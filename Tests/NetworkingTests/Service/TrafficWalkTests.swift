@@ -1,0 +1,109 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// 100,000 calls whose fates are drawn by seeded chance: limits, duplicates, cancels, retries and resets together.
+@Suite("Random walks over limit, duplicates, cancel and reset", .timeLimit(.minutes(5)))
+struct TrafficWalkTests {
+    /// Answers after a few turns, now and then with a failure; a cancelled call ends it.
+    private struct HesitantTransport: Transport {
+        let random: RandomSource
+        let isBusy = Box(0)
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            isBusy.change { $0 += 1 }
+            defer { isBusy.change { $0 -= 1 } }
+            var random = random
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                await Task.yield()
+                try Task.checkCancellation()
+            }
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: throw NetworkError(.connectionLostBeforeHead)
+            case 1: return HTTPResponse(.serviceUnavailable, to: request)
+            default: return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
+            }
+        }
+    }
+
+    private struct Item: Endpoint {
+        let id: Int
+        let options: RequestOptions
+        var path: EndpointPath { "items/\(id)" }
+        var baseURL: URL { URL(string: "https://host\(id % 2).example") ?? NetworkEnvironment.noBaseURL }
+    }
+
+    private static let decisions: [DuplicateRequestPolicy.Decision] = [
+        .join, .replace, .keepFirst, .keepLatest, .allow, .share { _ in }, .replace { _ in },
+    ]
+
+    /// How many calls a seed makes: fewer where a sanitizer watches each step.
+    private static let calls = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 12_500 : 1_250
+
+    @Test("Permits come back, nobody waits for ever, nothing is answered twice", arguments: 0..<8)
+    func walk(seed: Int) async throws {
+        let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
+        let transport = HesitantTransport(random: random)
+        let limit = ConcurrencyLimit(3, total: 5)
+        let policy = DuplicateRequestPolicy { _, _ in
+            var random = random
+            return Self.decisions.randomElement(using: &random) ?? .allow
+        }
+        let service = NetworkService(
+            environment: NetworkEnvironment(), authorizedBy: nil,
+            traffic: TrafficPolicy(
+                limit: limit, backoffGate: BackoffGate(longest: .zero),
+                circuitBreaker: CircuitBreaker(.init(failureRatio: 0.9)),
+                retry: RetryPolicy(retries: 2), retryBudget: RetryBudget(), duplicates: policy), transport: transport)
+        let answers = Box(0)
+        let lanes = 25
+        await withTaskGroup(of: Void.self) { group in
+            for lane in 0..<lanes {
+                group.addTask {
+                    var random = random
+                    for _ in 0..<(Self.calls / lanes) { await step(service, answers, &random) }
+                    if lane == 0 { await service.reset() }
+                }
+            }
+        }
+        await service.reset()
+        while transport.isBusy.value > 0 { await Task.yield() }
+        #expect(answers.value == Self.calls / lanes * lanes)
+        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+        #expect(service.client.calls.count == 0)
+    }
+
+    /// One call, with its fate.
+    private func step(_ service: NetworkService, _ answers: Box<Int>, _ random: inout RandomSource) async {
+        var options = RequestOptions()
+        options[RequestPriority.self] = RequestPriority(Int.random(in: -1...1, using: &random))
+        let item = Item(id: Int.random(in: 0..<4, using: &random), options: options)
+        let fate = Int.random(in: 0..<100, using: &random)
+        switch fate {
+        case 0:
+            await service.reset()
+            _ = await Fixture.failure { try await service.request(item) }
+        case 1:
+            service.cancelAll { ($0 as? Item)?.id == item.id }
+            _ = await Fixture.failure { try await service.request(item) }
+        case 2..<30:
+            // Answered once, by its callback alone.
+            let task = service.task(item, as: .string, with: RequestSettings(callbackQueue: .global()))
+            let isAnswered = Settlement<Void>()
+            let count = Box(0)
+            task.onCompletion { _ in
+                count.change { $0 += 1 }
+                isAnswered.settle(.success(()))
+            }
+            for _ in 0..<Int.random(in: 0...6, using: &random) { await Task.yield() }
+            if fate < 20 { task.cancel() }
+            try? await isAnswered.value()
+            #expect(count.value == 1)
+        default:
+            _ = await Fixture.failure { try await service.request(item) }
+        }
+        answers.change { $0 += 1 }
+    }
+}
