@@ -40,6 +40,8 @@ public enum AccessTokenEvent: Sendable {
     case unreachable(any Error)
     /// The server will have no more of this session: let the user log in again. Told once until the token changes.
     case sessionOver(any Error)
+    /// The supervisor's ``AccessTokenStore`` could not keep the token; other processes do not know of it. Told only where there is a store.
+    case notStored(any Error)
 }
 
 /// Throw it from a refresh to say that the session is over, where the error you have does not say so by itself.

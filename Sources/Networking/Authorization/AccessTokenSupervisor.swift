@@ -15,6 +15,7 @@ import Foundation
 ///     case .refreshed(let token): keychain.token = token
 ///     case .unreachable: break
 ///     case .sessionOver: showLogin()
+///     case .notStored: break
 ///     }
 /// }
 /// ```
@@ -30,17 +31,20 @@ public final class AccessTokenSupervisor: Sendable {
     /// The statuses that say a token is refused: 401 unless said otherwise.
     public let unauthorizedStatuses: Set<HTTPStatus>
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var machine: AccessTokenMachine
         var waiters: [AccessTokenMachine.Waiter: Settlement<Void>] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var task: (id: Int, task: Task<Void, Never>)?
     }
 
-    private let refresh: Refresh
+    let refresh: Refresh
+    let store: (any AccessTokenStore)?
+    /// Writing to the store, one after another.
+    let saving = Locked(())
+    let clock: NetworkClock
+    let state: Locked<State>
     private let refreshTimeout: Duration
-    private let clock: NetworkClock
-    private let state: Locked<State>
 
     /// Makes a supervisor.
     ///
@@ -50,11 +54,30 @@ public final class AccessTokenSupervisor: Sendable {
     ///   - refreshTimeout: How long a refresh may take.
     ///   - clock: What tells the time.
     ///   - refresh: Gets a new token. It answers with it and does not store it. See ``AccessTokenRefresher`` for what its errors mean.
-    public init(
+    public convenience init(
         token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), clock: NetworkClock = .continuous, refresh: @escaping Refresh
     ) {
+        self.init(token, nil, unauthorizedStatuses, refreshTimeout, clock, refresh)
+    }
+
+    /// Makes a supervisor whose token is kept in a store that other processes may share. It begins with what is kept there, keeps each new
+    /// token and each removal there, and refreshes while it has the store to itself: see ``AccessTokenStore``.
+    ///
+    /// - Throws: What loading the token throws.
+    public convenience init(
+        store: some AccessTokenStore, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
+        refreshTimeout: Duration = .seconds(30), clock: NetworkClock = .continuous, refresh: @escaping Refresh
+    ) throws {
+        self.init(try store.load(), store, unauthorizedStatuses, refreshTimeout, clock, refresh)
+    }
+
+    private init(
+        _ token: AccessToken?, _ store: (any AccessTokenStore)?, _ unauthorizedStatuses: Set<HTTPStatus>,
+        _ refreshTimeout: Duration, _ clock: NetworkClock, _ refresh: @escaping Refresh
+    ) {
         self.refresh = refresh
+        self.store = store
         self.unauthorizedStatuses = unauthorizedStatuses
         self.refreshTimeout = refreshTimeout
         self.clock = clock
@@ -74,11 +97,14 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// The current token. Setting it, also to nil, wins over a refresh under way. Removing it ends the session: requests go without
+    /// The current token. Setting it, also to nil, wins over a refresh under way, and writes to the store, where there is one. Removing it ends the session: requests go without
     /// a token, and their refusals start no refresh, until one is set.
     public var accessToken: AccessToken? {
         get { state.withLock { $0.machine.token } }
-        set { run { $0.set(newValue, at: $1) } }
+        set {
+            run { $0.set(newValue, at: $1) }
+            keepCurrent()
+        }
     }
 
     /// Whether a refresh is under way.
@@ -220,7 +246,6 @@ extension AccessTokenSupervisor {
 
     /// Rule 6: the refresh has a task of its own, and a time limit that counts even where the task does not listen.
     private func startRefresh(_ id: Int, replacing old: AccessToken?) {
-        let refresh = refresh
         let timeout = clock.schedule(at: clock.now() + refreshTimeout) { [self] in
             refreshTask(id)?.cancel()
             endRefresh(
@@ -230,7 +255,7 @@ extension AccessTokenSupervisor {
         }
         let task = Task.detached { [self] in
             let result: Result<AccessToken, any Error>
-            do { result = .success(try await RefreshMark.mark { try await refresh(old) }) } catch {
+            do { result = .success(try await RefreshMark.mark { try await renew(id, replacing: old) }) } catch {
                 result = .failure(error)
             }
             timeout.cancel()

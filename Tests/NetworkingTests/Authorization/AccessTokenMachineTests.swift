@@ -177,6 +177,7 @@ extension [AccessTokenMachine.Effect] {
             case .refreshed: return "refreshed"
             case .unreachable: return "unreachable"
             case .sessionOver: return "sessionOver"
+            case .notStored: return "notStored"
             }
         }
     }

@@ -112,6 +112,7 @@ func watch(_ session: AccessTokenSupervisor, store: @escaping @Sendable (AccessT
         case .refreshed(let token): store(token)
         case .unreachable: break  // the session is kept; the next refused call tries again
         case .sessionOver: store(nil)
+        case .notStored: break  // only with an AccessTokenStore, for sessions that several processes share
         }
     }
 }
