@@ -27,8 +27,12 @@ struct Tour {
         await tour.cancel()
         await tour.reachability()
         await tour.logOut()
+        try await Traffic(tour.ledger).play()
         return tour.ledger.close(
-            refreshes: tour.backend.counts.refreshed, expecting: (calls: 1_010, refreshes: 2, failures: 5))
+            refreshes: tour.backend.counts.refreshed,
+            expecting: (
+                calls: 1_010 + Traffic.expected.calls, refreshes: 2, failures: 5 + Traffic.expected.failures
+            ))
     }
 
     private init() throws {

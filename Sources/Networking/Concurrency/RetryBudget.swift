@@ -25,15 +25,15 @@ public final class RetryBudget: Sendable {
     /// How many retries could be made now.
     public var balance: Double { saved.withLock { $0 } }
 
-    /// Something succeeded.
-    func earn() {
+    /// Something succeeded. A service's admission does it; call it from a retry loop of your own.
+    public func earn() {
         saved.withLock { $0 = min($0 + share, capacity) }
     }
 
-    /// Pays for one retry.
+    /// Pays for one retry. A `RetryErrorHandler` does it; call it from a retry loop of your own.
     ///
     /// - Returns: Whether there was enough.
-    func spend() -> Bool {
+    public func spend() -> Bool {
         saved.withLock { saved in
             // A sum of tenths is never quite whole.
             guard saved > 1 - 1e-9 else { return false }

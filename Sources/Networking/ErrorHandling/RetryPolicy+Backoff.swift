@@ -9,7 +9,7 @@ extension RetryPolicy {
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
 
         /// The time before a retry, counted from 0.
-        func delay(before retry: Int) -> Duration {
+        public func delay(before retry: Int) -> Duration {
             switch self {
             case .constant(let delay):
                 return max(delay, .zero)

@@ -36,7 +36,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A cancelled waiter leaves the queue, is not let in, and the place goes to the next")
+    @Test("P-08, a defect of pkrll/Network: a cancelled waiter leaves the queue, is not let in, and the place goes to the next")
     func cancelledWaiter() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -150,7 +150,7 @@ struct AdmissionTests {
         #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
     }
 
-    @Test("A request that asks for it takes no place and does not count")
+    @Test("P-07: a request that asks for it takes no place and does not count")
     func unlimited() async throws {
         let limit = ConcurrencyLimit(1)
         let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))

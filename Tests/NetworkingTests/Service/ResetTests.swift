@@ -42,7 +42,7 @@ struct ResetTests {
         #expect(try await after.value == "works on")
     }
 
-    @Test("P-17: calls made meanwhile fail, a second reset joins the first, and both return")
+    @Test("P-17, a defect of pkrll/Network: calls made meanwhile fail, a second reset joins the first, and both return")
     func meanwhile() async throws {
         let isHeld = Settlement<Void>()
         let entered = Box(0)

@@ -51,7 +51,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-40: one caller's cancel detaches only it; the last one takes the transfer along")
+    @Test("I-40, a defect of iONess: one caller's cancel detaches only it; the last one takes the transfer along")
     func countedByReference() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -73,7 +73,7 @@ struct DuplicateTests {
         while transport.endedCount < 1 { await Task.yield() }
     }
 
-    @Test("I-42: replace: the old call ends cancelled, its transfer is cancelled, a new one begins")
+    @Test("I-42, a defect of iONess: replace: the old call ends cancelled, its transfer is cancelled, a new one begins")
     func replace() async throws {
         let service = service(.replace)
         let old = begin(service)

@@ -1,0 +1,127 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// Three chapters of the tour about servers that are down, people who tap twice, and servers that are slow.
+struct Traffic {
+    /// The calls of a warehouse, whose server has seen better days.
+    private enum WarehouseEndpoint: Endpoint {
+        case stock
+        case report(Int)
+
+        var path: EndpointPath {
+            switch self {
+            case .stock: "stock"
+            case .report(let number): "reports/\(number)"
+            }
+        }
+    }
+
+    /// The warehouse's server, and what it has seen.
+    private final class Warehouse: @unchecked Sendable {  // because of the lock around every variable
+        let server: LoopbackServer
+        private let lock = NSLock()
+        private var isDown = false
+        private var requests = 0
+        private var atOnce = 0
+        private var mostAtOnce = 0
+
+        init() throws {
+            server = try LoopbackServer()
+            server.route(.get, "/stock") { [self] _ in
+                let isDown = lock.withLock {
+                    requests += 1
+                    return self.isDown
+                }
+                try await Task.sleep(for: .milliseconds(20))
+                return isDown ? LoopbackAnswer(.serviceUnavailable) : .text("12 chairs")
+            }
+            server.route(.get, "/reports/:number") { [self] _ in
+                lock.withLock {
+                    atOnce += 1
+                    mostAtOnce = max(mostAtOnce, atOnce)
+                }
+                try await Task.sleep(for: .milliseconds(10))
+                lock.withLock { atOnce -= 1 }
+                return .text("done")
+            }
+        }
+
+        var seen: (requests: Int, mostAtOnce: Int) { lock.withLock { (requests, mostAtOnce) } }
+
+        func turn(down isDown: Bool) {
+            lock.withLock {
+                self.isDown = isDown
+                requests = 0
+            }
+        }
+    }
+
+    private let ledger: Ledger
+    private let warehouse: Warehouse
+
+    /// How many calls the chapters make, and how many of them have to fail.
+    static let expected = (calls: 200 + 1 + 2 + 40, failures: 200)
+
+    init(_ ledger: Ledger) throws {
+        self.ledger = ledger
+        warehouse = try Warehouse()
+    }
+
+    func play() async throws {
+        try await storm()
+        try await doubleTap()
+        try await slowBackend()
+    }
+
+    /// A server that is down is asked a few times, and then left alone until one request has found it working again.
+    private func storm() async throws {
+        var traffic = TrafficPolicy()
+        traffic.retry = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(5)), jitter: .full)
+        traffic.retryBudget = RetryBudget()
+        traffic.circuitBreaker = CircuitBreaker(CircuitBreaker.Configuration(pause: .milliseconds(200)))
+        let service = service(traffic)
+        warehouse.turn(down: true)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask { _ = await ledger.failure { try await service.request(WarehouseEndpoint.stock) } }
+            }
+        }
+        let asked = warehouse.seen.requests
+        ledger.step("200 calls to a server that is down: it was asked \(asked) times", isRight: asked <= 80)
+        warehouse.turn(down: false)
+        try await Task.sleep(for: .milliseconds(250))
+        let stock: String = try await ledger.call { try await service.request(WarehouseEndpoint.stock) }
+        ledger.step("it works again, as one request found out: \(stock)", isRight: stock == "12 chairs")
+    }
+
+    /// Two equal requests at once share one transfer.
+    private func doubleTap() async throws {
+        warehouse.turn(down: false)
+        let service = service(TrafficPolicy(duplicates: .join))
+        async let first: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
+        async let second: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
+        let answers = try await [first, second]
+        let asked = warehouse.seen.requests
+        ledger.step(
+            "a double tap: two answers, \(asked) request", isRight: answers == ["12 chairs", "12 chairs"] && asked == 1)
+    }
+
+    /// A slow server has four requests at a time, however many there are.
+    private func slowBackend() async throws {
+        let service = service(TrafficPolicy(limit: ConcurrencyLimit(4)))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask { try await ledger.call { try await service.request(WarehouseEndpoint.report(number)) } }
+            }
+            try await group.waitForAll()
+        }
+        let most = warehouse.seen.mostAtOnce
+        ledger.step("40 reports from a slow server: at most \(most) at a time", isRight: most <= 4)
+    }
+
+    private func service(_ traffic: TrafficPolicy) -> NetworkService {
+        NetworkService(
+            environment: NetworkEnvironment(baseURL: warehouse.server.url), authorizedBy: nil, traffic: traffic)
+    }
+}

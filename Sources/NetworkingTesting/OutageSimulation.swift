@@ -1,0 +1,124 @@
+public import Networking
+
+/// What the retries of many clients do to a server that fails for a while: a simulation on a manual clock, without a network.
+///
+/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as a retry policy says, as
+/// long as the client's budget pays for it. Use it to choose a policy and a budget:
+///
+/// ```swift
+/// var simulation = OutageSimulation(clients: 10_000)
+/// simulation.budget = { RetryBudget() }
+/// print(simulation.run())        // the load, second by second, as a table
+/// ```
+public struct OutageSimulation: Sendable {
+    /// How many clients there are.
+    public var clients: Int
+    /// When calls are repeated.
+    public var policy: RetryPolicy
+    /// Makes the budget of one client; nil for none.
+    public var budget: (@Sendable () -> RetryBudget)?
+    /// How many seconds the server works before it fails, fails, and works again.
+    public var seconds: (before: Int, failing: Int, after: Int)
+    /// The seed of all chance.
+    public var seed: UInt64
+
+    /// Makes a simulation: a server that works for 60 seconds, fails for 60 and works for 30, and clients that try three times.
+    public init(
+        clients: Int = 10_000,
+        policy: RetryPolicy = RetryPolicy(
+            retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full),
+        seed: UInt64 = 1
+    ) {
+        self.clients = clients
+        self.policy = policy
+        self.seconds = (60, 60, 30)
+        self.seed = seed
+    }
+
+    /// What came out.
+    public struct Outcome: Sendable, CustomStringConvertible {
+        /// How many requests reached the server, second by second.
+        public let load: [Int]
+        /// How many there would have been without any retry.
+        public let normal: Int
+        /// The seconds in which the server failed.
+        public let failing: Range<Int>
+
+        /// The mean load while the server failed, as a multiple of the normal one.
+        public var amplification: Double {
+            Double(load[failing].reduce(0, +)) / Double(normal * failing.count)
+        }
+
+        /// A table: ten seconds a line.
+        public var description: String {
+            let lines = stride(from: 0, to: load.count, by: 10).map { start in
+                let part = load[start..<min(start + 10, load.count)]
+                let ratio = Double(part.reduce(0, +)) / Double(normal * part.count)
+                let percent = Int((ratio * 100).rounded())
+                return "\(start)–\(start + part.count) s\(failing.contains(start) ? " failing" : ""): \(percent) %"
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    private struct Attempt {
+        let client: Int
+        let retries: Int
+    }
+
+    private static let step = Duration.milliseconds(10)
+    private static let stepsPerSecond = 100
+
+    /// Runs the simulation.
+    public func run() -> Outcome {
+        let clock = ManualClock()
+        let budgets = (0..<clients).map { _ in budget?() }
+        let length = seconds.before + seconds.failing + seconds.after
+        let failing = seconds.before..<(seconds.before + seconds.failing)
+        var random = SplitMix(state: seed)
+        var due = Array(repeating: [Attempt](), count: length * OutageSimulation.stepsPerSecond)
+        for client in 0..<clients {
+            let offset = Int.random(in: 0..<OutageSimulation.stepsPerSecond, using: &random)
+            for second in 0..<length {
+                due[second * OutageSimulation.stepsPerSecond + offset].append(Attempt(client: client, retries: 0))
+            }
+        }
+        var load = Array(repeating: 0, count: length)
+        for step in due.indices {
+            let second = Int(clock.now.offset / .seconds(1))
+            for attempt in due[step] {
+                load[second] += 1
+                guard failing.contains(second) else {
+                    budgets[attempt.client]?.earn()
+                    continue
+                }
+                guard attempt.retries < policy.retries, budgets[attempt.client]?.spend() ?? true else { continue }
+                let later = step + 1 + wait(before: attempt.retries, &random)
+                if later < due.count {
+                    due[later].append(Attempt(client: attempt.client, retries: attempt.retries + 1))
+                }
+            }
+            due[step] = []
+            clock.advance(by: OutageSimulation.step)
+        }
+        return Outcome(load: load, normal: clients, failing: failing)
+    }
+
+    /// The backoff with full jitter, in steps.
+    private func wait(before retry: Int, _ random: inout SplitMix) -> Int {
+        Int.random(in: 0...Int(policy.backoff.delay(before: retry) / OutageSimulation.step), using: &random)
+    }
+
+    /// Chance that is the same in every run.
+    private struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+}

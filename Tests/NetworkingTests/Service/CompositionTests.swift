@@ -1,0 +1,217 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("How a service is put together")
+struct CompositionTests {
+    private let log = Box<[String]>([])
+
+    private struct Item: Endpoint {
+        var path: EndpointPath = "item"
+        var method = HTTPMethod.get
+        var headers: HTTPHeaders = []
+        var idempotencyKey = IdempotencyKey.none
+        var authorizationType = AuthorizationType.none
+        var settings = RequestSettings()
+    }
+
+    private struct Decorator: Transport {
+        let name: String
+        let log: Box<[String]>
+        let base: any Transport
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            log.change { $0.append("\(name) will") }
+            let response = try await base.send(request, answering: timing)
+            log.change { $0.append("\(name) did") }
+            return response
+        }
+    }
+
+    @Test("I-37: a closure may replace each request before it is sent, at every attempt, and a decorator sees it go and come back")
+    func hooks() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .down, .text("ok"))
+        let count = Box(0)
+        let willRequest = ClosureAdapter { request, _ in
+            count.change { $0 += 1 }
+            guard let mirror = URL(string: "https://mirror.example/\(count.value)") else { return }
+            request = HTTPRequest(.get, mirror)
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
+            transport: Decorator(name: "hook", log: log, base: stub), adapters: [willRequest])
+        try await service.request(Item())
+        #expect(stub.requests.map(\.url.absoluteString) == ["https://mirror.example/1", "https://mirror.example/2"])
+        #expect(log.value == ["hook will", "hook did", "hook will", "hook did"])
+    }
+
+    @Test("P-15: every request can be rewritten; P-13, P-19: decorators stand in the order in which they wrap each other")
+    func decorators() async throws {
+        let stub = StubTransport { _ in .text("ok") }
+        let chain = Decorator(name: "outer", log: log, base: Decorator(name: "inner", log: log, base: stub))
+        let service = NetworkService(
+            environment: Fixture.environment, transport: chain,
+            requestAdaptingService: RequestAdaptingService([
+                ClosureAdapter { request, _ in request.headers["X-Rewritten"] = "yes" }
+            ]))
+        try await service.request(Item())
+        #expect(log.value == ["outer will", "inner will", "inner did", "outer did"])
+        #expect(stub.requests[0].headers["X-Rewritten"] == "yes")
+    }
+
+    @Test("The parts of a traffic policy stand in one order: breaker, gate, limit, token; duplicates, redirects, cookies, engine")
+    func order() throws {
+        let session = AccessTokenSupervisor(token: nil) { _ in AccessToken("x") }
+        let traffic = TrafficPolicy(
+            circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(), duplicates: .join,
+            cookies: CookieJar())
+        let client = NetworkClient(environment: Fixture.environment, authorizedBy: session, traffic: traffic)
+        #expect(
+            client.admission.map { "\(type(of: $0))" }
+                == ["CircuitBreaker", "BackoffGate", "RetryBudget", "ConcurrencyLimit", "TokenGate"])
+        #expect(
+            client.errorHandlingService.handlers.map { "\(type(of: $0))" }
+                == ["UnauthorizedErrorHandler", "RetryErrorHandler", "GeneralErrorHandler"])
+        var chain: [String] = []
+        var next: Any? = client.transport
+        while let transport = next {
+            chain.append("\(type(of: transport))")
+            next = Mirror(reflecting: transport).children.first { $0.label == "base" }?.value
+        }
+        #expect(
+            chain.prefix(3) == ["DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport"])
+    }
+
+    @Test("Out of the box there are the gate and the limit of 64, no retry, no cookies, no duplicates")
+    func outOfTheBox() async throws {
+        let client = NetworkService().client
+        #expect(client.admission.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
+        #expect((client.admission.last as? ConcurrencyLimit)?.limit == 64)
+        #expect(client.transport is RedirectFollowingTransport)
+        let stub = StubTransport { _ in .down }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        _ = await Fixture.failure { try await service.request(Item()) }
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("P-06: an environment can be set for one call, as a whole, and for one endpoint; the call wins")
+    func environments() async throws {
+        let stub = StubTransport { _ in .text("ok") }
+        func environment(_ host: String, _ header: String) -> NetworkEnvironment {
+            NetworkEnvironment(
+                baseURL: URL(string: "https://\(host).example"), pathPrefix: "v\(header)", headers: ["X-Env": header],
+                query: ["env": header])
+        }
+        let service = NetworkService(environment: environment("service", "1"), transport: stub)
+        let ofEndpoint = RequestSettings(environment: environment("endpoint", "2"))
+        let ofCall = RequestSettings(environment: environment("call", "3"))
+        try await service.request(Item())
+        try await service.request(Item(settings: ofEndpoint))
+        try await service.request(Item(settings: ofEndpoint), with: ofCall)
+        #expect(
+            stub.requests.map(\.url.absoluteString) == [
+                "https://service.example/v1/item?env=1", "https://endpoint.example/v2/item?env=2",
+                "https://call.example/v3/item?env=3",
+            ])
+        #expect(stub.requests.map { $0.headers["X-Env"] } == ["1", "2", "3"])
+        #expect(service.client.environment.headers["X-Env"] == "1")
+    }
+
+    @Test("A defect of pkrll/Network: the environment's headers do not beat the request's own")
+    func headers() async throws {
+        let stub = StubTransport { _ in .text("ok") }
+        let environment = NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: ["X-A": "environment"])
+        let service = NetworkService(environment: environment, transport: stub)
+        try await service.request(Item(headers: ["x-a": "own"]))
+        #expect(stub.requests[0].headers.values(for: "X-A") == ["own"])
+    }
+
+    @Test("A defect of pkrll/Network: the same request sent twice counts twice, and both are answered")
+    func sameTwice() async throws {
+        let transport = ManualTransport()
+        let limit = ConcurrencyLimit(5)
+        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [limit])
+        let item = Item()
+        let tasks = (0..<2).map { _ in service.task(item, as: .string) }
+        await transport.waitForRequests(2)
+        #expect(limit.activeCount == 2)
+        for _ in tasks { transport.answer(.ok, "x") }
+        for task in tasks { #expect(try await task.value == "x") }
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A defect of pkrll/Network: the limit never lets more than its number in")
+    func neverTooMany() async throws {
+        let limit = ConcurrencyLimit(3)
+        let highest = Box((now: 0, most: 0))
+        struct Counting: Transport {
+            let highest: Box<(now: Int, most: Int)>
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                highest.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                for _ in 0..<3 { await Task.yield() }
+                highest.change { $0.now -= 1 }
+                return HTTPResponse(.ok, to: request)
+            }
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: Counting(highest: highest), admission: [limit])
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<500 {
+                let task = service.task(Item(), as: .void)
+                group.addTask {
+                    if index % 7 == 0 { task.cancel() }
+                    _ = await Fixture.failure { try await task.value }
+                }
+            }
+        }
+        #expect(highest.value.most == 3)
+    }
+
+    @Test("N-36: which statuses refuse a token can be set; a 403 that goes on ends the call, a defect of NerdzNetworking")
+    func refusals() async throws {
+        let refreshes = Box(0)
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old"), unauthorizedStatuses: [.unauthorized, .forbidden]
+        ) { _ in
+            refreshes.change { $0 += 1 }
+            return AccessToken("new \(refreshes.value)")
+        }
+        let stub = StubTransport { _ in .status(.forbidden) }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let error = await Fixture.failure { try await service.request(Item(authorizationType: .bearer)) }
+        #expect(error as? GeneralRequestError == .forbidden)
+        #expect(refreshes.value == 1 && stub.requests.count == 2)
+    }
+
+    @Test("An idempotency key is minted once a call, stays over a repeat with a new token, and an own one is left alone")
+    func idempotency() async throws {
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        try await service.request(Item(method: .post, idempotencyKey: .unique, authorizationType: .bearer))
+        let keys = stub.requests.map { $0.headers[.idempotencyKey] }
+        #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+        try await service.request(Item(method: .post, idempotencyKey: .value("mine")))
+        try await service.request(Item(method: .post, headers: [.idempotencyKey: "own"], idempotencyKey: .unique))
+        try await service.request(Item(method: .post))
+        #expect(stub.requests.suffix(3).map { $0.headers[.idempotencyKey] } == ["mine", "own", nil])
+    }
+
+    @Test("Minted keys come from the service's generator: the same seed mints the same ones")
+    func seededKeys() async throws {
+        var runs: [[String?]] = []
+        for _ in 0..<2 {
+            let stub = StubTransport { _ in .text("ok") }
+            let service = NetworkService(
+                environment: Fixture.environment, transport: stub, random: RandomSource(SeededGenerator(seed: 9)))
+            for _ in 0..<3 { try await service.request(Item(method: .post, idempotencyKey: .unique)) }
+            runs.append(stub.requests.map { $0.headers[.idempotencyKey] })
+        }
+        #expect(runs[0] == runs[1])
+        #expect(Set(runs[0]).count == 3)
+        #expect(runs[0].allSatisfy { UUID(uuidString: $0 ?? "") != nil && $0?.dropFirst(14).first == "4" })
+    }
+}
