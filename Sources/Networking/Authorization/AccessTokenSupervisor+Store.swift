@@ -13,7 +13,7 @@ extension AccessTokenSupervisor {
                 let new = try await refresh(stored)
                 keep { $0.isWanted(refresh: id) ? new : nil }
                 return new
-            } catch where RefreshRejection.isOne(error) {
+            } catch  where RefreshRejection.isOne(error) {
                 // Somebody who does not use the lease may have been faster.
                 guard let later = try store.load(), later != stored else { throw error }
                 return later

@@ -36,7 +36,9 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("P-08, a defect of pkrll/Network: a cancelled waiter leaves the queue, is not let in, and the place goes to the next")
+    @Test(
+        "P-08, a defect of pkrll/Network: a cancelled waiter leaves the queue, is not let in, and the place goes to the next"
+    )
     func cancelledWaiter() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()

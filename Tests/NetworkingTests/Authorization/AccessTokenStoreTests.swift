@@ -27,7 +27,10 @@ final class AccessTokenStoreTests {
         func refresh(_ old: AccessToken?) throws -> AccessToken {
             var result: AccessToken?
             state.change { state in
-                guard old?.refreshToken == "refresh-\(state.number)", !state.isOver else { return state.isOver = true }
+                guard old?.refreshToken == "refresh-\(state.number)", !state.isOver else {
+                    state.isOver = true
+                    return
+                }
                 state.number += 1
                 state.refreshes += 1
                 result = AccessToken("access-\(state.number)", refreshToken: "refresh-\(state.number)")
@@ -58,7 +61,9 @@ final class AccessTokenStoreTests {
         await withTaskGroup(of: Void.self) { group in
             for (_, service) in processes {
                 for _ in 0..<20 {
-                    group.addTask { #expect((try? await service.request(UserEndpoint.fetch(id: "7"), as: .string)) == "ok") }
+                    group.addTask {
+                        #expect((try? await service.request(UserEndpoint.fetch(id: "7"), as: .string)) == "ok")
+                    }
                 }
             }
         }
@@ -108,7 +113,9 @@ final class AccessTokenStoreTests {
         first.accessToken = nil
         #expect(try AccessTokenFile(file).load() == nil)
         _ = try rotation.refresh(rotation.first)
-        #expect(await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? GeneralRequestError == .noAuth)
+        #expect(
+            await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? GeneralRequestError
+                == .noAuth)
         #expect(events.value == ["over"])
         #expect(rotation.refreshes == 1)
         token.cancel()
@@ -124,7 +131,8 @@ final class AccessTokenStoreTests {
             return AccessToken("late")
         }
         let service = UserService(
-            environment: Fixture.environment, authorizedBy: session, transport: StubTransport { _ in .status(.unauthorized) })
+            environment: Fixture.environment, authorizedBy: session,
+            transport: StubTransport { _ in .status(.unauthorized) })
         let call = service.task(UserEndpoint.fetch(id: "7"), as: .string)
         while !session.isRefreshing { await Task.yield() }
         session.accessToken = nil
@@ -160,7 +168,8 @@ final class AccessTokenStoreTests {
         try await hanging.value
         let cancelled = Task { try await store.exclusively { withUnsafeCurrentTask { $0?.cancel() } } }
         try await cancelled.value
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { $0.hasPrefix("token.json") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { $0.hasPrefix("token.json") })
     }
 
     @Test("The file is its owner's alone, and is replaced as a whole; what is no token is an error")

@@ -106,6 +106,29 @@ func makeProfilesInFull(_ environment: NetworkEnvironment, session: AccessTokenS
         ]))
 }
 
+func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+    var traffic = TrafficPolicy()  // 64 requests a host at once; a host that asks for time is given it
+    traffic.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
+    traffic.retryBudget = RetryBudget()  // no more than a tenth of the calls
+    traffic.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
+    traffic.duplicates = .join  // equal GETs at once share one request
+    traffic.cookies = CookieJar()  // none are kept otherwise
+    return ProfileService(environment: environment, authorizedBy: session, traffic: traffic)
+}
+
+struct Transfer: Endpoint {
+    let path: EndpointPath = "transfers"
+    let method = HTTPMethod.post
+    let idempotencyKey = IdempotencyKey.unique  // so that this POST may be sent again
+
+    var options: RequestOptions {
+        var options = RequestOptions()
+        options[RequestPriority.self] = .high
+        options[RetryPolicyOption.self] = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
+        return options
+    }
+}
+
 func watch(_ session: AccessTokenSupervisor, store: @escaping @Sendable (AccessToken?) -> Void) -> ObservationToken {
     session.events.observe(on: .main) { event in
         switch event {

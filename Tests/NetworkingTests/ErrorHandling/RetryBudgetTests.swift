@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Retry budgets")
 struct RetryBudgetTests {
-    @Test("A budget begins with its reserve, earns its share, saves up to its capacity, and pays while there is something")
+    @Test(
+        "A budget begins with its reserve, earns its share, saves up to its capacity, and pays while there is something"
+    )
     func balance() {
         let budget = RetryBudget(share: 0.1, reserve: 1, capacity: 2)
         #expect(budget.spend() && !budget.spend())
@@ -25,7 +27,9 @@ struct RetryBudgetTests {
         #expect(RetryBudget(share: 9).share == 1)
     }
 
-    @Test("10,000 clients, three attempts, a server that fails for 60 s: under 1.2 of the normal load with a budget, 3 without")
+    @Test(
+        "10,000 clients, three attempts, a server that fails for 60 s: under 1.2 of the normal load with a budget, 3 without"
+    )
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()

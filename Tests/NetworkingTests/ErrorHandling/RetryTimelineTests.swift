@@ -19,7 +19,9 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 200, 600, 1_400])
     }
 
-    @Test("N-19, a defect of NerdzNetworking: retries happen; when they are used up, the last error is thrown with the number of attempts and the reason")
+    @Test(
+        "N-19, a defect of NerdzNetworking: retries happen; when they are used up, the last error is thrown with the number of attempts and the reason"
+    )
     func exhausted() async throws {
         let task = story.call(.get, retry: Self.growing, answers: [.down])
         for _ in 0..<3 { await story.clock.advanceToNextSleeper() }
@@ -123,7 +125,9 @@ struct RetryTimelineTests {
         #expect(story.times == [0])
     }
 
-    @Test("I-38, a defect of iONess: no retry goes out after a cancel, and nobody is asked about one: cancel while sending, and while waiting to retry")
+    @Test(
+        "I-38, a defect of iONess: no retry goes out after a cancel, and nobody is asked about one: cancel while sending, and while waiting to retry"
+    )
     func cancelled() async throws {
         let asked = Box(0)
         let policy = RetryPolicy(

@@ -30,7 +30,9 @@ struct CompositionTests {
         }
     }
 
-    @Test("I-37: a closure may replace each request before it is sent, at every attempt, and a decorator sees it go and come back")
+    @Test(
+        "I-37: a closure may replace each request before it is sent, at every attempt, and a decorator sees it go and come back"
+    )
     func hooks() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .down, .text("ok"))
@@ -48,7 +50,8 @@ struct CompositionTests {
         #expect(log.value == ["hook will", "hook did", "hook will", "hook did"])
     }
 
-    @Test("P-15: every request can be rewritten; P-13, P-19: decorators stand in the order in which they wrap each other")
+    @Test(
+        "P-15: every request can be rewritten; P-13, P-19: decorators stand in the order in which they wrap each other")
     func decorators() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let chain = Decorator(name: "outer", log: log, base: Decorator(name: "inner", log: log, base: stub))
@@ -62,7 +65,9 @@ struct CompositionTests {
         #expect(stub.requests[0].headers["X-Rewritten"] == "yes")
     }
 
-    @Test("The parts of a traffic policy stand in one order: breaker, gate, limit, token; duplicates, redirects, cookies, engine")
+    @Test(
+        "The parts of a traffic policy stand in one order: breaker, gate, limit, token; duplicates, redirects, cookies, engine"
+    )
     func order() throws {
         let session = AccessTokenSupervisor(token: nil) { _ in AccessToken("x") }
         let traffic = TrafficPolicy(
@@ -170,7 +175,8 @@ struct CompositionTests {
         #expect(highest.value.most == 3)
     }
 
-    @Test("N-36: which statuses refuse a token can be set; a 403 that goes on ends the call, a defect of NerdzNetworking")
+    @Test(
+        "N-36: which statuses refuse a token can be set; a 403 that goes on ends the call, a defect of NerdzNetworking")
     func refusals() async throws {
         let refreshes = Box(0)
         let session = AccessTokenSupervisor(
@@ -186,7 +192,8 @@ struct CompositionTests {
         #expect(refreshes.value == 1 && stub.requests.count == 2)
     }
 
-    @Test("An idempotency key is minted once a call, stays over a repeat with a new token, and an own one is left alone")
+    @Test(
+        "An idempotency key is minted once a call, stays over a repeat with a new token, and an own one is left alone")
     func idempotency() async throws {
         let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
         let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
