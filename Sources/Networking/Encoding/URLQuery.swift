@@ -19,16 +19,34 @@ public struct URLQuery: Hashable, Sendable {
         }
     }
 
+    /// A value could not be encoded; the call that uses the query ends with it.
+    struct Fault: Error, Hashable, CustomStringConvertible {
+        let description: String
+    }
+
     /// The items, in the order they are sent.
     public private(set) var items: [Item]
+    private(set) var fault: Fault?
 
     /// Makes a query of items.
     public init(_ items: [Item] = []) {
         self.items = items
     }
 
+    /// The members of a value, a struct or a dictionary. Where it cannot be encoded, the call that uses the query ends with
+    /// ``NetworkError/Kind/invalidRequest`` before anything is sent.
+    public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery {
+        do {
+            return try encoder.encode(value)
+        } catch {
+            var query = URLQuery()
+            query.fault = Fault(description: HTTPBody.words(error, of: "the query"))
+            return query
+        }
+    }
+
     /// Whether there is no item.
-    public var isEmpty: Bool { items.isEmpty }
+    public var isEmpty: Bool { items.isEmpty && fault == nil }
 
     /// Adds an item at the end; a nil value adds none.
     public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
@@ -42,7 +60,9 @@ public struct URLQuery: Hashable, Sendable {
 
     /// The items of one query, then those of another.
     public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
-        URLQuery(lhs.items + rhs.items)
+        var sum = URLQuery(lhs.items + rhs.items)
+        sum.fault = lhs.fault ?? rhs.fault
+        return sum
     }
 
     /// The query as it stands in a URL, without the question mark.

@@ -58,6 +58,8 @@ public protocol Endpoint: Sendable {
     var query: URLQuery { get }
     /// The body; empty unless said otherwise.
     var body: HTTPBody { get }
+    /// Parameters, which go into the query, after that of ``query``, or are the body, in place of an empty ``body``; none unless said otherwise.
+    var parameters: RequestParameters { get }
     /// How the call is authorized; not at all unless said otherwise.
     var authorizationType: AuthorizationType { get }
     /// Whether the call carries an `Idempotency-Key`, so that a server that knows such keys does it once however often it is sent; none
@@ -85,6 +87,8 @@ extension Endpoint {
     public var query: URLQuery { [:] }
     /// Empty.
     public var body: HTTPBody { .empty }
+    /// None.
+    public var parameters: RequestParameters { .none }
     /// None.
     public var authorizationType: AuthorizationType { .none }
     /// None.

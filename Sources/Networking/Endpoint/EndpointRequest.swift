@@ -10,14 +10,18 @@ struct EndpointRequest {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
     func make(timeouts: RequestTimeouts, random: RandomSource = .system) throws -> HTTPRequest {
         let address = try address()
-        var request = HTTPRequest(endpoint.method, try url(below: address), of: address.origin, timeouts: timeouts)
+        let method = endpoint.method
+        let parameters = endpoint.parameters
+        var request = HTTPRequest(
+            method, try url(below: address, parameters.query(method)), of: address.origin, timeouts: timeouts)
         request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
         request.options = endpoint.options
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
         do {
-            request.body = try endpoint.body.encoded()
+            let body = endpoint.body
+            request.body = try (body.isEmpty ? parameters.body(method) ?? body : body).encoded()
         } catch let error as NetworkError {
             throw error.completed(request: request, response: nil)
         }
@@ -25,11 +29,12 @@ struct EndpointRequest {
     }
 
     /// Base, prefix, path and query, joined component by component with one slash between.
-    private func url(below address: ServerAddress) throws -> URL {
+    private func url(below address: ServerAddress, _ parameters: URLQuery?) throws -> URL {
         let path = try path(below: address.path)
-        let query = address.query.appending(
-            (environment.query.isEmpty ? endpoint.query : environment.query + endpoint.query).percentEncoded, after: "&"
-        )
+        var items = environment.query.isEmpty ? endpoint.query : environment.query + endpoint.query
+        if let parameters { items = items + parameters }
+        if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
+        let query = address.query.appending(items.percentEncoded, after: "&")
         let text = address.authority + (path.isEmpty ? "" : "/" + path) + (query.isEmpty ? "" : "?" + query)
         guard let url = URL(string: text) else {
             throw NetworkError(.invalidRequest, reason: "URL: the base and the path \"\(path)\" make none")

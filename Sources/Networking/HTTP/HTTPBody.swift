@@ -125,18 +125,18 @@ public struct HTTPBody: Sendable {
         } catch let error as NetworkError {
             throw error
         } catch {
-            throw NetworkError(.bodyNotEncodable, reason: HTTPBody.words(error), underlying: error)
+            throw NetworkError(.bodyNotEncodable, reason: HTTPBody.words(error, of: "the body"), underlying: error)
         }
     }
 
     /// An error's reason in words: where the value stands, never the value.
-    private static func words(_ error: any Error) -> String {
-        if let error = error as? TextNotEncodable { return "the body cannot be encoded: \(error)" }
+    static func words(_ error: any Error, of part: String) -> String {
+        if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
         guard case EncodingError.invalidValue(_, let context) = error else {
-            return "the body cannot be encoded: \(type(of: error))"
+            return "\(part) cannot be encoded: \(type(of: error))"
         }
         let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        return "the body cannot be encoded: \(path.isEmpty ? "its value" : "\"\(path)\"") has no form in it"
+        return "\(part) cannot be encoded: \(path.isEmpty ? "its value" : "\"\(path)\"") has no form in it"
     }
 
     /// Opens the body for one attempt.

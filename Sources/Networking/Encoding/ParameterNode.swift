@@ -1,0 +1,268 @@
+import Foundation
+
+/// An encodable value taken apart: what ``URLQueryEncoder`` writes as names and values.
+indirect enum ParameterNode {
+    case null
+    case text(String)
+    case array([ParameterNode])
+    case object([(key: String, node: ParameterNode)])
+}
+
+/// Takes a value apart.
+struct ParameterNodeEncoder {
+    /// How single values become texts.
+    let strategies: URLQueryEncoder
+
+    func encode(_ value: some Encodable, at path: [any CodingKey] = []) throws -> ParameterNode {
+        if let node = try special(value, path) { return node }
+        let writer = ParameterWriter(strategies: strategies, codingPath: path)
+        try value.encode(to: writer)
+        return writer.node ?? .null
+    }
+
+    /// What has a form of its own here, in place of the one that the type gives itself.
+    private func special(_ value: some Encodable, _ path: [any CodingKey]) throws -> ParameterNode? {
+        switch value {
+        case let date as Date: try strategies.dates.write(date).map { .text($0) }
+        case let data as Data: try strategies.data.write(data).map { .text($0) }
+        case let url as URL: .text(url.absoluteString)
+        case let decimal as Decimal: .text("\(decimal)")
+        default: nil
+        }
+    }
+}
+
+/// The `Encoder` behind: each container puts its node into its parent when the next one is asked for, or at the end.
+private final class ParameterWriter: Encoder {
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private var content: Content?
+
+    /// What has been written so far; containers keep writing into their own.
+    fileprivate enum Content {
+        case node(ParameterNode)
+        case object(KeyedStorage)
+        case array(UnkeyedStorage)
+    }
+
+    init(strategies: URLQueryEncoder, codingPath: [any CodingKey]) {
+        self.strategies = strategies
+        self.codingPath = codingPath
+    }
+
+    var node: ParameterNode? {
+        switch content {
+        case .node(let node): node
+        case .object(let storage): storage.node
+        case .array(let storage): storage.node
+        case nil: nil
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        let storage: KeyedStorage
+        if case .object(let existing) = content { storage = existing } else { storage = KeyedStorage() }
+        content = .object(storage)
+        return KeyedEncodingContainer(Keyed(storage: storage, strategies: strategies, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        let storage: UnkeyedStorage
+        if case .array(let existing) = content { storage = existing } else { storage = UnkeyedStorage() }
+        content = .array(storage)
+        return Unkeyed(storage: storage, strategies: strategies, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { Single(writer: self) }
+
+    fileprivate func write(_ node: ParameterNode) { content = .node(node) }
+}
+
+/// The members of an object; some are still being written.
+private final class KeyedStorage {
+    enum Member {
+        case node(ParameterNode)
+        case writer(ParameterWriter)
+    }
+
+    private var members: [(key: String, member: Member)] = []
+
+    func set(_ member: Member, for key: String) {
+        if let index = members.firstIndex(where: { $0.key == key }) { members[index].member = member } else {
+            members.append((key, member))
+        }
+    }
+
+    /// The writer of a nested container, the same one where it is asked for twice.
+    func writer(for key: String, _ make: () -> ParameterWriter) -> ParameterWriter {
+        if case .writer(let writer)? = members.first(where: { $0.key == key })?.member { return writer }
+        let writer = make()
+        set(.writer(writer), for: key)
+        return writer
+    }
+
+    var node: ParameterNode {
+        .object(
+            members.map { key, member in
+                switch member {
+                case .node(let node): (key, node)
+                case .writer(let writer): (key, writer.node ?? .null)
+                }
+            })
+    }
+}
+
+/// The elements of an array; some are still being written.
+private final class UnkeyedStorage {
+    enum Element {
+        case node(ParameterNode)
+        case writer(ParameterWriter)
+    }
+
+    var elements: [Element] = []
+
+    var node: ParameterNode {
+        .array(
+            elements.map { element in
+                switch element {
+                case .node(let node): node
+                case .writer(let writer): writer.node ?? .null
+                }
+            })
+    }
+}
+
+private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let storage: KeyedStorage
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+
+    private func name(_ key: any CodingKey) -> String { strategies.keys.write(key.stringValue) }
+
+    private func nested(_ key: any CodingKey) -> ParameterWriter {
+        storage.writer(for: name(key)) { ParameterWriter(strategies: strategies, codingPath: codingPath + [key]) }
+    }
+
+    mutating func encodeNil(forKey key: Key) { storage.set(.node(.null), for: name(key)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        let node = try ParameterNodeEncoder(strategies: strategies).encode(value, at: codingPath + [key])
+        storage.set(.node(node), for: name(key))
+    }
+
+    /// A missing value is one that is nil: whether it is left out is decided when the query is written.
+    private mutating func write(_ value: (some Encodable)?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+
+    // Each of them, since each has a default that leaves nil out before anybody can decide about it.
+    mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try write(value, key) }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        nested(key).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nested(key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder { nested(IndexKey(name: "super")) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+}
+
+private struct Unkeyed: UnkeyedEncodingContainer {
+    let storage: UnkeyedStorage
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+
+    var count: Int { storage.elements.count }
+
+    private func nested() -> ParameterWriter {
+        let writer = ParameterWriter(strategies: strategies, codingPath: codingPath + [IndexKey(index: count)])
+        storage.elements.append(.writer(writer))
+        return writer
+    }
+
+    mutating func encodeNil() { storage.elements.append(.node(.null)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        let path = codingPath + [IndexKey(index: count)]
+        storage.elements.append(.node(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path)))
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        nested().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
+    mutating func superEncoder() -> any Encoder { nested() }
+}
+
+private struct Single: SingleValueEncodingContainer {
+    let writer: ParameterWriter
+    var codingPath: [any CodingKey] { writer.codingPath }
+
+    mutating func encodeNil() { writer.write(.null) }
+    mutating func encode(_ value: Bool) { writer.write(.text(writer.strategies.booleans.write(value))) }
+    mutating func encode(_ value: String) { writer.write(.text(value)) }
+    mutating func encode(_ value: Double) throws { try write(value, value.isFinite) }
+    mutating func encode(_ value: Float) throws { try write(value, value.isFinite) }
+    mutating func encode(_ value: Int) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int8) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int16) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int32) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int64) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt8) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt16) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt32) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt64) { writer.write(.text(value.description)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        writer.write(try ParameterNodeEncoder(strategies: writer.strategies).encode(value, at: codingPath))
+    }
+
+    private func write(_ value: some CustomStringConvertible, _ isFinite: Bool) throws {
+        guard isFinite else {
+            throw EncodingError.invalidValue(
+                value, EncodingError.Context(codingPath: codingPath, debugDescription: "it is no finite number"))
+        }
+        writer.write(.text(value.description))
+    }
+}
+
+/// A place in an array, for the path of an error.
+private struct IndexKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(index: Int) {
+        stringValue = "\(index)"
+        intValue = index
+    }
+
+    init(name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init?(stringValue: String) { self.init(name: stringValue) }
+    init?(intValue: Int) { self.init(index: intValue) }
+}

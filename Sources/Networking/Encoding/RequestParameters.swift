@@ -1,0 +1,53 @@
+public import Foundation
+
+/// The parameters of a call, with where they go and how they are written: the short form for endpoints that would otherwise say the same
+/// in `query` and `body`.
+///
+/// ```swift
+/// var parameters: RequestParameters { .methodDependent(["page": 2, "size": 50]) }
+/// ```
+public struct RequestParameters: Sendable {
+    /// What it puts into the query; nil where it puts nothing there.
+    let query: @Sendable (HTTPMethod) -> URLQuery?
+    /// What it makes the body; nil where it makes none.
+    let body: @Sendable (HTTPMethod) -> HTTPBody?
+
+    /// None.
+    public static let none = RequestParameters(query: { _ in nil }, body: { _ in nil })
+
+    /// In the query.
+    public static func query(
+        _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
+    ) -> RequestParameters {
+        RequestParameters(query: { _ in .encoded(value, using: encoder) }, body: { _ in nil })
+    }
+
+    /// In the body, as a form.
+    public static func form(
+        _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
+    ) -> RequestParameters {
+        RequestParameters(query: { _ in nil }, body: { _ in .form(value, encoder: encoder) })
+    }
+
+    /// In the query with GET, HEAD and DELETE, otherwise in the body as a form.
+    public static func methodDependent(
+        _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
+    ) -> RequestParameters {
+        let query = RequestParameters.query(value, encoder: encoder)
+        let form = RequestParameters.form(value, encoder: encoder)
+        return RequestParameters(
+            query: { $0.hasParametersInQuery ? query.query($0) : nil },
+            body: { $0.hasParametersInQuery ? nil : form.body($0) })
+    }
+
+    /// In the body, as JSON.
+    public static func json(
+        _ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()
+    ) -> RequestParameters {
+        RequestParameters(query: { _ in nil }, body: { _ in .json(value, encoder: encoder) })
+    }
+}
+
+extension HTTPMethod {
+    fileprivate var hasParametersInQuery: Bool { self == .get || self == .head || self == .delete }
+}
