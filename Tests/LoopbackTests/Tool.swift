@@ -7,6 +7,7 @@ struct Tool {
 
     static let openssl = Tool(name: "openssl")
     static let nginx = Tool(name: "nginx")
+    static let python = Tool(name: "python3")
 
     /// Where the program is; nil where it is not.
     var path: String? {
