@@ -5,7 +5,7 @@ import Networking
 final class LoopbackConnection: @unchecked Sendable {  // because its own thread alone touches it
     /// What the connection's thread is asked to do while a handler runs.
     private enum Job {
-        case read(CheckedContinuation<Data?, Never>)
+        case read(CheckedContinuation<Data?, any Error>)
         case answer(LoopbackAnswer)
     }
 
@@ -16,6 +16,8 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
     private var buffer = Data()
     private var body = BodyFraming.none
     private var expectsContinue = false
+    /// The client left in the middle of a request's body.
+    private var isTruncated = false
 
     private let mailbox = NSCondition()
     private var jobs: [Job] = []
@@ -52,8 +54,10 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
     }
 
     /// The next piece of a request's body; nil at its end, and once the request has been answered.
-    private func pull(_ number: Int) async -> Data? {
-        await withCheckedContinuation { continuation in
+    ///
+    /// - Throws: ``NetworkError`` of kind `truncatedBody` where the client left in the middle of it.
+    private func pull(_ number: Int) async throws -> Data? {
+        try await withCheckedThrowingContinuation { continuation in
             mailbox.lock()
             let isHandled = handled == number
             if isHandled { jobs.append(.read(continuation)) }
@@ -68,7 +72,12 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         while true {
             switch nextJob() {
             case .read(let continuation):
-                continuation.resume(returning: readBody())
+                let piece = readBody()
+                if piece == nil, isTruncated {
+                    continuation.resume(throwing: NetworkError(.truncatedBody, reason: "the request's body is cut off"))
+                } else {
+                    continuation.resume(returning: piece)
+                }
             case .answer(let answer):
                 endHandling()
                 return answer
@@ -128,7 +137,7 @@ extension LoopbackConnection {
         let turn = beginHandling()
         return LoopbackRequest(
             method: HTTPMethod(String(words[0])), target: String(words[1]), fields: fields,
-            body: IncomingBody { [self] in await pull(turn) }, connection: number)
+            body: IncomingBody { [self] in try await pull(turn) }, connection: number)
     }
 
     private func readHead() -> [String]? {
@@ -159,6 +168,7 @@ extension LoopbackConnection {
 
     private func readFixed(_ remaining: Int) -> Data? {
         guard remaining > 0, fillBuffer(to: 1) else {
+            isTruncated = remaining > 0
             body = .none
             return nil
         }
@@ -171,6 +181,7 @@ extension LoopbackConnection {
         guard let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16), (0..<1 << 30).contains(size),
             fillBuffer(to: size + 2)
         else {
+            isTruncated = true
             body = .none
             return nil
         }

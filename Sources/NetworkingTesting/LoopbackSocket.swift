@@ -9,7 +9,9 @@ import Foundation
 #endif
 
 /// A system call that failed.
-struct SocketFailure: Error, CustomStringConvertible {
+struct SocketFailure: LocalizedError, CustomStringConvertible {
+    var errorDescription: String? { description }
+
     let call: String
     let code: Int32
 

@@ -44,7 +44,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///
     /// - Parameters:
     ///   - method: The method; nil takes any.
-    ///   - path: The path, percent-encoded; nil takes any.
+    ///   - path: The whole path with its slash, percent-encoded and without query, as in `/users/7`; nil takes any.
     ///   - answers: The answers, one a request; the last one stays.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
@@ -63,13 +63,20 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         try request.validate()
         let handler = nextHandler(request)
         guard let handler else {
-            throw NetworkError(.noStubRule, reason: "no rule of the stub takes it", request: request)
+            throw NetworkError(
+                .noStubRule, reason: "no rule of the stub takes it; it has \(ruleNames)", request: request)
         }
         let answer = try await handler(request)
         try await clock.wait(for: answer.delay)
         try Task.checkCancellation()
         if let error = answer.error { throw error }
         return HTTPResponse(answer.status, headers: answer.headers, content: .data(answer.body), to: request)
+    }
+
+    /// The rules for messages: `GET /users/7, any /token`.
+    private var ruleNames: String {
+        let names = lock.withLock { rules.map { "\($0.method.map { "\($0)" } ?? "any") \($0.path ?? "path")" } }
+        return names.isEmpty ? "none" : names.reversed().joined(separator: ", ")
     }
 
     private func add(_ rule: Rule) {

@@ -47,7 +47,9 @@ struct ParameterReadBackTests {
         let read = try JSONDecoder().decode([[[String]]].self, from: Data(contentsOf: scratch.file("pairs")))
         #expect(read.count == expected.count)
         for (read, expected) in zip(read, expected) {
-            #expect(read.map { $0.map { Array($0.unicodeScalars) } } == expected.map { $0.map { Array($0.unicodeScalars) } })
+            #expect(
+                read.map { $0.map { Array($0.unicodeScalars) } } == expected.map { $0.map { Array($0.unicodeScalars) } }
+            )
         }
     }
 

@@ -52,7 +52,8 @@ public final class BackoffGate: AdmissionPolicy {
             let wait = opening - clock.now()
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
-                    .deadlineTimedOut, reason: "the host asked to wait for \(wait), longer than the call has left")
+                    .deadlineTimedOut, reason: "the host asked to wait for \(wait.words), longer than the call has left"
+                )
             }
             try await clock.wait(for: wait)
         }

@@ -83,7 +83,8 @@ public final class CircuitBreaker: AdmissionPolicy {
         case .pass: return AdmissionTicket(Pass(origin: origin, isProbe: false))
         case .probe: return AdmissionTicket(Pass(origin: origin, isProbe: true))
         case .refuse(let wait):
-            let words = wait > .zero ? "try again in \(wait)" : "another request is finding out whether it works again"
+            let words =
+                wait > .zero ? "try again in \(wait.words)" : "another request is finding out whether it works again"
             throw NetworkError(
                 .circuitOpen, reason: "\(origin) has failed too often of late; \(words)", request: request)
         }

@@ -23,10 +23,20 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Reads the file; nil where there is none.
     ///
-    /// - Throws: The file system's or the decoder's error.
+    /// - Throws: `CocoaError` with the path, where the file cannot be read or has no token in it, or its folder is not there.
     public func load() throws -> AccessToken? {
+        let folder = url.deletingLastPathComponent().path
+        guard url.isFileURL, FileManager.default.fileExists(atPath: folder) else { throw fault(.fileNoSuchFile) }
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        return try JSONDecoder().decode(AccessToken.self, from: Data(contentsOf: url))
+        do { return try JSONDecoder().decode(AccessToken.self, from: Data(contentsOf: url)) } catch {
+            throw fault(.fileReadCorruptFile, error)
+        }
+    }
+
+    private func fault(_ code: CocoaError.Code, _ error: (any Error)? = nil) -> CocoaError {
+        var information: [String: Any] = [NSFilePathErrorKey: url.path]
+        information[NSUnderlyingErrorKey] = error
+        return CocoaError(code, userInfo: information)
     }
 
     /// Writes a new file and puts it in the place of the old one, or removes that.

@@ -113,7 +113,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// How many calls wait for the refresh under way.
     public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Holds authorized requests back while a refresh runs. Put it last among the admission policies.
+    /// Holds authorized requests back while a refresh runs. It enters last, wherever it stands among the admission policies.
     public var gate: TokenGate { TokenGate(supervisor: self) }
 
     /// Puts the token on authorized requests.
@@ -251,7 +251,8 @@ extension AccessTokenSupervisor {
             endRefresh(
                 id,
                 .failure(
-                    NetworkError(.deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout)")))
+                    NetworkError(
+                        .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.words)")))
         }
         let task = Task.detached { [self] in
             let result: Result<AccessToken, any Error>

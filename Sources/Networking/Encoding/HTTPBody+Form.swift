@@ -7,7 +7,9 @@ extension HTTPBody {
     ///   - value: What to encode, an object. A value that cannot be encoded ends the call with ``NetworkError/Kind/bodyNotEncodable`` and the
     ///     `EncodingError` underlying.
     ///   - encoder: How names and values are written.
-    public static func form(_ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()) -> HTTPBody {
+    public static func form(_ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder())
+        -> HTTPBody
+    {
         .encoded(headers: [.contentType(.form)]) { Data(try encoder.encode(value).percentEncoded.utf8) }
     }
 

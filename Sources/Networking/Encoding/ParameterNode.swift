@@ -89,7 +89,9 @@ private final class KeyedStorage {
     private var members: [(key: String, member: Member)] = []
 
     func set(_ member: Member, for key: String) {
-        if let index = members.firstIndex(where: { $0.key == key }) { members[index].member = member } else {
+        if let index = members.firstIndex(where: { $0.key == key }) {
+            members[index].member = member
+        } else {
             members.append((key, member))
         }
     }

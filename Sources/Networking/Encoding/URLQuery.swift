@@ -35,7 +35,8 @@ public struct URLQuery: Hashable, Sendable {
 
     /// The members of a value, a struct or a dictionary. Where it cannot be encoded, the call that uses the query ends with
     /// ``NetworkError/Kind/invalidRequest`` before anything is sent.
-    public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery {
+    public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
+    {
         do {
             return try encoder.encode(value)
         } catch {

@@ -187,7 +187,8 @@ public struct URLQueryEncoder: Sendable {
 
     /// Makes an encoder.
     public init(
-        arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numeric, dates: Dates = .iso8601,
+        arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numeric,
+        dates: Dates = .iso8601,
         data: Bytes = .base64, keys: Keys = .unchanged, nils: Nils = .omitted, sortsKeys: Bool = true
     ) {
         self.arrays = arrays
@@ -207,7 +208,8 @@ public struct URLQueryEncoder: Sendable {
         guard case .object(let members) = try ParameterNodeEncoder(strategies: self).encode(value) else {
             throw EncodingError.invalidValue(
                 value,
-                EncodingError.Context(codingPath: [], debugDescription: "it has no names: it is neither a struct nor a dictionary"))
+                EncodingError.Context(
+                    codingPath: [], debugDescription: "it has no names: it is neither a struct nor a dictionary"))
         }
         var items: [URLQuery.Item] = []
         for (name, node) in ordered(members) { write(node, name, into: &items) }

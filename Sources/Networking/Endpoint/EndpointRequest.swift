@@ -9,6 +9,15 @@ struct EndpointRequest {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
     func make(timeouts: RequestTimeouts, random: RandomSource = .system) throws -> HTTPRequest {
+        do { return try request(timeouts, random) } catch let error as NetworkError where error.request == nil {
+            // Where there is no request to tell of, the endpoint's type says which call it was.
+            var error = error
+            error.reason = error.reason.map { "\($0) (\(type(of: endpoint)))" }
+            throw error
+        }
+    }
+
+    private func request(_ timeouts: RequestTimeouts, _ random: RandomSource) throws -> HTTPRequest {
         let address = try address()
         let method = endpoint.method
         let parameters = endpoint.parameters
@@ -17,6 +26,7 @@ struct EndpointRequest {
         request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
         request.options = endpoint.options
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
+            guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
         do {
@@ -56,6 +66,9 @@ struct EndpointRequest {
     private func path(below base: String) throws -> String {
         let path = endpoint.path
         let encoded = try path.percentEncoded()
+        guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
+            throw NetworkError(.invalidRequest, reason: "path: it is a URL; say `baseURL` for another server")
+        }
         let prefix = try environment.prefix.get()
         guard !prefix.isEmpty, !path.begins(with: prefix) else { return base.appending(encoded, after: "/") }
         return base.appending(prefix, after: "/").appending(encoded, after: "/")

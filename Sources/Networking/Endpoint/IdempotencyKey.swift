@@ -17,7 +17,7 @@ public struct IdempotencyKey: Hashable, Sendable {
     /// A new UUID for each call, the same in all of its attempts: retries, and repeats with a new token.
     public static let unique = IdempotencyKey(content: .minted)
 
-    /// One of the app's own, to repeat a call of an earlier process, for instance.
+    /// One of the app's own, to repeat a call of an earlier process, for instance. An empty one ends the call before anything is sent.
     public static func value(_ key: String) -> IdempotencyKey { IdempotencyKey(content: .given(key)) }
 
     /// The field's value for one call; nil where it has none.

@@ -17,7 +17,7 @@ struct ServerAddress: Sendable {
             throw NetworkError(
                 .invalidRequest,
                 reason: "base URL: \"\(url.withoutSecrets)\" has no \(url.scheme == nil ? "scheme" : "host"); "
-                    + "write both, as in https://api.example.com")
+                    + "write scheme and host, as in https://api.example.com")
         }
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
             throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")

@@ -4,7 +4,7 @@
 public struct RetryErrorHandler: ErrorHandler {
     private final class Identity: Sendable {}
 
-    private let policy: RetryPolicy
+    private let policy: RetryPolicy?
     private let budget: RetryBudget?
     private let random: RandomSource
     private let identity = Identity()
@@ -17,10 +17,10 @@ public struct RetryErrorHandler: ErrorHandler {
     /// Makes a handler of a policy.
     ///
     /// - Parameters:
-    ///   - policy: When to retry, where the endpoint has no policy of its own.
+    ///   - policy: When to retry, where the request has no policy of its own; nil for never.
     ///   - budget: What all retries of the service are paid from; put the same object among its admission policies, where it earns.
     ///   - random: Where the jitter comes from.
-    public init(_ policy: RetryPolicy, budget: RetryBudget? = nil, random: RandomSource = .system) {
+    public init(_ policy: RetryPolicy?, budget: RetryBudget? = nil, random: RandomSource = .system) {
         self.policy = policy
         self.budget = budget
         self.random = random
@@ -29,7 +29,7 @@ public struct RetryErrorHandler: ErrorHandler {
     /// Asks for a retry, or passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
-        let policy = original[option: RetryPolicyOption.self] ?? policy
+        guard let policy = original[option: RetryPolicy.self] ?? policy else { return .next(failure.error) }
         let key = ObjectIdentifier(identity)
         var history = original[option: Histories.self][key, default: RetryPolicy.History()]
         switch await policy.judge(failure, after: history, using: random) {

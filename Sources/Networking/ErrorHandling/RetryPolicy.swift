@@ -9,7 +9,7 @@
 /// otherwise; a call that was cancelled never is, nor one whose body cannot be sent twice, nor one whose wait could not end before its
 /// total deadline. Where the server asks for time by `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
 ///
-/// An endpoint may have a policy of its own: `options[RetryPolicyOption.self] = RetryPolicy(retries: 5)`.
+/// An endpoint may have a policy of its own: `options[RetryPolicy.self] = RetryPolicy(retries: 5)`.
 public struct RetryPolicy: Sendable {
     /// How often to send again at most.
     public var retries: Int
@@ -64,7 +64,7 @@ public struct RetryPolicy: Sendable {
 
     func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
         let verdict = await condition.verdict(on: failure)
-        if case .no = verdict { return .no(because: "the policy is not about \(failure.cause)") }
+        if case .no = verdict { return .no(because: "the policy is not about this failure") }
         guard history.retries < retries else {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
         }
@@ -94,9 +94,9 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// A retry policy for one endpoint, in place of its service's; nil leaves it to the service, whose chain must hold a
-/// ``RetryErrorHandler`` either way.
-public enum RetryPolicyOption: RequestOption {
+/// A policy for one request, in place of its service's. Whose chain holds no ``RetryErrorHandler``, that of a service made of lists of its
+/// own, does not look at it.
+extension RetryPolicy: RequestOption {
     /// The service's.
     public static var defaultOption: RetryPolicy? { nil }
 }

@@ -66,7 +66,8 @@ extension BodyReader {
                 let clock = NetworkClock.continuous
                 let timer = clock.schedule(at: clock.now() + idle) {
                     ready.settle(
-                        .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle)")))
+                        .failure(
+                            NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
                 }
                 defer { timer.cancel() }
                 try await ready.value()

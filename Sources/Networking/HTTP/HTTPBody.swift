@@ -18,7 +18,7 @@ public struct HTTPBody: Sendable {
     private enum Content: Sendable {
         case empty
         case data(Data)
-        case unencoded(@Sendable () throws -> Data)
+        case unencoded(@Sendable () throws -> HTTPBody)
         case source(length: Int?, isReplayable: Bool, open: @Sendable () throws -> any BodyReader)
     }
 
@@ -64,7 +64,49 @@ public struct HTTPBody: Sendable {
     ///   - headers: The fields that describe what it makes.
     ///   - encode: Runs once a call. What it throws becomes the cause of a ``NetworkError/Kind/bodyNotEncodable``.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
-        HTTPBody(.unencoded(encode), headers: headers)
+        HTTPBody(.unencoded { HTTPBody(.data(try encode()), headers: []) }, headers: headers)
+    }
+
+    /// A body that is made once a call, of what is there by then.
+    static func deferred(headers: HTTPHeaders, _ make: @escaping @Sendable () throws -> HTTPBody) -> HTTPBody {
+        HTTPBody(.unencoded(make), headers: headers)
+    }
+
+    /// The bytes of a file, read while they are sent. Its length is taken when the call begins. Where the file cannot be read, the call ends
+    /// with ``NetworkError/Kind/bodyUnreadable`` before anything is sent; so it does where the file becomes shorter meanwhile.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - contentType: The media type; by default the one that the name's extension stands for.
+    public static func file(_ url: URL, contentType: MediaType? = nil) -> HTTPBody {
+        let type = contentType ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
+        return .deferred(headers: described(by: type)) {
+            let length = try fileLength(url)
+            return .source(length: length, isReplayable: true, contentType: nil) {
+                do { return try FileBodyReader(url, length: length) } catch { throw unreadable(url, error) }
+            }
+        }
+    }
+
+    /// How many bytes a file has.
+    static func fileLength(_ url: URL) throws -> Int {
+        let attributes: [FileAttributeKey: Any]
+        do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
+            throw unreadable(url, error)
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
+            FileManager.default.isReadableFile(atPath: url.path)
+        else { throw unreadable(url, nil) }
+        return size.intValue
+    }
+
+    private static func unreadable(_ url: URL, _ error: (any Error)?) -> NetworkError {
+        let isThere = FileManager.default.fileExists(atPath: url.path)
+        return NetworkError(
+            .bodyUnreadable,
+            reason:
+                "the request's body: the file \(url.lastPathComponent) \(isThere ? "cannot be read" : "is not there")",
+            underlying: error)
     }
 
     /// Bytes that a reader gives while they are sent.
@@ -121,7 +163,7 @@ public struct HTTPBody: Sendable {
     public func encoded() throws -> HTTPBody {
         guard case .unencoded(let encode) = content else { return self }
         do {
-            return HTTPBody(.data(try encode()), headers: headers)
+            return HTTPBody(try encode().content, headers: headers)
         } catch let error as NetworkError {
             throw error
         } catch {

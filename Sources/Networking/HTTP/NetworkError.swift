@@ -66,7 +66,7 @@ extension NetworkError {
     }
 
     static func idleTimedOut(after idle: Duration) -> NetworkError {
-        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle)")
+        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle.words)")
     }
 
     /// The request body's own fault, found while it was read.

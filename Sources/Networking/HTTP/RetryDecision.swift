@@ -21,11 +21,11 @@ public struct RetryDecision: Hashable, Sendable {
 }
 
 extension RetryDecision: CustomStringConvertible {
-    /// `not retried: POST without an idempotency key`, `retried after 0.2 seconds: 503 Service Unavailable`.
+    /// `not retried: POST without an idempotency key`, `retried after 0.2 s: 503 Service Unavailable`.
     public var description: String {
         switch verdict {
         case .noRetry: "not retried: \(reason)"
-        case .retry(let delay): delay > .zero ? "retried after \(delay): \(reason)" : "retried: \(reason)"
+        case .retry(let delay): delay > .zero ? "retried after \(delay.words): \(reason)" : "retried: \(reason)"
         }
     }
 }

@@ -29,7 +29,7 @@ public final class NetworkClient: Sendable {
     ///   - environment: The server; without one every endpoint needs a base URL of its own.
     ///   - transport: What carries requests; ``PlatformTransport/shared`` where none is named.
     ///   - redirects: Which redirects are followed.
-    ///   - duplicates: What becomes of equal requests; each is sent unless said otherwise.
+    ///   - duplicates: What becomes of equal requests; each is sent unless this or the request's own policy says otherwise.
     ///   - cookies: The service's cookies; none are kept unless a jar is given.
     ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said otherwise. They are put in
     ///     the order of their ``AdmissionPolicy/stage``.
@@ -48,7 +48,7 @@ public final class NetworkClient: Sendable {
         random: RandomSource = .system
     ) {
         let base = transport ?? PlatformTransport.shared
-        let policies = admission ?? TrafficPolicy().admission(on: clock)
+        let policies = admission ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock)).admission
         self.environment = environment
         self.transport = NetworkClient.chain(base, cookies, redirects, duplicates)
         self.admission = policies.enumerated()
@@ -69,7 +69,7 @@ public final class NetworkClient: Sendable {
     ) -> any Transport {
         let carrying: any Transport = cookies.map { CookieTransport(base, jar: $0) } ?? base
         let following = RedirectFollowingTransport(carrying, policy: redirects)
-        return duplicates.map { DuplicateHandlingTransport(following, policy: $0) } ?? following
+        return DuplicateHandlingTransport(following, policy: duplicates)
     }
 
     /// Ends every call of the service, besides those it is called from, with ``NetworkError/Kind/resetting``, and returns when all of them have

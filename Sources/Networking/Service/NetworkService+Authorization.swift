@@ -3,7 +3,7 @@ extension NetworkService {
     /// every parameter is told. A subclass that stores something of its own cannot call it and calls ``init(client:)`` in its place.
     public convenience init(
         environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
-        traffic: TrafficPolicy = TrafficPolicy(), transport: (any Transport)? = nil,
+        traffic: TrafficPolicy? = nil, transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
         clock: NetworkClock = .continuous
@@ -21,7 +21,7 @@ extension NetworkClient {
     /// - Parameters:
     ///   - environment: The server.
     ///   - session: The token; services that share it share its refresh. Nil for a service without tokens.
-    ///   - traffic: How much at once, what is repeated, and the like.
+    ///   - traffic: How much at once, what is repeated, and the like; unless one is given, a policy of the client's own, on its clock.
     ///   - transport: What carries requests; the shared engine of the platform where none is named.
     ///   - redirects: Which redirects are followed.
     ///   - adapters: What dresses a request before the token is put on.
@@ -30,20 +30,21 @@ extension NetworkClient {
     ///   - clock: What tells the time.
     public convenience init(
         environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
-        traffic: TrafficPolicy = TrafficPolicy(), transport: (any Transport)? = nil,
+        traffic: TrafficPolicy? = nil, transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
         clock: NetworkClock = .continuous
     ) {
+        let traffic = traffic ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock))
         let token: [any AdmissionPolicy] = session.map { [$0.gate] } ?? []
         let dressing: [any RequestAdapter] = session.map { [$0.adapter] } ?? []
         let repairing: [any ErrorHandler] = session.map { [$0.handler] } ?? []
         self.init(
             environment: environment, transport: transport, redirects: redirects, duplicates: traffic.duplicates,
-            cookies: traffic.cookies, admission: traffic.admission(on: clock) + token,
+            cookies: traffic.cookies, admission: traffic.admission + token,
             requestAdaptingService: RequestAdaptingService(adapters + dressing),
             errorHandlingService: ErrorHandlingService(
-                repairing + handlers + traffic.handlers + [GeneralErrorHandler()]),
+                repairing + handlers + [traffic.handler, GeneralErrorHandler()]),
             settings: settings, clock: clock, random: traffic.random)
     }
 }

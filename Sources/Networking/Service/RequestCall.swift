@@ -138,7 +138,7 @@ struct RequestCall: Sendable {
         // A body that was never opened, because the attempt ended before it was sent, can be.
         guard request.body.isReplayable || sent == nil else { return "its body cannot be sent a second time" }
         if let deadline = scope.deadline, delay > .zero, deadline.remaining <= delay {
-            return "the wait of \(delay) would not end before the call's deadline"
+            return "the wait of \(delay.words) would not end before the call's deadline"
         }
         return nil
     }

@@ -2,17 +2,18 @@ import Foundation
 
 /// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
 ///
-/// Equal are requests of the same method, URL, header fields and body, as adapters made them: two users' tokens never meet. Compared are those
-/// with a safe method, unless the policy says otherwise, whose answer is wanted in memory and whose body is in memory. A service makes
-/// one for itself (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport.
+/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that differ by nature: two
+/// users' tokens never meet. Compared are those with a safe method, unless the policy says otherwise, whose answer is wanted in memory and
+/// whose body is in memory. A service makes one for itself (`duplicates:`), outermost; services do not meet either, unless they are given
+/// the same one as their transport. It knows transfers, not calls: a call that waits to retry is not on its way.
 public final class DuplicateHandlingTransport: Transport {
     /// What makes two requests equal.
     private struct Key: Hashable, Sendable {
-        let method: HTTPMethod
-        let url: URL
-        let headers: HTTPHeaders
-        let body: Data
-        let limit: Int
+        private let method: HTTPMethod
+        private let url: URL
+        private let headers: HTTPHeaders
+        private let body: Data
+        private let limit: Int
         /// Of the address alone, and computed once: what it leaves open, equality settles.
         private let hash: Int
 
@@ -25,13 +26,23 @@ public final class DuplicateHandlingTransport: Transport {
             hash = request.url.hashValue
         }
 
+        /// What all requests of a group with the same credentials have in common.
+        init(group: String, of request: HTTPRequest) {
+            method = ""
+            url = URL(fileURLWithPath: "/\(group)")
+            headers = HTTPHeaders(request.headers.filter(\.isSensitive))
+            body = Data()
+            limit = 0
+            hash = group.hashValue
+        }
+
         func hash(into hasher: inout Hasher) {
             hasher.combine(hash)
         }
     }
 
     private let base: any Transport
-    private let policy: DuplicateRequestPolicy
+    private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeaderName]
     private let running = Locked<[Key: SharedTransfer]>([:])
 
@@ -39,11 +50,11 @@ public final class DuplicateHandlingTransport: Transport {
     ///
     /// - Parameters:
     ///   - base: What carries the requests.
-    ///   - policy: What becomes of duplicates, where the request has no ``DuplicateRequestOption``.
+    ///   - policy: What becomes of duplicates, where the request has no policy of its own; nil has every request sent.
     ///   - ignored: Header fields that equal requests may differ in.
     public init(
-        _ base: any Transport, policy: DuplicateRequestPolicy,
-        ignoring ignored: [HTTPHeaderName] = ["Traceparent", "Tracestate", "X-Request-ID"]
+        _ base: any Transport, policy: DuplicateRequestPolicy?,
+        ignoring ignored: [HTTPHeaderName] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
     ) {
         self.base = base
         self.policy = policy
@@ -57,12 +68,20 @@ public final class DuplicateHandlingTransport: Transport {
     ///
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        let policy = request[option: DuplicateRequestOption.self] ?? policy
-        guard let key = key(request, timing, policy) else { return try await base.send(request, answering: timing) }
-        switch try place(request, key, timing, policy) {
-        case .separate: return try await base.send(request, answering: timing)
-        case .waiting(let caller): return try await caller.response(to: request)
-        }
+        guard let caller = try caller(request, timing) else { return try await base.send(request, answering: timing) }
+        return try await caller.response(to: request)
+    }
+
+    /// Who waits for a transfer in the request's name; nil where the request goes its own way.
+    ///
+    /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+    @inline(never)
+    private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
+        guard let policy = request[option: DuplicateRequestPolicy.self] ?? policy,
+            let key = key(request, timing, policy)
+        else { return nil }
+        guard case .waiting(let caller) = try place(request, key, timing, policy) else { return nil }
+        return caller
     }
 
     private enum Place {
@@ -84,6 +103,9 @@ public final class DuplicateHandlingTransport: Transport {
             switch policy.decision(running: transfer.request, new: request).action {
             case .separate:
                 return .separate
+            case .share(let audience)
+            where !audience.isEarlier && self.key(transfer.request, timing) != self.key(request, timing):
+                return .separate  // of one group, but not equal: one's answer is not the other's
             case .share(let audience):
                 guard let place = try share(transfer, audience) else { continue }
                 // Whoever waits for another one's transfer needs no place of its own, unless that one leaves it alone with it.
@@ -154,9 +176,14 @@ public final class DuplicateHandlingTransport: Transport {
 
     /// What the request is known by; nil where it is compared with none.
     private func key(_ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy) -> Key? {
-        guard case .whenComplete(let limit) = timing, let body = request.body.data,
-            request.method.isSafe || policy.includesUnsafeMethods
-        else { return nil }
+        guard request.method.isSafe || policy.includesUnsafeMethods else { return nil }
+        if let group = request[option: DuplicateGroup.self] { return Key(group: group, of: request) }
+        return key(request, timing)
+    }
+
+    /// What equal requests have in common; nil where a request cannot be compared.
+    private func key(_ request: HTTPRequest, _ timing: AnswerTiming) -> Key? {
+        guard case .whenComplete(let limit) = timing, let body = request.body.data else { return nil }
         var headers = request.allHeaders
         if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
         return Key(request, headers: headers, body: body, limit: limit)

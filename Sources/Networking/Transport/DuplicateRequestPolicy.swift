@@ -1,10 +1,13 @@
-/// What becomes of a request that is equal to one that is on its way.
+/// What becomes of a request that is equal to one that is on its way: of the same method, URL, header fields and body, as adapters made them.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in
-///     new.url.path.hasSuffix("/search") ? .replace : .join
+///     new.url.path.hasSuffix("/reload") ? .replace : .join
 /// }
 /// ```
+///
+/// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type,
+/// where the requests differ, put them into a ``DuplicateGroup`` and say ``replace``.
 public struct DuplicateRequestPolicy: Sendable {
     /// What is done about one such pair.
     ///
@@ -16,6 +19,9 @@ public struct DuplicateRequestPolicy: Sendable {
             case earlier
             case latest
             case observer(@Sendable (Result<HTTPResponse, any Error>) -> Void)
+
+            /// Whether the new call gets nothing of the transfer.
+            var isEarlier: Bool { if case .earlier = self { true } else { false } }
         }
 
         enum Action: Sendable {
@@ -33,7 +39,7 @@ public struct DuplicateRequestPolicy: Sendable {
         public static let allow = Decision(action: .separate)
         /// One transfer, and everybody gets its answer. Cancelling one call detaches only that one.
         public static let join = Decision(action: .share(.everybody))
-        /// The earlier calls end, their transfer is cancelled, a new transfer begins: right for search as you type.
+        /// The earlier calls end, their transfer is cancelled, a new transfer begins: right for search as you type, see ``DuplicateGroup``.
         public static let replace = Decision(action: .restart(.latest))
         /// The new call ends; the earlier ones go on: right for a double tap.
         public static let keepFirst = Decision(action: .share(.earlier))
@@ -93,8 +99,18 @@ public struct DuplicateRequestPolicy: Sendable {
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
 }
 
-/// A policy for one request, in place of its service's: `options[DuplicateRequestOption.self] = .replace`.
-public enum DuplicateRequestOption: RequestOption {
+/// A policy for one request, in place of its service's: `options[DuplicateRequestPolicy.self] = .keepFirst`.
+extension DuplicateRequestPolicy: RequestOption {
     /// The service's.
     public static var defaultOption: DuplicateRequestPolicy? { nil }
+}
+
+/// Requests of one group are taken for duplicates of each other though they differ: `options[DuplicateGroup.self] = "search"`.
+///
+/// It is for those whose answer is worth nothing once another one has been asked for, such as search as you type with
+/// ``DuplicateRequestPolicy/replace``. A transfer is never shared between requests that are not equal: a policy that wants that
+/// has both sent. Requests with different credentials are never of one group.
+public enum DuplicateGroup: RequestOption {
+    /// None.
+    public static var defaultOption: String? { nil }
 }

@@ -11,9 +11,11 @@ struct BackoffGateTests {
 
     /// A service whose stub answers the first request as told and every other with "ok", and logs when each came.
     private func service(
-        _ first: StubAnswer, traffic: TrafficPolicy = TrafficPolicy(), session: AccessTokenSupervisor? = nil
+        _ first: StubAnswer, traffic: TrafficPolicy? = nil, session: AccessTokenSupervisor? = nil
     ) -> NetworkService {
         let (clock, log) = (clock, log)
+        var traffic = traffic
+        traffic?.backoffGate = BackoffGate(clock: clock.networkClock)
         let stub = StubTransport(clock: clock.networkClock) { request in
             let name = request.url.lastPathComponent
             log.change { $0.append("\(name) \(Int(clock.now.offset / .milliseconds(1)))") }

@@ -124,7 +124,7 @@ struct Transfer: Endpoint {
     var options: RequestOptions {
         var options = RequestOptions()
         options[RequestPriority.self] = .high
-        options[RetryPolicyOption.self] = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
+        options[RetryPolicy.self] = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
         return options
     }
 }

@@ -44,7 +44,8 @@ struct URLQueryEncoderTests {
     @Test("Booleans, nesting, nil and order are settings")
     func settings() throws {
         var encoder = URLQueryEncoder(nesting: .dots, booleans: .literal, nils: .empty, sortsKeys: false)
-        #expect(try text(Filter(), encoder) == "name=Ada & Grace&isNew=true&tags[]=a&tags[]=b&range.from=1&range.to=&note=")
+        #expect(
+            try text(Filter(), encoder) == "name=Ada & Grace&isNew=true&tags[]=a&tags[]=b&range.from=1&range.to=&note=")
         encoder.nils = .null
         encoder.nesting = .custom { "\($0)->\($1)" }
         #expect(try text(["r": Filter.Range(from: 1, to: nil)], encoder) == "r->from=1&r->to=null")
@@ -157,7 +158,9 @@ struct URLQueryEncoderTests {
         let query = await Fixture.failure { _ = try await sent(Call(query: .encoded(["a": Double.infinity]))) }
         #expect((query as? NetworkError)?.kind == .invalidRequest)
         #expect("\(query as Any)".contains("\"a\" has no form"))
-        let form = await Fixture.failure { _ = try await sent(Call(method: .post, parameters: .form(["a": Double.nan]))) }
+        let form = await Fixture.failure {
+            _ = try await sent(Call(method: .post, parameters: .form(["a": Double.nan])))
+        }
         #expect((form as? NetworkError)?.kind == .bodyNotEncodable)
     }
 }

@@ -165,7 +165,7 @@ struct RetryPolicyTests {
     @Test("A policy that is not about a failure, or is used up, says so")
     func reasons() async throws {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))
-        #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy is not about 404 Not Found")
+        #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy is not about this failure")
         let down = try failure(.unacceptableStatus, answer: (.serviceUnavailable, []))
         #expect(await reason(RetryPolicy(retries: 3), down, retries: 3) == "the policy's 3 retries are used")
         #expect(await reason(RetryPolicy(retries: 1), down, retries: 1) == "the policy's 1 retry is used")

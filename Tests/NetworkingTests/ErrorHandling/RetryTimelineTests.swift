@@ -77,7 +77,7 @@ struct RetryTimelineTests {
         for _ in 0..<2 { await story.clock.advanceToNextSleeper(of: 2) }
         let error = try #require(await story.error(task))
         #expect(error.status == .serviceUnavailable)
-        #expect(error.description.contains("the wait of 0.4 seconds would not end before the call's deadline"))
+        #expect(error.description.contains("the wait of 0.4 s would not end before the call's deadline"))
         #expect(story.times == [0, 400, 800])
         #expect(story.clock.now.offset == .milliseconds(800))
     }
@@ -181,12 +181,12 @@ struct RetryTimelineTests {
         let earlier = try #require(failures.value.last).earlierFailures
         #expect(
             earlier.flatMap(\.decisions).map(\.description) == [
-                "retried after 1.0 seconds: 503 Service Unavailable",
-                "retried after 1.0 seconds: the connection was lost before an answer came",
+                "retried after 1 s: 503 Service Unavailable",
+                "retried after 1 s: the connection was lost before an answer came",
             ])
         #expect(
             "\(earlier[0])"
-                == "<RequestFailure> from `/v1/story` [GET]: 503 Service Unavailable; retried after 1.0 seconds: 503 Service Unavailable"
+                == "<RequestFailure> from `/v1/story` [GET]: 503 Service Unavailable; retried after 1 s: 503 Service Unavailable"
         )
         #expect(earlier.map(\.date) == [0, 1].map { Date(timeIntervalSince1970: 1_700_000_000 + $0) })
     }
@@ -291,13 +291,14 @@ struct Story: Sendable {
             return answer
         }
         var options = RequestOptions()
-        options[RetryPolicyOption.self] = own
+        options[RetryPolicy.self] = own
         let endpoint = Call(
             method: method, body: body, idempotencyKey: key, options: options,
             authorizationType: session == nil ? .none : .bearer)
         let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: session, traffic: TrafficPolicy(retry: retry),
-            transport: stub, handlers: handlers, clock: clock.networkClock)
+            environment: Fixture.environment, authorizedBy: session,
+            traffic: TrafficPolicy(backoffGate: BackoffGate(clock: clock.networkClock), retry: retry), transport: stub,
+            handlers: handlers, clock: clock.networkClock)
         return service.task(
             endpoint, as: .string,
             with: RequestSettings(timeouts: RequestTimeouts(total: total), maximumAttempts: maximumAttempts))

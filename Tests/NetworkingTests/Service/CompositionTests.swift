@@ -95,11 +95,66 @@ struct CompositionTests {
         let client = NetworkService().client
         #expect(client.admission.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
         #expect((client.admission.last as? ConcurrencyLimit)?.limit == 64)
-        #expect(client.transport is RedirectFollowingTransport)
+        #expect(client.errorHandlingService.handlers.isEmpty)
         let stub = StubTransport { _ in .down }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
         _ = await Fixture.failure { try await service.request(Item()) }
         #expect(stub.requests.count == 1)
+    }
+
+    @Test("An endpoint's own policies hold also where the service has none")
+    func ownPolicies() async throws {
+        struct Own: Endpoint {
+            let path: EndpointPath = "own"
+            var options: RequestOptions {
+                var options = RequestOptions()
+                options[RetryPolicy.self] = RetryPolicy(retries: 2)
+                options[DuplicateRequestPolicy.self] = .keepFirst
+                return options
+            }
+        }
+        let stub = StubTransport { _ in .down }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        _ = await Fixture.failure { try await service.request(Own()) }
+        #expect(stub.requests.count == 3)
+        let transport = ManualTransport()
+        let held = NetworkService(environment: Fixture.environment, transport: transport)
+        let first = held.task(Own(), as: .string)
+        await transport.waitForRequests()
+        #expect((await Fixture.failure { try await held.request(Own()) } as? NetworkError)?.kind == .cancelled)
+        transport.answer(.ok, "x")
+        #expect(try await first.value == "x")
+    }
+
+    @Test("One policy given to two services is shared by them: limit and gate")
+    func shared() async throws {
+        let traffic = TrafficPolicy()
+        let identities = (0..<2).map { _ in
+            let client = NetworkClient(environment: Fixture.environment, authorizedBy: nil, traffic: traffic)
+            let limit = client.admission.compactMap { $0 as? ConcurrencyLimit }.first
+            let gate = client.admission.compactMap { $0 as? BackoffGate }.first
+            return [limit.map(ObjectIdentifier.init), gate.map(ObjectIdentifier.init)]
+        }
+        #expect(identities[0] == identities[1])
+        #expect(!identities[0].contains(nil))
+    }
+
+    @Test("What cannot be sent is told with the call it is about, before anything is sent")
+    func mistakes() async throws {
+        let stub = StubTransport { _ in .text("ok") }
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let nowhere = NetworkService(transport: stub)
+        let mistakes: [(NetworkService, Item, String)] = [
+            (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item)"),
+            (service, Item(path: "https://other.example/x"), "path: it is a URL; say `baseURL`"),
+            (service, Item(method: .post, idempotencyKey: .value("")), "idempotency key: it is empty"),
+            (nowhere, Item(), "has one (Item)"),
+        ]
+        for (service, item, words) in mistakes {
+            let error = await Fixture.failure { try await service.request(item) } as? NetworkError
+            #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        }
+        #expect(stub.requests.isEmpty)
     }
 
     @Test("P-06: an environment can be set for one call, as a whole, and for one endpoint; the call wins")

@@ -157,7 +157,7 @@ struct DuplicateTests {
     @Test("I-48: the policy of the service is one for all; an endpoint's own wins over it")
     func ownPolicy() async throws {
         var own = Search()
-        own.options[DuplicateRequestOption.self] = .keepFirst
+        own.options[DuplicateRequestPolicy.self] = .keepFirst
         let service = service(.allow)
         let first = begin(service, own)
         await transport.waitForRequests()
@@ -191,6 +191,44 @@ struct DuplicateTests {
         await transport.waitForRequests(2)
         for _ in 0..<2 { transport.answer(.ok, "done") }
         for task in calls { #expect(await result(task) == "done") }
+    }
+
+    @Test(
+        "Search as you type: requests of one group take each other's place though they differ; none gets another one's answer"
+    )
+    func groups() async throws {
+        func search(_ text: String) -> Search {
+            var search = Search(text: text)
+            search.options[DuplicateGroup.self] = "search"
+            return search
+        }
+        let service = service(.replace)
+        let first = begin(service, search("s"))
+        await transport.waitForRequests()
+        let second = begin(service, search("sw"))
+        await transport.waitForRequests(2)
+        #expect(await result(first) == "cancelled")
+        let other = begin(service, Search(text: "elsewhere"))
+        await transport.waitForRequests(3)
+        for _ in 0..<3 { transport.answer(.ok, "found") }
+        #expect(await result(second) == "found")
+        #expect(await result(other) == "found")
+        let joining = self.service(.join)
+        let both = [begin(joining, search("a")), begin(joining, search("b"))]
+        await transport.waitForRequests(2)
+        for _ in both { transport.answer(.ok, "its own") }
+        for task in both { #expect(await result(task) == "its own") }
+        #expect(transport.count == 5)
+    }
+
+    @Test("A double tap on a POST with a key of its own each time is noticed where it is asked for")
+    func doubleTap() async throws {
+        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
+        let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))
+        await transport.waitForRequests()
+        #expect(await result(begin(service, Search(method: .post, headers: [.idempotencyKey: "2"]))) == "cancelled")
+        transport.answer(.ok, "bought")
+        #expect(await result(first) == "bought")
     }
 
     @Test("Two users' requests never meet")

@@ -1,0 +1,94 @@
+import Foundation
+
+/// Reads a file ahead on a queue of its own, so that whoever sends it never waits for a disk.
+final class FileBodyReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+    private static let chunkSize = 256 << 10
+    /// How many chunks are read ahead.
+    private static let readAhead = 2
+
+    private let lock = NSLock()
+    private let queue = DispatchQueue(label: "networking.file-body")
+    private let file: FileHandle
+    private var left: Int
+    private var chunks: [Data] = []
+    /// How many bytes of the first chunk have been read.
+    private var position = 0
+    private var isReading = false
+    private var isAtEnd = false
+    private var isWaiting = false
+    private var failure: (any Error)?
+    private var wake: @Sendable () -> Void = {}
+
+    /// Opens a file.
+    ///
+    /// - Parameter length: How many bytes to read; where the file has more by now, the rest is left.
+    init(_ url: URL, length: Int) throws {
+        file = try FileHandle(forReadingFrom: url)
+        left = length
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+        let (result, reads): (Result<BodyRead, any Error>, Bool) = lock.withLock {
+            let result = take(into: buffer)
+            let reads = !isReading && !isAtEnd && chunks.count < FileBodyReader.readAhead
+            if reads { isReading = true }
+            return (result, reads)
+        }
+        if reads { queue.async { [self] in fill() } }
+        return try result.get()
+    }
+
+    func onReady(_ wake: @escaping @Sendable () -> Void) {
+        let isReady = lock.withLock {
+            self.wake = wake
+            return isWaiting && (!chunks.isEmpty || isAtEnd)
+        }
+        if isReady { wake() }
+    }
+
+    func close() {
+        queue.async { [file] in try? file.close() }
+    }
+
+    /// Under the lock.
+    private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<BodyRead, any Error> {
+        guard let chunk = chunks.first else {
+            if let failure { return .failure(failure) }
+            isWaiting = !isAtEnd
+            return .success(isAtEnd ? .end : .notYet)
+        }
+        let count = min(buffer.count, chunk.count - position)
+        let start = chunk.startIndex + position
+        chunk.copyBytes(to: buffer, from: start..<(start + count))
+        position += count
+        if position == chunk.count {
+            chunks.removeFirst()
+            position = 0
+        }
+        return .success(.bytes(count))
+    }
+
+    /// Reads one chunk, and another one where there is room.
+    private func fill() {
+        let wanted = lock.withLock { min(left, FileBodyReader.chunkSize) }
+        let chunk = Result { try wanted > 0 ? file.read(upToCount: wanted) ?? Data() : Data() }
+        let (wake, goesOn): ((@Sendable () -> Void)?, Bool) = lock.withLock {
+            switch chunk {
+            case .success(let bytes) where !bytes.isEmpty:
+                chunks.append(bytes)
+                left -= bytes.count
+                isAtEnd = left == 0
+            case .success:
+                isAtEnd = true
+            case .failure(let error):
+                failure = error
+                isAtEnd = true
+            }
+            isReading = !isAtEnd && chunks.count < FileBodyReader.readAhead
+            defer { isWaiting = false }
+            return (isWaiting ? self.wake : nil, isReading)
+        }
+        wake?()
+        if goesOn { queue.async { [self] in fill() } }
+    }
+}
