@@ -37,6 +37,17 @@ public struct IncomingBody: AsyncSequence, Sendable {
         source = Source(pull: pull, abandon: abandon)
     }
 
+    /// A body that is there already.
+    init(_ data: Data) {
+        let left = Locked<Data?>(data.isEmpty ? nil : data)
+        self.init(pull: {
+            left.withLock { left in
+                defer { left = nil }
+                return left
+            }
+        })
+    }
+
     init(_ pipe: BytePipe, of request: HTTPRequest) {
         self.init(
             pull: {
@@ -60,6 +71,16 @@ public struct IncomingBody: AsyncSequence, Sendable {
         public mutating func next() async throws -> Data? {
             try await source.pull()
         }
+    }
+
+    /// As much of the body as fits, and as comes before it fails.
+    func beginning(upTo limit: Int) async -> Data {
+        var collected = Data()
+        var iterator = makeAsyncIterator()
+        while collected.count < limit, let chunk = try? await iterator.next() {
+            collected += chunk.prefix(limit - collected.count)
+        }
+        return collected
     }
 
     /// The whole body in memory.

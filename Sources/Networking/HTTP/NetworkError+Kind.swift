@@ -84,6 +84,8 @@ extension NetworkError.Kind {
     public static let invalidResponse = Self(rawValue: "invalidResponse")
     /// The body cannot be read as what was wanted; the decoding error is underlying.
     public static let undecodableBody = Self(rawValue: "undecodableBody")
+    /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not writable.
+    public static let fileNotWritable = Self(rawValue: "fileNotWritable")
     /// The call was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// The service is being reset.
@@ -174,6 +176,7 @@ extension NetworkError.Kind {
         .shutDown: "the transport was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
-        .cancelled: "the call was cancelled", .resetting: "the service is being reset",
+        .fileNotWritable: "the file cannot be written", .cancelled: "the call was cancelled",
+        .resetting: "the service is being reset",
     ]
 }

@@ -13,20 +13,46 @@ public import Foundation
 /// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It runs in the
 /// call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
-    private let read: @Sendable (HTTPResponse) throws -> Value
+    private enum Reading: Sendable {
+        case whole(@Sendable (HTTPResponse) throws -> Value)
+        case pulled(@Sendable (HTTPResponse, IncomingBody) async throws -> Value)
+    }
 
-    /// Makes a converter of a closure.
+    private let reading: Reading
+    /// How the body is wanted.
+    public let delivery: BodyDelivery
+
+    /// Makes a converter of a closure, which finds the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
-        self.read = read
+        reading = .whole(read)
+        delivery = .memory
+    }
+
+    /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the response has been judged.
+    ///
+    /// - Parameters:
+    ///   - delivery: ``BodyDelivery/file`` where the closure reads to the end, so that the call goes on until then; ``BodyDelivery/stream``
+    ///     where it hands the body on.
+    ///   - read: Reads. An error of the body's own, such as a lost connection, is the call's error.
+    public init(
+        pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
+    ) {
+        reading = .pulled(read)
+        self.delivery = delivery
     }
 
     /// Reads a response.
     ///
     /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with another error of the
     ///   closure underlying.
-    public func convert(_ response: HTTPResponse) throws -> Value {
+    public func convert(_ response: HTTPResponse) async throws -> Value {
         do {
-            return try read(response)
+            switch reading {
+            case .whole(let read): return try read(response)
+            case .pulled(let read): return try await read(response, try response.content.stream)
+            }
+        } catch let error as Interruption {
+            throw error
         } catch let error as NetworkError {
             throw error.completed(request: response.request, response: response)
         } catch {
@@ -41,7 +67,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
-        ResponseConverter<Other> { try transform(try read($0)) }
+        switch reading {
+        case .whole(let read): ResponseConverter<Other> { try transform(try read($0)) }
+        case .pulled(let read): ResponseConverter<Other>(pulling: delivery) { try transform(try await read($0, $1)) }
+        }
     }
 }
 
@@ -112,6 +141,9 @@ extension ResponseConverter {
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        ResponseConverter { $0.data.isEmpty ? nil : try converter.convert($0) }
+        switch converter.reading {
+        case .whole(let read): ResponseConverter { $0.data.isEmpty ? nil : try read($0) }
+        case .pulled(let read): ResponseConverter(pulling: converter.delivery) { try await read($0, $1) }
+        }
     }
 }

@@ -62,6 +62,14 @@ struct RequestCall: Sendable {
         return response
     }
 
+    /// Has the response judged. Of one that is refused, as much of the body is kept as it takes to read an error.
+    mutating func judge(_ response: HTTPResponse, by validators: [ResponseValidator]) async throws {
+        do { try response.validated(by: validators) } catch {
+            if case .stream = response.content { self.response = await response.refused() }
+            throw error
+        }
+    }
+
     /// Ends the call with success, unless it was ended before.
     func finish() throws {
         if let interruption = scope.close() { throw interruption }

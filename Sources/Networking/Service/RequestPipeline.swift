@@ -20,8 +20,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 }
                 let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
-                try response.validated(by: settings.validators ?? .standard)
-                let value = try converter.convert(response)
+                try await call.judge(response, by: settings.validators ?? .standard)
+                let value = try await converter.convert(response)
+                permit.release(after: response)
                 try call.finish()
                 return Response(value, response)
             } catch {
@@ -39,15 +40,16 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             .make(timeouts: settings.timeouts, random: client.random)
     }
 
-    /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it.
+    /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it. Only what comes into a file keeps
+    /// its place until it is there.
     private func carry(_ request: HTTPRequest, giving permit: Permit) async throws -> HTTPResponse {
         let limit = settings.maximumResponseSize ?? .max
         do {
-            var response = try await client.transport.send(request, answering: .whenComplete(limit: limit))
-            if response.content.isPending(upTo: limit) {
+            var response = try await client.transport.send(request, answering: converter.delivery.timing(limit: limit))
+            if converter.delivery == .memory, response.content.isPending(upTo: limit) {
                 response.content = try await response.content.collected(upTo: limit)
             }
-            permit.release(after: response)
+            if converter.delivery != .file || !response.status.isSuccessful { permit.release(after: response) }
             return response
         } catch {
             permit.release(.failed(error))

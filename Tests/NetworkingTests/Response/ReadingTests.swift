@@ -10,50 +10,51 @@ struct ReadingTests {
     }
 
     @Test("R-09: text is read by its charset; without one as UTF-8, and as Latin 1 where it is none")
-    func charsets() throws {
+    func charsets() async throws {
         let latin = Data([0x67, 0xFC])
-        #expect(try ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
-        #expect(try ResponseConverter.string.convert(response(latin, "text/plain")) == "gü")
-        #expect(try ResponseConverter.string.convert(response(Data("gü".utf8), "text/plain")) == "gü")
-        #expect(try ResponseConverter.string.convert(response(Data("gü".utf8))) == "gü")
-        #expect(try ResponseConverter.string(encoding: .utf16LittleEndian).convert(response(Data([0x41, 0]))) == "A")
+        #expect(try await ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
+        #expect(try await ResponseConverter.string.convert(response(latin, "text/plain")) == "gü")
+        #expect(try await ResponseConverter.string.convert(response(Data("gü".utf8), "text/plain")) == "gü")
+        #expect(try await ResponseConverter.string.convert(response(Data("gü".utf8))) == "gü")
+        #expect(
+            try await ResponseConverter.string(encoding: .utf16LittleEndian).convert(response(Data([0x41, 0]))) == "A")
     }
 
     @Test(
         "R-09: text that its charset cannot be, or an unknown charset, is an error",
         arguments: ["text/plain; charset=utf-8", "text/plain; charset=klingon", "application/json"])
-    func badText(type: String) throws {
+    func badText(type: String) async throws {
         let response = try response(Data([0xFF, 0xFE, 0x80]), type)
         #expect(
-            #expect(throws: NetworkError.self) { _ = try ResponseConverter.string.convert(response) }?.kind
+            await #expect(throws: NetworkError.self) { _ = try await ResponseConverter.string.convert(response) }?.kind
                 == .undecodableBody)
     }
 
     @Test("Decoding errors keep their path")
-    func paths() throws {
+    func paths() async throws {
         struct Team: Decodable { let members: [Member] }
         struct Member: Decodable { let name: String, age: Int }
-        func words(_ json: String) throws -> String {
+        func words(_ json: String) async throws -> String {
             let response = try response(Data(json.utf8))
-            let error = #expect(throws: NetworkError.self) {
-                _ = try ResponseConverter.json(Team.self).convert(response)
+            let error = await #expect(throws: NetworkError.self) {
+                _ = try await ResponseConverter.json(Team.self).convert(response)
             }
             return error?.reason ?? ""
         }
-        #expect(try words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing")
-        #expect(try words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")
-        #expect(try words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
-        #expect(try words("[]") == "the body is no object")
-        #expect(try words("{") == "the body is no JSON")
-        #expect(try words("") == "the body is empty")
+        #expect(try await words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing")
+        #expect(try await words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")
+        #expect(try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
+        #expect(try await words("[]") == "the body is no object")
+        #expect(try await words("{") == "the body is no JSON")
+        #expect(try await words("") == "the body is empty")
     }
 
     @Test("A converter's value can be changed")
-    func map() throws {
-        #expect(try ResponseConverter.string.map { $0.count }.convert(response(Data("four".utf8))) == 4)
+    func map() async throws {
+        #expect(try await ResponseConverter.string.map { $0.count }.convert(response(Data("four".utf8))) == 4)
         let response = try response(Data("four".utf8))
-        #expect(throws: NetworkError.self) {
-            _ = try ResponseConverter.string.map { _ -> Int in throw UserError.taken }.convert(response)
+        await #expect(throws: NetworkError.self) {
+            _ = try await ResponseConverter.string.map { _ -> Int in throw UserError.taken }.convert(response)
         }
     }
 
@@ -96,9 +97,9 @@ struct ReadingTests {
     }
 
     @Test("Deep nesting ends in an error and not in a crash")
-    func deep() throws {
+    func deep() async throws {
         let response = try response(Data(String(repeating: "[", count: 200_000).utf8))
-        #expect(throws: NetworkError.self) { _ = try ResponseConverter.jsonObject.convert(response) }
+        await #expect(throws: NetworkError.self) { _ = try await ResponseConverter.jsonObject.convert(response) }
     }
 
     private struct Answering: Transport {

@@ -1,0 +1,43 @@
+import Foundation
+
+/// How a converter wants an answer's body.
+public enum BodyDelivery: Hashable, Sendable {
+    /// In memory, complete, within the call's maximum size.
+    case memory
+    /// Piece by piece, into a file: the call has its answer, and gives its place back, once all of it is there.
+    case file
+    /// Piece by piece, for whoever asked: the call has its answer, and gives its place back, at the head. From then on only the idle timeout
+    /// and the reader end it.
+    case stream
+
+    /// When the transport is to answer.
+    func timing(limit: Int) -> AnswerTiming {
+        self == .memory ? .whenComplete(limit: limit) : .atHead
+    }
+}
+
+extension HTTPResponse {
+    /// How much of the body of an answer that was refused is kept, where a file or a stream was wanted: enough to read an error.
+    private static let refusedBodySize = 1 << 20
+
+    /// A refused response with the beginning of its body in memory, whatever was wanted.
+    func refused() async -> HTTPResponse {
+        guard case .stream(let body) = content else { return self }
+        var response = self
+        response.content = .data(await body.beginning(upTo: HTTPResponse.refusedBodySize))
+        return response
+    }
+}
+
+extension ResponseContent {
+    /// The body as something that is pulled, wherever it is.
+    var stream: IncomingBody {
+        get throws {
+            switch self {
+            case .stream(let body): return body
+            case .data(let data): return IncomingBody(data)
+            case .file(let url): return IncomingBody(try Data(contentsOf: url, options: .mappedIfSafe))
+            }
+        }
+    }
+}

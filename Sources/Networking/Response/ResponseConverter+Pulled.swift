@@ -1,0 +1,52 @@
+public import Foundation
+
+extension ResponseConverter where Value == URL {
+    /// The body in a file; the value is where it is.
+    ///
+    /// The response is judged before the target is touched: the page that comes with a 404 is no download. Where the call fails, nothing is left
+    /// behind.
+    ///
+    /// - Parameters:
+    ///   - url: The target, whose folder has to be there.
+    ///   - rule: What happens to a file that is there already.
+    ///   - isSynchronized: Whether the bytes have to be on the disk before the call is answered.
+    public static func file(
+        at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isSynchronized: Bool = false
+    ) -> ResponseConverter {
+        let destination = FileDestination(url, overwriting: rule, isSynchronized: isSynchronized)
+        return ResponseConverter(pulling: .file) { _, body in try await destination.write(body) }
+    }
+}
+
+extension ResponseConverter where Value == IncomingBody {
+    /// The body, piece by piece, as it comes. Not pulling holds the server back; letting go of it ends the transfer.
+    public static var stream: ResponseConverter { ResponseConverter(pulling: .stream) { $1 } }
+}
+
+extension ResponseConverter where Value == BodyLines {
+    /// The body as lines of UTF-8, as they come.
+    public static var lines: ResponseConverter { ResponseConverter(pulling: .stream) { BodyLines($1) } }
+}
+
+extension ResponseConverter where Value == ServerSentEvents {
+    /// The body as server-sent events, as they come. An answer of another type than `text/event-stream` is an error.
+    public static var serverSentEvents: ResponseConverter {
+        ResponseConverter(pulling: .stream) { response, body in
+            guard response.headers.contentType?.withoutParameters == .eventStream else {
+                throw NetworkError(
+                    .unacceptableMediaType,
+                    reason: "the answer is \(response.headers[.contentType] ?? "of no type"), not text/event-stream")
+            }
+            return ServerSentEvents(body)
+        }
+    }
+}
+
+extension ResponseConverter {
+    /// The body as JSON values, one a line, as they come (`application/x-ndjson`). Blank lines are passed over.
+    public static func jsonLines<Element: Decodable & Sendable>(
+        _ type: Element.Type = Element.self, decoder: JSONDecoder = JSONDecoder()
+    ) -> ResponseConverter where Value == JSONLines<Element> {
+        ResponseConverter(pulling: .stream) { JSONLines(BodyLines($1), decoder: decoder) }
+    }
+}

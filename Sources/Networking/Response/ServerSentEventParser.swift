@@ -1,0 +1,62 @@
+import Foundation
+
+/// Reads server-sent events from bytes, however they come: a pure value.
+struct ServerSentEventParser: Sendable {
+    private var splitter = LineSplitter(endings: .any)
+    private var isFirstLine = true
+    private var type = ""
+    private var data: [String] = []
+    private var id = ""
+    private var lastEventID = ""
+    private var retry: Duration?
+
+    /// The events that are complete now.
+    mutating func parse(_ chunk: Data) throws -> [ServerSentEvent] {
+        try splitter.split(chunk).compactMap { line in
+            var text = String(decoding: line, as: UTF8.self)
+            // One leading byte order mark is no part of the text.
+            if isFirstLine, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+            isFirstLine = false
+            return take(text)
+        }
+    }
+
+    /// Takes one line; an empty one ends an event.
+    private mutating func take(_ line: String) -> ServerSentEvent? {
+        guard !line.isEmpty else { return dispatch() }
+        let bytes = line.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+            set(line, "")
+            return nil
+        }
+        guard colon != bytes.startIndex else { return nil }  // a comment
+        var value = bytes[bytes.index(after: colon)...]
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+        return nil
+    }
+
+    private mutating func set(_ field: String, _ value: String) {
+        switch field {
+        case "event": type = value
+        case "data": data.append(value)
+        case "id": if !value.utf8.contains(0) { id = value }
+        case "retry":
+            let isNumber =
+                !value.isEmpty && value.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+            if isNumber { retry = .milliseconds(min(Int(value) ?? .max, 86_400_000)) }
+        default: break
+        }
+    }
+
+    private mutating func dispatch() -> ServerSentEvent? {
+        lastEventID = id
+        defer {
+            type = ""
+            data = []
+        }
+        guard !data.isEmpty else { return nil }
+        return ServerSentEvent(
+            type: type.isEmpty ? "message" : type, data: data.joined(separator: "\n"), id: lastEventID, retry: retry)
+    }
+}

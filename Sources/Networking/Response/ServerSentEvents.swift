@@ -1,0 +1,54 @@
+/// One server-sent event, as the [WHATWG's HTML standard, section 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html) has it.
+public struct ServerSentEvent: Hashable, Sendable {
+    /// Its type: `message` unless the server says otherwise.
+    public var type: String
+    /// Its text; lines are separated by LF.
+    public var data: String
+    /// The identifier that holds by now; empty where the server has given none. Send it as `Last-Event-ID` to go on from here.
+    public var id: String
+    /// How long the server asks to wait before connecting anew, where it has said so by now.
+    public var retry: Duration?
+
+    /// Makes an event.
+    public init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
+        self.type = type
+        self.data = data
+        self.id = id
+        self.retry = retry
+    }
+}
+
+/// The server-sent events of a body, as they come. Breaking out of the loop, and letting go of the sequence, closes the connection.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerSentEvent
+
+    private let body: IncomingBody
+
+    init(_ body: IncomingBody) {
+        self.body = body
+    }
+
+    /// The reader of the events.
+    public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
+
+    /// Pulls the events.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var bytes: IncomingBody.Iterator
+        private var parser = ServerSentEventParser()
+        private var events: ArraySlice<ServerSentEvent> = []
+
+        fileprivate init(bytes: IncomingBody.Iterator) {
+            self.bytes = bytes
+        }
+
+        /// The next event, or nil at the end. What has not been ended by an empty line by then is no event.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while events.isEmpty {
+                guard let chunk = try await bytes.next() else { return nil }
+                events = try parser.parse(chunk)[...]
+            }
+            return events.popFirst()
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Downloads and streams", .timeLimit(.minutes(1)))
+    struct DownloadTests {
+        private struct Get: Endpoint {
+            let name: String
+            var path: EndpointPath { "\(name)" }
+        }
+
+        private let scratch: Scratch
+        private let server: LoopbackServer
+        private let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+
+        init() throws {
+            scratch = try Scratch()
+            server = try LoopbackServer()
+            let content = content
+            server.route(.get, "/whole") { _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(.get, "/cut") { _ in
+                LoopbackAnswer(content: .fixed(content)).failing(.truncate(after: 1_000_000))
+            }
+            server.route(.get, "/missing") { _ in .text("no such thing", status: .notFound) }
+            server.route(.get, "/endless") { _ in
+                LoopbackAnswer(
+                    content: .written(length: nil) { writer in
+                        while true { try writer.write(Data("line\n".utf8) + Data(count: 100_000)) }
+                    })
+            }
+            server.route(.get, "/lines") { _ in .text("one\r\ntwo\n\nüñ\nlast") }
+            server.route(.get, "/json") { _ in .text("{\"n\":1}\n\n{\"n\":2}\r\n{\"n\":") }
+            server.route(.get, "/events") { _ in
+                LoopbackAnswer(
+                    headers: [.contentType: "text/event-stream; charset=utf-8"],
+                    content: .chunked([Data("id: 1\ndata: a\n".utf8), Data("\ndata: b\n\n".utf8)]))
+            }
+        }
+
+        private func service(
+            _ engine: Engine, limit: ConcurrencyLimit = ConcurrencyLimit(), retry: RetryPolicy? = nil
+        ) throws -> NetworkService {
+            NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
+                traffic: TrafficPolicy(limit: limit, retry: retry), transport: try engine.shared())
+        }
+
+        private var names: [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
+        }
+
+        @Test(
+            "U25: a download is in its place when the call is answered, byte for byte, and nothing else is there",
+            arguments: Engine.allCases)
+        func file(engine: Engine) async throws {
+            let target = scratch.file("film.mp4")
+            let url = try await service(engine).request(Get(name: "whole"), as: .file(at: target, isSynchronized: true))
+            #expect(url == target)
+            #expect(try Data(contentsOf: target) == content)
+            #expect(names == ["film.mp4"])
+        }
+
+        @Test("I-16: a file that is there already: fail, replace, or a name of its own")
+        func overwriting() async throws {
+            let target = scratch.file("film.mp4")
+            try Data("old".utf8).write(to: target)
+            let service = try service(.curl)
+            do {
+                _ = try await service.request(Get(name: "whole"), as: .file(at: target))
+                #expect(Bool(false), "it was overwritten")
+            } catch let error as NetworkError {
+                #expect(error.kind == .fileNotWritable)
+                #expect(error.description.contains("the file film.mp4 cannot be written: File exists"))
+            }
+            #expect(try Data(contentsOf: target) == Data("old".utf8))
+            let unique = [
+                try await service.request(Get(name: "whole"), as: .file(at: target, overwriting: .uniqueName)),
+                try await service.request(Get(name: "whole"), as: .file(at: target, overwriting: .uniqueName)),
+            ]
+            #expect(unique.map(\.lastPathComponent) == ["film 2.mp4", "film 3.mp4"])
+            _ = try await service.request(Get(name: "whole"), as: .file(at: target, overwriting: .replace))
+            #expect(try Data(contentsOf: target) == content)
+            #expect(names == ["film 2.mp4", "film 3.mp4", "film.mp4"])
+        }
+
+        @Test(
+            "A defect of iONess: the page of an error is no download; it can be read from the error",
+            arguments: Engine.allCases)
+        func errorPage(engine: Engine) async throws {
+            let target = scratch.file("film.mp4")
+            do {
+                _ = try await service(engine).request(Get(name: "missing"), as: .file(at: target))
+                #expect(Bool(false), "it was taken")
+            } catch GeneralRequestError.notFound {}
+            let plain = NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.shared())
+            do {
+                _ = try await plain.request(Get(name: "missing"), as: .file(at: target))
+            } catch let error as NetworkError {
+                #expect(error.status == .notFound)
+                #expect(error.response?.text == "no such thing")
+            }
+            #expect(names.isEmpty)
+        }
+
+        @Test("A download that is cut off leaves nothing behind, and is tried again by a policy")
+        func cut() async throws {
+            let target = scratch.file("film.mp4")
+            let before = server.requestCount
+            await #expect(throws: NetworkError.self) {
+                _ = try await service(.curl, retry: RetryPolicy(retries: 2))
+                    .request(Get(name: "cut"), as: .file(at: target))
+            }
+            #expect(server.requestCount - before == 3)
+            #expect(names.isEmpty)
+        }
+
+        @Test("A cancelled download leaves nothing behind, and gives its place back")
+        func cancelled() async throws {
+            let limit = ConcurrencyLimit(1)
+            let task = try service(.curl, limit: limit).task(
+                Get(name: "endless"), as: .file(at: scratch.file("film.mp4")))
+            #expect(try await Exchange.eventually { names.contains { $0.hasSuffix(".part") } })
+            #expect(limit.activeCount == 1, "what goes into a file keeps its place")
+            #expect(task.cancel())
+            await #expect(throws: GeneralRequestError.cancelled) { _ = try await task.value }
+            #expect(names.isEmpty)
+            #expect(limit.activeCount == 0)
+        }
+
+        @Test("A folder that is not there, and a full disk, are clear errors")
+        func unwritable() async throws {
+            let nowhere = scratch.file("no/such/film.mp4")
+            var targets = [nowhere]
+            if FileManager.default.fileExists(atPath: "/dev/full") {
+                targets.append(URL(fileURLWithPath: "/dev/full/film"))
+            }
+            for target in targets {
+                do {
+                    _ = try await service(.curl).request(Get(name: "whole"), as: .file(at: target))
+                    #expect(Bool(false), "it was written")
+                } catch let error as NetworkError {
+                    #expect(error.kind == .fileNotWritable)
+                    #expect(error.underlying is POSIXError)
+                }
+            }
+        }
+
+        @Test(
+            "A stream has its answer at the head, gives its place back, and ends with its reader",
+            arguments: Engine.allCases)
+        func stream(engine: Engine) async throws {
+            let limit = ConcurrencyLimit(1)
+            let service = NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.make(), admission: [limit])
+            var bytes = 0
+            for try await chunk in try await service.request(Get(name: "endless"), as: .stream) {
+                #expect(limit.activeCount == 0)
+                bytes += chunk.count
+                if bytes > 300_000 { break }
+            }
+            #expect(try await Exchange.eventually { server.openConnections == 0 })
+        }
+
+        @Test("A stream that is refused is an error with its body; lines, JSON lines and events are read as they come")
+        func readers() async throws {
+            let service = try service(.curl)
+            await #expect(throws: GeneralRequestError.notFound) {
+                _ = try await service.request(Get(name: "missing"), as: .stream)
+            }
+            var lines: [String] = []
+            for try await line in try await service.request(Get(name: "lines"), as: .lines) { lines.append(line) }
+            #expect(lines == ["one", "two", "", "üñ", "last"])
+            struct Item: Decodable, Sendable { let n: Int }
+            var numbers: [Int] = []
+            do {
+                for try await item in try await service.request(Get(name: "json"), as: .jsonLines(Item.self)) {
+                    numbers.append(item.n)
+                }
+                #expect(Bool(false), "the last line is no JSON")
+            } catch let error as NetworkError {
+                #expect(error.description.contains("line 4: the body is no JSON"))
+            }
+            #expect(numbers == [1, 2])
+            var events: [ServerSentEvent] = []
+            for try await event in try await service.request(Get(name: "events"), as: .serverSentEvents) {
+                events.append(event)
+            }
+            #expect(events.map(\.data) == ["a", "b"])
+            #expect(events.map(\.id) == ["1", "1"])
+            await #expect(throws: NetworkError.self) {
+                _ = try await service.request(Get(name: "lines"), as: .serverSentEvents)
+            }
+        }
+    }
+}
