@@ -2,8 +2,8 @@ public import Networking
 
 /// What the retries of many clients do to a server that fails for a while: a simulation on a manual clock, without a network.
 ///
-/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as a retry policy says, as
-/// long as the client's budget pays for it. Use it to choose a policy and a budget:
+/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as often as a retry policy
+/// says, after its backoff with full jitter, as long as the client's budget pays for it. Use it to choose a policy and a budget:
 ///
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)
@@ -72,6 +72,8 @@ public struct OutageSimulation: Sendable {
     /// Runs the simulation.
     public func run() -> Outcome {
         let clock = ManualClock()
+        let clients = max(clients, 1)
+        let seconds = (before: max(seconds.before, 0), failing: max(seconds.failing, 1), after: max(seconds.after, 0))
         let budgets = (0..<clients).map { _ in budget?() }
         let length = seconds.before + seconds.failing + seconds.after
         let failing = seconds.before..<(seconds.before + seconds.failing)

@@ -1,8 +1,9 @@
 /// Sends nothing more to a host that fails too often, until a single request has shown that it works again.
 ///
 /// For each origin it is closed (requests go), open (they end at once with ``NetworkError/Kind/circuitOpen``) or half open: after the
-/// pause one request goes as a probe, and whether the rest goes is decided by how that ends. Failures are answers of 500 and above,
-/// and requests without an answer; answers below 400 are successes; answers of 400 to 499, cancelled calls and what was never sent are neither.
+/// pause one request goes as a probe, and whether the rest goes is decided by how that ends. Failures are answers of 500 and above, and what
+/// is the host's doing where no answer came: refused and lost connections, timeouts, failed handshakes, cut-off and malformed answers. Answers
+/// below 400 are successes. Answers of 400 to 499, cancelled calls, a network that is down, and what was never sent are neither.
 /// A token refresh always goes. Services that talk to the same server share the object.
 public final class CircuitBreaker: AdmissionPolicy {
     /// When a breaker opens, and for how long.

@@ -79,8 +79,20 @@ final class Permit: HeldPlace {
         release(.answered(response))
     }
 
-    func giveBack() {
-        release(.notSent)
+    func giveBack(after outcome: Result<HTTPResponse, any Error>?) {
+        switch outcome {
+        case .success(let response): release(.answered(response))
+        case .failure(let error): release(.failed(error))
+        case nil: release(.notSent)
+        }
+    }
+
+    func handOver() -> (any HeldPlace)? {
+        let moved = tickets.withLock { tickets in
+            defer { tickets = [] }
+            return tickets
+        }
+        return moved.isEmpty ? nil : Permit(moved, of: policies)
     }
 
     deinit {

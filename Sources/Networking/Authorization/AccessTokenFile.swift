@@ -13,10 +13,10 @@ public struct AccessTokenFile: AccessTokenStore {
     ///
     /// - Parameters:
     ///   - url: The file. Its folder has to be there. A second file, of the same name and `.lease`, stands beside it.
-    ///   - lease: How long a process may keep others from refreshing, should it be ended or suspended in the middle: 40 seconds unless
-    ///     said otherwise, which is longer than a refresh may take.
+    ///   - lease: How long a process may keep others from refreshing, should it be ended or suspended in the middle: 20 seconds unless
+    ///     said otherwise. It should be shorter than the 30 seconds that a refresh may take, and longer than one takes.
     ///   - clock: What tells the time.
-    public init(_ url: URL, lease: Duration = .seconds(40), clock: NetworkClock = .continuous) {
+    public init(_ url: URL, lease: Duration = .seconds(20), clock: NetworkClock = .continuous) {
         self.url = url
         self.lease = FileLease(path: url.path + ".lease", length: lease, clock: clock)
     }

@@ -7,7 +7,7 @@
 public protocol AccessTokenStore: Sendable {
     /// The token that is kept; nil where there is none, because nobody has logged in or somebody has logged out.
     func load() throws -> AccessToken?
-    /// Keeps a token, or with nil forgets the one that is kept.
+    /// Keeps a token, or with nil forgets the one that is kept. It must not set the supervisor's token.
     func save(_ token: AccessToken?) throws
     /// Runs an operation while no other process runs one. What another process that was ended or suspended has left behind must not keep
     /// others out for ever.

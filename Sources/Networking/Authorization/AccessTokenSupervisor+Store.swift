@@ -8,23 +8,44 @@ extension AccessTokenSupervisor {
         return try await store.exclusively { [self] in
             let stored = try store.load()
             guard stored != nil || old == nil else { throw AccessTokenRejected(LoggedOutElsewhere()) }
-            if let stored, stored != old, !stored.hasExpired(at: clock.date()) { return stored }
+            let isForeign = stored?.value != lastStored.withLock { $0 }
+            if let stored, isForeign, stored.value != old?.value, !stored.hasExpired(at: clock.date()) {
+                noteStored(stored)
+                return stored
+            }
             do {
-                let new = try await refresh(stored)
+                // What could not be kept is newer than what is.
+                let new = try await refresh(isForeign ? stored : old)
+                try checkStillThere(stored)
                 keep { $0.isWanted(refresh: id) ? new : nil }
                 return new
             } catch  where RefreshRejection.isOne(error) {
                 // Somebody who does not use the lease may have been faster.
-                guard let later = try store.load(), later != stored else { throw error }
+                guard let later = try store.load(), later.value != stored?.value else { throw error }
+                noteStored(later)
                 return later
             }
         }
     }
 
+    /// While the token was refreshed, another process may have logged out: that wins.
+    private func checkStillThere(_ before: AccessToken?) throws {
+        guard before != nil, try store?.load() == nil else { return }
+        throw AccessTokenRejected(LoggedOutElsewhere())
+    }
+
+    private func noteStored(_ token: AccessToken?) {
+        lastStored.withLock { $0 = token?.value }
+    }
+
     /// Has the store keep the token as it was set.
     func keepCurrent() {
         guard let store else { return }
-        write { try store.save(state.withLock { $0.machine.token }) }
+        write {
+            let token = state.withLock { $0.machine.token }
+            try store.save(token)
+            noteStored(token)
+        }
     }
 
     /// Has the store keep a token, where the machine says at that moment that it is one to keep.
@@ -33,6 +54,7 @@ extension AccessTokenSupervisor {
         write {
             guard let token = choose(state.withLock { $0.machine }) else { return }
             try store.save(token)
+            noteStored(token)
         }
     }
 

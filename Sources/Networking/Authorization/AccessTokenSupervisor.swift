@@ -42,6 +42,8 @@ public final class AccessTokenSupervisor: Sendable {
     let store: (any AccessTokenStore)?
     /// Writing to the store, one after another.
     let saving = Locked(())
+    /// The token that was last read from the store, or kept there, by this supervisor.
+    let lastStored: Locked<String?>
     let clock: NetworkClock
     let state: Locked<State>
     private let refreshTimeout: Duration
@@ -78,6 +80,7 @@ public final class AccessTokenSupervisor: Sendable {
     ) {
         self.refresh = refresh
         self.store = store
+        lastStored = Locked(store == nil ? nil : token?.value)
         self.unauthorizedStatuses = unauthorizedStatuses
         self.refreshTimeout = refreshTimeout
         self.clock = clock

@@ -42,10 +42,9 @@ public struct ErrorHandlingService: Sendable {
     ///
     /// - Parameters:
     ///   - failure: What failed; it keeps what was decided about it, and the error as the handlers left it.
-    ///   - refusing: Why a retry after that wait, with that request, cannot be granted; the handler is passed over then.
     ///   - isInterrupted: Asked after each handler; where the call has ended meanwhile, the rest is not asked.
     func verdict(
-        on failure: inout RequestFailure, refusing: (Duration, HTTPRequest?) -> String?, isInterrupted: () -> Bool
+        on failure: inout RequestFailure, isInterrupted: () -> Bool
     ) async -> Verdict {
         for handler in registered.withLock({ $0.handlers.map(\.handler) }) + handlers {
             let result = await handler.handle(failure)
@@ -57,7 +56,7 @@ public struct ErrorHandlingService: Sendable {
             case .fail(let error):
                 return .fail(error)
             case .retry(let delay, let request, let reason):
-                if let refusal = refusing(delay, request) {
+                if let refusal = failure.refusal(toRetryAfter: delay, with: request) {
                     failure.decisions.append(RetryDecision(.noRetry, because: refusal))
                     continue
                 }

@@ -24,6 +24,8 @@ public struct RequestFailure: Sendable {
     public internal(set) var decisions: [RetryDecision] = []
     /// The error as it was before any handler.
     public let originalError: any Error
+    /// How many attempts the call may make, and how much time it has left; nil where nothing bounds it.
+    var bounds: (attempts: Int, time: Duration?)?
 
     /// Makes a failure; useful to test a handler.
     public init(
@@ -64,6 +66,19 @@ public struct RequestFailure: Sendable {
         case .cancelled, .resetting, .deadlineTimedOut: true
         default: false
         }
+    }
+
+    /// Why the call may not be sent again after a wait, whatever a handler wants; nil where it may.
+    func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
+        if isInterruption { return "the call was ended" }
+        if let bounds, attempt >= bounds.attempts { return "\(bounds.attempts) attempts are the most" }
+        guard let next = replacement ?? originalRequest else { return "there is no request" }
+        // A body that was never opened, because the attempt ended before it was sent, can be.
+        guard next.body.isReplayable || adaptedRequest == nil else { return "its body cannot be sent a second time" }
+        if let time = bounds?.time, delay > .zero, time <= delay {
+            return "the wait of \(delay.words) would not end before the call's deadline"
+        }
+        return nil
     }
 
     /// Why it is not safe to repeat, in words.

@@ -36,6 +36,10 @@ public struct RetryErrorHandler: ErrorHandler {
         case .no(let reason):
             return .next(failure.error, because: reason)
         case .retry(let delay, let replacement):
+            // Before it is paid for.
+            if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
+                return .next(failure.error, because: refusal)
+            }
             guard budget?.spend() ?? true else { return .next(failure.error, because: "the retry budget is used up") }
             history.retries += 1
             history.lastDelay = delay

@@ -14,7 +14,8 @@ extension NetworkRequesting {
     ///   - completion: Is called once.
     public func reset(on queue: DispatchQueue = .main, completion: @escaping @Sendable () -> Void) {
         let client = client
-        Task.detached {
+        // Not detached: the call that it is made from, if it is, is spared.
+        Task {
             await client.reset()
             queue.async(execute: completion)
         }

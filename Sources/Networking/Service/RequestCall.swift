@@ -80,11 +80,7 @@ struct RequestCall: Sendable {
         guard scope.interruption == nil else { throw await interrupted(handling) }
         if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
         var failure = failure(with: error)
-        let isCancelled = failure.networkError?.kind == .cancelled
-        let verdict = await handling.verdict(
-            on: &failure,
-            refusing: { isCancelled ? "the call was cancelled" : refusal(toRetryAfter: $0, with: $1) },
-            isInterrupted: { scope.interruption != nil })
+        let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
         guard scope.interruption == nil else { throw await interrupted(handling) }
         failures.append(failure)
         forgetAttempt()
@@ -102,17 +98,16 @@ struct RequestCall: Sendable {
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
         response = nil  // of whatever came before, it is not what ended the call
         var failure = failure(with: scope.interruption ?? .cancelled)
-        let verdict = await handling.verdict(
-            on: &failure, refusing: { _, _ in "the call was ended" }, isInterrupted: { false })
+        let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return failure.error }
-        return error
+        return told(error, failure)
     }
 
     /// The error that the call ends with, with what is known about its attempts.
     private func told(_ error: any Error, _ failure: RequestFailure) -> any Error {
         guard var error = error as? NetworkError else { return error }
         error.attempts = max(attempt, 1)
-        error.retryDecision = failure.decisions.last
+        error.retryDecision = failure.isInterruption ? nil : failure.decisions.last
         return error
     }
 
@@ -123,10 +118,12 @@ struct RequestCall: Sendable {
     }
 
     private func failure(with error: any Error) -> RequestFailure {
-        RequestFailure(
+        var failure = RequestFailure(
             endpoint: endpoint, request: sent ?? original, adaptedRequest: adapted, originalRequest: original,
-            response: response, error: described(error), attempt: attempt, date: clock.date(), earlierFailures: failures
-        )
+            response: response, error: described(error), attempt: attempt, date: clock.date(),
+            earlierFailures: failures)
+        failure.bounds = (attempts: maximumAttempts, time: scope.deadline?.remaining)
+        return failure
     }
 
     /// The library's own errors with what was sent and what came back; an error of the user's code stays as it is.
@@ -137,17 +134,5 @@ struct RequestCall: Sendable {
         default:
             error
         }
-    }
-
-    /// Why the call may not be sent again; nil where it may.
-    private func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
-        guard attempt < maximumAttempts else { return "\(maximumAttempts) attempts are the most" }
-        guard let request = replacement ?? original else { return "there is no request" }
-        // A body that was never opened, because the attempt ended before it was sent, can be.
-        guard request.body.isReplayable || sent == nil else { return "its body cannot be sent a second time" }
-        if let deadline = scope.deadline, delay > .zero, deadline.remaining <= delay {
-            return "the wait of \(delay.words) would not end before the call's deadline"
-        }
-        return nil
     }
 }

@@ -16,7 +16,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 call.scope.holdsPlace = true
                 defer {
                     call.scope.holdsPlace = false
-                    permit.giveBack()
+                    permit.release(.notSent)
                 }
                 let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))

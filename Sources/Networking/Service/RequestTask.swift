@@ -37,6 +37,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let scope = CallScope(deadline: pipeline.deadline)
         let settlement = settlement
         self.scope = scope
+        // At once, so that a reset or a cancel right after this line finds it.
+        if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
         // A call of its own: the end of a call inside which it is started does not end it.
         task = CallScope.$current.withValue(nil) {
             Task {

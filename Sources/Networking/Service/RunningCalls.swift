@@ -14,6 +14,8 @@ final class RunningCalls: Sendable {
     private struct State: Sendable {
         var calls: [ObjectIdentifier: Call] = [:]
         var resets: [ObjectIdentifier: Reset] = [:]
+        /// Settled when the participants have forgotten; nil where none is at it.
+        var forgetting: Settlement<Void>?
 
         func isWaiting(_ reset: Reset) -> Bool { calls.keys.contains { !reset.exempt.contains($0) } }
     }
@@ -61,8 +63,22 @@ final class RunningCalls: Sendable {
         }
         for scope in others { scope.end(.resetting) }
         if isWaiting { await reset.isDone.settled() }
-        for participant in participants { await participant.reset() }
+        await forget(participants)
         state.withLock { $0.resets[ObjectIdentifier(reset.isDone)] = nil }
+    }
+
+    /// Has the participants forget, unless another reset is at it: then waits for that.
+    private func forget(_ participants: [any ResetParticipant]) async {
+        guard !participants.isEmpty else { return }
+        let mine = Settlement<Void>()
+        let running = state.withLock { state in
+            defer { state.forgetting = state.forgetting ?? mine }
+            return state.forgetting
+        }
+        if let running { return await running.settled() }
+        for participant in participants { await participant.reset() }
+        state.withLock { $0.forgetting = nil }
+        mine.settle(.success(()))
     }
 }
 

@@ -11,7 +11,8 @@ public import Foundation
 public final class CookieJar: Sendable {
     private let storage: HTTPCookieStorage
     private let date: @Sendable () -> Date
-    /// Whether nothing can be in the jar: a storage of somebody else's is looked into each time.
+    /// Whether nothing can be in the jar: a storage of somebody else's is looked into each time. Its lock is held while cookies are replaced,
+    /// so that nobody finds the jar between the old one and the new one.
     private let isUnused: Locked<Bool>
 
     /// Makes a jar.
@@ -30,10 +31,11 @@ public final class CookieJar: Sendable {
 
     /// The cookies that a request to a URL carries, those with the longest path first.
     public func cookies(for url: URL) -> [HTTPCookie] {
-        let now = date()
-        return cookies.filter { $0.goes(to: url, at: now) }.sorted {
-            ($1.path.count, $0.name) < ($0.path.count, $1.name)
-        }
+        CookieJar.choose(isUnused.withLock { _ in cookies }, for: url, at: date())
+    }
+
+    private static func choose(_ cookies: [HTTPCookie], for url: URL, at now: Date) -> [HTTPCookie] {
+        cookies.filter { $0.goes(to: url, at: now) }.sorted { ($1.path.count, $0.name) < ($0.path.count, $1.name) }
     }
 
     /// Empties the jar.
@@ -44,20 +46,25 @@ public final class CookieJar: Sendable {
     /// Takes what an answer sets.
     func keep(_ headers: HTTPHeaders, from url: URL) {
         guard headers.contains(.setCookie) else { return }
-        isUnused.withLock { $0 = false }
         let now = date()
-        for field in headers.values(for: .setCookie) {
-            guard let new = SetCookie(field, from: url, at: now) else { continue }
-            for old in cookies where new.replaces(old) { storage.deleteCookie(old) }
-            if let cookie = new.cookie(at: now) { storage.setCookie(cookie) }
+        let news = headers.values(for: .setCookie).flatMap { SetCookie.fields(in: $0) }
+            .compactMap { SetCookie($0, from: url, at: now) }
+        isUnused.withLock { isUnused in
+            isUnused = false
+            for new in news {
+                for old in cookies where new.replaces(old) { storage.deleteCookie(old) }
+                if let cookie = new.cookie(at: now) { storage.setCookie(cookie) }
+            }
         }
     }
 
     /// The value of `Cookie` for a URL; nil where there is nothing to send.
     func field(for url: URL) -> String? {
-        guard !isUnused.withLock({ $0 }) else { return nil }
-        let cookies = cookies(for: url)
-        return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        let now = date()
+        let kept = isUnused.withLock { $0 ? [] : cookies }
+        guard !kept.isEmpty else { return nil }
+        let chosen = CookieJar.choose(kept, for: url, at: now)
+        return chosen.isEmpty ? nil : chosen.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 }
 

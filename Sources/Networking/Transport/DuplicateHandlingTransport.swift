@@ -103,19 +103,16 @@ public final class DuplicateHandlingTransport: Transport {
             switch policy.decision(running: transfer.request, new: request).action {
             case .separate:
                 return .separate
-            case .share(let audience)
-            where !audience.isEarlier && self.key(transfer.request, timing) != self.key(request, timing):
-                return .separate  // of one group, but not equal: one's answer is not the other's
+            case .share(let audience) where !audience.isEarlier && !isSame(transfer.request, request, timing):
+                return .separate  // one's answer is not the other's
             case .share(let audience):
-                guard let place = try share(transfer, audience) else { continue }
-                // Whoever waits for another one's transfer needs no place of its own, unless that one leaves it alone with it.
-                if case .everybody = audience { request[option: HeldPlaceOption.self]?.giveBack() }
+                guard let place = try share(transfer, audience, request) else { continue }
                 return place
             case .restart(let audience):
                 guard let caller = begin(request, key, timing, replacing: transfer) else { continue }
                 transfer.cancel("a newer equal request took its place")
                 guard case .observer(let observer) = audience else { return .waiting(caller) }
-                _ = caller.transfer.observe(observer)
+                _ = caller.transfer.observe(observer, at: request[option: HeldPlaceOption.self])
                 caller.leave()
                 throw SharedTransfer.superseded("its answer goes to an observer")
             }
@@ -123,18 +120,21 @@ public final class DuplicateHandlingTransport: Transport {
     }
 
     /// Attaches to a transfer; nil where that is over.
-    private func share(_ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience) throws
-        -> Place?
-    {
+    private func share(
+        _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
+    ) throws -> Place? {
+        let held = request[option: HeldPlaceOption.self]
         switch audience {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is on its way")
         case .everybody:
-            return transfer.attach().map { .waiting($0) }
+            guard let caller = transfer.attach() else { return nil }
+            held?.giveBack(after: nil)  // it waits for another one's transfer, which has a place
+            return .waiting(caller)
         case .latest:
             return transfer.attach(superseding: "a newer equal request took its place").map { .waiting($0) }
         case .observer(let observer):
-            guard transfer.observe(observer) else { return nil }
+            guard transfer.observe(observer, at: held) else { return nil }
             transfer.supersede("the answer goes to an observer")
             throw SharedTransfer.superseded("its answer goes to an observer")
         }
@@ -179,6 +179,12 @@ public final class DuplicateHandlingTransport: Transport {
         guard request.method.isSafe || policy.includesUnsafeMethods else { return nil }
         if let group = request[option: DuplicateGroup.self] { return Key(group: group, of: request) }
         return key(request, timing)
+    }
+
+    /// Whether two requests want the same answer: members of a group may differ, and so may the idempotency keys of a double tap.
+    private func isSame(_ first: HTTPRequest, _ second: HTTPRequest, _ timing: AnswerTiming) -> Bool {
+        guard let key = key(first, timing), key == self.key(second, timing) else { return false }
+        return first.headers[.idempotencyKey] == second.headers[.idempotencyKey]
     }
 
     /// What equal requests have in common; nil where a request cannot be compared.

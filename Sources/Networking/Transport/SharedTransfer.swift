@@ -9,7 +9,16 @@ final class SharedTransfer: Sendable {
         var nextID: UInt64 = 0
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
+        /// The place of a caller who has left the transfer to others.
+        var place: (any HeldPlace)?
         var isOver = false
+
+        /// Nobody can attach any more: hands over what is to be ended.
+        mutating func finish() -> State? {
+            guard !isOver else { return nil }
+            defer { self = State(isOver: true) }
+            return self
+        }
     }
 
     /// The request that began it.
@@ -23,13 +32,12 @@ final class SharedTransfer: Sendable {
         self.onEnd = onEnd
     }
 
-    /// Begins the transfer.
+    /// Begins the transfer, unless everybody has left by now.
     func begin(_ timing: AnswerTiming, on base: any Transport) {
+        guard !state.withLock({ $0.isOver }) else { return }
         let task = DetachedStart.run { [self] in
             let outcome: Outcome
-            do { outcome = .success(try await base.send(request, answering: timing)) } catch {
-                outcome = .failure(error)
-            }
+            do { outcome = .success(try await send(timing, on: base)) } catch { outcome = .failure(error) }
             end(outcome)
         }
         let isUnwanted = state.withLock { state in
@@ -38,6 +46,15 @@ final class SharedTransfer: Sendable {
         }
         // Everybody may have left before the task was there to be cancelled.
         if isUnwanted { task.cancel() }
+    }
+
+    /// A body that is pulled has one reader: for several callers it is brought into memory.
+    private func send(_ timing: AnswerTiming, on base: any Transport) async throws -> HTTPResponse {
+        var response = try await base.send(request, answering: timing)
+        if case .whenComplete(let limit) = timing, response.content.isPending(upTo: limit) {
+            response.content = try await response.content.collected(upTo: limit)
+        }
+        return response
     }
 
     /// Adds a caller; nil where the transfer is over.
@@ -57,13 +74,26 @@ final class SharedTransfer: Sendable {
         return caller
     }
 
-    /// Has a closure told of the outcome; false where the transfer is over.
-    func observe(_ observer: @escaping @Sendable (Outcome) -> Void) -> Bool {
-        state.withLock { state in
+    /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the transfer is over.
+    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any HeldPlace)?) -> Bool {
+        let isThere = state.withLock { state in
             guard !state.isOver else { return false }
             state.observers.append(observer)
             return true
         }
+        if isThere { take(place) }
+        return isThere
+    }
+
+    /// Keeps a place for the rest of the transfer, unless it has one.
+    private func take(_ place: (any HeldPlace)?) {
+        guard let kept = place?.handOver() else { return }
+        let isTaken = state.withLock { state in
+            guard !state.isOver, state.place == nil else { return false }
+            state.place = kept
+            return true
+        }
+        if !isTaken { kept.giveBack(after: nil) }
     }
 
     /// Ends every caller so far, and goes on.
@@ -81,23 +111,22 @@ final class SharedTransfer: Sendable {
     }
 
     /// One caller leaves; the last one takes the transfer along.
-    fileprivate func detach(_ id: UInt64) {
-        let isAbandoned = state.withLock { state in
+    fileprivate func detach(_ id: UInt64, leaving place: (any HeldPlace)?) {
+        let abandoned: State? = state.withLock { state in
             state.callers.removeAll { $0.id == id }
-            return state.callers.isEmpty && state.observers.isEmpty
+            return state.callers.isEmpty && state.observers.isEmpty ? state.finish() : nil
         }
-        if isAbandoned { end(.failure(NetworkError(.cancelled))) }
+        if let abandoned { settle(abandoned, .failure(NetworkError(.cancelled))) } else { take(place) }
     }
 
     private func end(_ outcome: Outcome) {
-        let ended: State? = state.withLock { state in
-            guard !state.isOver else { return nil }
-            defer { state = State(isOver: true) }
-            return state
-        }
-        guard let ended else { return }
+        if let ended = state.withLock({ $0.finish() }) { settle(ended, outcome) }
+    }
+
+    private func settle(_ ended: State, _ outcome: Outcome) {
         onEnd(self)
         ended.task?.cancel()
+        ended.place?.giveBack(after: outcome)
         for caller in ended.callers { caller.turn.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
@@ -114,7 +143,7 @@ final class SharedTransfer: Sendable {
 
         /// Stops waiting, before it has begun to.
         func leave() {
-            transfer.detach(id)
+            transfer.detach(id, leaving: nil)
         }
 
         /// The answer, with the caller's own options in place of those of the one who began.
@@ -127,8 +156,9 @@ final class SharedTransfer: Sendable {
                 if isElsewhere { response.request.options.removeSensitive() }
                 return response
             } catch {
-                transfer.detach(id)
-                throw NetworkError.wrapping(error).completed(request: request, response: nil)
+                transfer.detach(id, leaving: request[option: HeldPlaceOption.self])
+                guard let error = error as? NetworkError else { throw error }
+                throw error.completed(request: request, response: nil)
             }
         }
     }

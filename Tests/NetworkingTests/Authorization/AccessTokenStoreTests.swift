@@ -143,6 +143,59 @@ final class AccessTokenStoreTests {
         #expect(try AccessTokenFile(file).load() == nil)
     }
 
+    @Test("Logging out in another process during a refresh wins")
+    func loggedOutElsewhere() async throws {
+        let mayGoOn = Settlement<Void>()
+        let hasBegun = Settlement<Void>()
+        try AccessTokenFile(file).save(AccessToken("old"))
+        let session = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in
+            hasBegun.settle(.success(()))
+            await withCheckedContinuation { continuation in mayGoOn.observe { _ in continuation.resume() } }
+            return AccessToken("late")
+        }
+        let other = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in throw AccessTokenRejected() }
+        let service = UserService(
+            environment: Fixture.environment, authorizedBy: session,
+            transport: StubTransport { _ in .status(.unauthorized) })
+        let call = service.task(UserEndpoint.fetch(id: "7"), as: .string)
+        try await hasBegun.value()
+        other.accessToken = nil
+        mayGoOn.settle(.success(()))
+        _ = await Fixture.failure { _ = try await call.value }
+        #expect(try AccessTokenFile(file).load() == nil)
+    }
+
+    @Test("After a token could not be kept, the older one in the store is not taken for a newer one")
+    func failedSave() async throws {
+        struct Full: Error {}
+        final class FailingStore: AccessTokenStore {
+            let kept = Box<AccessToken?>(AccessToken("access-0", refreshToken: "refresh-1"))
+            func load() -> AccessToken? { kept.value }
+            func save(_ token: AccessToken?) throws { throw Full() }
+            func exclusively<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+                try await operation()
+            }
+        }
+        let rotation = Rotation()
+        let session = try AccessTokenSupervisor(store: FailingStore()) { try rotation.refresh($0) }
+        let stub = StubTransport { rotation.accepts($0) ? .text("ok") : .status(.unauthorized) }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        for round in 0..<3 {
+            #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+            if round < 2 { session.accessToken = AccessToken("stale", refreshToken: session.accessToken?.refreshToken) }
+        }
+        #expect(rotation.refreshes == 3 && !rotation.isOver)
+    }
+
+    @Test("A lease from a clock that was a day ahead keeps nobody out")
+    func futureLease() async throws {
+        let ahead = ManualClock(date: Date().addingTimeInterval(86_400))
+        let store = AccessTokenFile(file)
+        try await AccessTokenFile(file, clock: ahead.networkClock).exclusively {
+            try await store.exclusively {}
+        }
+    }
+
     @Test("A lease that somebody left behind ends by its time; one that is held keeps others out")
     func lease() async throws {
         let clock = ManualClock()

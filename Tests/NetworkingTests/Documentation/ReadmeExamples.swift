@@ -106,6 +106,41 @@ func makeProfilesInFull(_ environment: NetworkEnvironment, session: AccessTokenS
         ]))
 }
 
+enum FilmEndpoint: Endpoint {
+    case list(genre: String, page: Int)
+    case upload(title: String, file: URL)
+    case film(id: Int)
+    case news
+
+    var path: EndpointPath {
+        switch self {
+        case .list, .upload: "films"
+        case .film(let id): "films/\(id)"
+        case .news: "news"
+        }
+    }
+
+    var method: HTTPMethod { if case .upload = self { .post } else { .get } }
+
+    var parameters: RequestParameters {
+        if case .list(let genre, let page) = self { .query(["genre": genre, "page": "\(page)"]) } else { .none }
+    }
+
+    var body: HTTPBody {
+        guard case .upload(let title, let file) = self else { return .empty }
+        return .multipart([.field("title", title), .file("film", at: file)])  // read while it is sent
+    }
+}
+
+func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
+    let target = folder.appendingPathComponent("film.mp4")
+    let saved = try await films.request(FilmEndpoint.film(id: 7), as: .file(at: target, overwriting: .uniqueName))
+    print(saved.lastPathComponent)
+    for try await event in try await films.request(FilmEndpoint.news, as: .serverSentEvents) {
+        print(event.type, event.data)  // leaving the loop closes the connection
+    }
+}
+
 func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
     var traffic = TrafficPolicy()  // 64 requests a host at once; a host that asks for time is given it
     traffic.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)

@@ -231,6 +231,33 @@ struct RetryTimelineTests {
         #expect(try await service.request(UserEndpoint.open, as: .string) == "ok")
     }
 
+    @Test("A retry that cannot be granted is not paid for")
+    func unpaid() async throws {
+        let budget = RetryBudget(reserve: 3)
+        let stub = StubTransport { _ in StubAnswer(.serviceUnavailable, headers: [.retryAfter: "30"]) }
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(
+                backoffGate: BackoffGate(longest: .zero), retry: RetryPolicy(retries: 2), retryBudget: budget),
+            transport: stub)
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open, with: settings) }
+        #expect((error as? NetworkError)?.retryDecision?.reason.contains("would not end before") == true)
+        #expect(budget.balance == 3)
+    }
+
+    @Test("Also the error of a call that was cancelled tells how often it was tried")
+    func attemptsOfCancelled() async throws {
+        let task = story.call(
+            .get, retry: RetryPolicy(retries: 5, backoff: .constant(.seconds(1))), isMapped: false, answers: [.down])
+        for _ in 0..<2 { await story.clock.advanceToNextSleeper() }
+        await story.clock.waitForSleepers()
+        #expect(task.cancel())
+        let error = await Fixture.failure { _ = try await task.value } as? NetworkError
+        #expect(error?.kind == .cancelled)
+        #expect(error?.attempts == 3)
+    }
+
     @Test("The budget pays for retries, and is filled by successes")
     func budget() async throws {
         let budget = RetryBudget(share: 0.5, reserve: 1, capacity: 2)
@@ -280,7 +307,7 @@ struct Story: Sendable {
     func call(
         _ method: HTTPMethod, body: HTTPBody = .empty, key: IdempotencyKey = .none, own: RetryPolicy? = nil,
         retry: RetryPolicy, session: AccessTokenSupervisor? = nil, total: Duration? = nil,
-        maximumAttempts: Int? = nil, handlers: [any ErrorHandler] = [], answers: [StubAnswer]
+        maximumAttempts: Int? = nil, handlers: [any ErrorHandler] = [], isMapped: Bool = true, answers: [StubAnswer]
     ) -> RequestTask<String> {
         let left = Box(answers)
         let (log, clock) = (log, clock)
@@ -295,10 +322,15 @@ struct Story: Sendable {
         let endpoint = Call(
             method: method, body: body, idempotencyKey: key, options: options,
             authorizationType: session == nil ? .none : .bearer)
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: session,
-            traffic: TrafficPolicy(backoffGate: BackoffGate(clock: clock.networkClock), retry: retry), transport: stub,
-            handlers: handlers, clock: clock.networkClock)
+        let service =
+            isMapped
+            ? NetworkService(
+                environment: Fixture.environment, authorizedBy: session,
+                traffic: TrafficPolicy(backoffGate: BackoffGate(clock: clock.networkClock), retry: retry),
+                transport: stub, handlers: handlers, clock: clock.networkClock)
+            : NetworkService(
+                environment: Fixture.environment, transport: stub,
+                errorHandlingService: ErrorHandlingService([RetryErrorHandler(retry)]), clock: clock.networkClock)
         return service.task(
             endpoint, as: .string,
             with: RequestSettings(timeouts: RequestTimeouts(total: total), maximumAttempts: maximumAttempts))

@@ -36,10 +36,8 @@ struct ReadingTests {
         struct Member: Decodable { let name: String, age: Int }
         func words(_ json: String) async throws -> String {
             let response = try response(Data(json.utf8))
-            let error = await #expect(throws: NetworkError.self) {
-                _ = try await ResponseConverter.json(Team.self).convert(response)
-            }
-            return error?.reason ?? ""
+            let error = await Fixture.failure { _ = try await ResponseConverter.json(Team.self).convert(response) }
+            return (error as? NetworkError)?.reason ?? ""
         }
         #expect(try await words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing")
         #expect(try await words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")

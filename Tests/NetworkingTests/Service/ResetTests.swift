@@ -173,6 +173,42 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
+    @Test("A call that has just been started is found by a cancel and by a reset right after")
+    func atOnce() async throws {
+        for _ in 0..<50 {
+            let service = service()
+            let cancelled = service.task(UserEndpoint.open, as: .string)
+            #expect(service.cancelAll() == 1)
+            #expect(await kind(cancelled) == .cancelled)
+            let reset = service.task(UserEndpoint.open, as: .string)
+            await service.reset()
+            #expect(await kind(reset) == .resetting)
+        }
+    }
+
+    @Test("Two resets at once have a participant forget once")
+    func participantsOnce() async throws {
+        final class Slow: Transport, ResetParticipant {
+            let calls = Box(0)
+            let mayEnd = Settlement<Void>()
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                HTTPResponse(.ok, to: request)
+            }
+            func reset() async {
+                calls.change { $0 += 1 }
+                await withCheckedContinuation { continuation in mayEnd.observe { _ in continuation.resume() } }
+            }
+        }
+        let slow = Slow()
+        let service = NetworkService(environment: Fixture.environment, transport: slow)
+        let resets = (0..<2).map { _ in Task { await service.reset() } }
+        while slow.calls.value == 0 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        slow.mayEnd.settle(.success(()))
+        for reset in resets { await reset.value }
+        #expect(slow.calls.value == 1)
+    }
+
     @Test("cancelAll ends the calls whose endpoint is named, and tells how many")
     func cancelAll() async throws {
         let service = service()

@@ -231,6 +231,81 @@ struct DuplicateTests {
         #expect(await result(first) == "bought")
     }
 
+    @Test("Where one leaves as another one joins, nobody is cancelled who did not ask for it")
+    func leavingWhileJoining() throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        for _ in 0..<20_000 {
+            let transfer = SharedTransfer(request) { _ in }
+            let first = try #require(transfer.attach())
+            let second = Box<SharedTransfer.Caller?>(nil)
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                if index == 0 { first.leave() } else { second.change { $0 = transfer.attach() } }
+            }
+            // Whoever has attached has a transfer that goes on, so that a third one can join.
+            if second.value != nil { #expect(transfer.attach() != nil) }
+        }
+    }
+
+    @Test("Requests of a group whose bodies cannot be compared never share an answer; nor do POSTs with different keys")
+    func neverMixed() async throws {
+        let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
+        var upload = Search(method: .put, body: stream)
+        upload.options[DuplicateGroup.self] = "uploads"
+        let service = service(.always(.join, includesUnsafeMethods: true))
+        let calls = [
+            begin(service, upload), begin(service, upload),
+            begin(service, Search(method: .post, headers: [.idempotencyKey: "1"])),
+            begin(service, Search(method: .post, headers: [.idempotencyKey: "2"])),
+        ]
+        await transport.waitForRequests(4)
+        for _ in calls { transport.answer(.ok, "its own") }
+        for task in calls { #expect(await result(task) == "its own") }
+    }
+
+    @Test("An error of a transport's own type is thrown as it is")
+    func ownErrors() async throws {
+        let stub = StubTransport { _ in throw UserError.cloudy }
+        let service = NetworkService(environment: Fixture.environment, transport: stub, duplicates: .join)
+        #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
+    }
+
+    @Test(
+        "With one place, a call made inside a transport does not wait for the place of the call it is for",
+        .timeLimit(.minutes(1)))
+    func nested() async throws {
+        struct Nesting: Transport {
+            let service: Box<NetworkService?>
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                if request.url.path.hasSuffix("search") { try await service.value?.request(UserEndpoint.open) }
+                return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
+            }
+        }
+        let holder = Box<NetworkService?>(nil)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: Nesting(service: holder), duplicates: .join,
+            admission: [ConcurrencyLimit(1)])
+        holder.change { $0 = service }
+        #expect(try await service.request(Search(), as: .string) == "x")
+        holder.change { $0 = nil }
+    }
+
+    @Test("A transfer that goes on without the one who began it keeps that one's place, until its end")
+    func keptPlace() async throws {
+        let joined = Box(0)
+        let limit = ConcurrencyLimit(2)
+        let service = service(counting(joined, .join), limit: limit)
+        let first = begin(service)
+        await transport.waitForRequests()
+        let second = begin(service)
+        await wait(for: 1, joined, limit)
+        #expect(first.cancel())
+        #expect(await result(first) == "cancelled")
+        #expect(limit.activeCount == 1)
+        transport.answer(.ok, "found")
+        #expect(await result(second) == "found")
+        while limit.activeCount > 0 { await Task.yield() }
+    }
+
     @Test("Two users' requests never meet")
     func credentials() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("ada")) { _ in AccessToken("none") }
