@@ -20,6 +20,12 @@ extension HTTPBody {
         }
     }
 
+    /// Files, then fields.
+    static func multipart(_ files: [BodyPart], fields: URLQuery) -> HTTPBody {
+        if let fault = fields.fault { return .encoded(headers: []) { throw fault } }
+        return .multipart(files + fields.items.map { .field($0.name, $0.value ?? "") })
+    }
+
     /// The members of a value as fields, then files.
     ///
     /// - Parameters:

@@ -1,0 +1,55 @@
+public import Foundation
+
+/// An image of an ``UploadEndpoint``: the short form of a ``BodyPart``.
+public struct ImageBodyPart: Sendable {
+    /// The image's bytes.
+    public let imageData: Data
+    /// The name of the form's field.
+    public let name: String
+    /// The name of the file.
+    public let fileName: String
+    /// The media type.
+    public let mediaType: MediaType
+
+    /// Makes an image.
+    public init(
+        imageData: Data, name: String = "photo", fileName: String = "photo.jpg",
+        mediaType: MediaType = MediaType("image", "jpeg")
+    ) {
+        self.imageData = imageData
+        self.name = name
+        self.fileName = fileName
+        self.mediaType = mediaType
+    }
+
+    var part: BodyPart { .data(name, imageData, fileName: fileName, contentType: mediaType) }
+}
+
+/// A call that uploads images with some fields as `multipart/form-data`: the short form for what `body: .multipart(…)` does in full.
+///
+/// ```swift
+/// struct ChangeAvatar: UploadEndpoint {
+///     let image: Data
+///
+///     var path: EndpointPath { "avatar" }
+///     var imageBodyParts: [ImageBodyPart] { [ImageBodyPart(imageData: image)] }
+///     var fields: URLQuery { ["crop": "square"] }
+/// }
+/// ```
+///
+/// The images come first, then the fields. The method is the endpoint's, POST unless it says otherwise.
+public protocol UploadEndpoint: Endpoint {
+    /// The images.
+    var imageBodyParts: [ImageBodyPart] { get }
+    /// The fields that follow; none unless said otherwise. `.encoded(value)` makes them of a struct.
+    var fields: URLQuery { get }
+}
+
+extension UploadEndpoint {
+    /// POST.
+    public var method: HTTPMethod { .post }
+    /// None.
+    public var fields: URLQuery { [:] }
+    /// The images, then the fields.
+    public var body: HTTPBody { .multipart(imageBodyParts.map(\.part), fields: fields) }
+}

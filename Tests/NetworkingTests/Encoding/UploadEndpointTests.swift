@@ -1,0 +1,123 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Uploads in their short form, and multipart bodies")
+struct UploadEndpointTests {
+    private struct Avatar: UploadEndpoint {
+        var method: HTTPMethod = .post
+        var path: EndpointPath { "avatar" }
+        var imageBodyParts: [ImageBodyPart] {
+            [
+                ImageBodyPart(imageData: Data("jpeg".utf8)),
+                ImageBodyPart(
+                    imageData: Data("png".utf8), name: "small", fileName: "s.png", mediaType: MediaType("image", "png")),
+            ]
+        }
+        var fields: URLQuery { .encoded(["user": ["name": "Ada", "age": "36"]]) }
+    }
+
+    private func sent(_ endpoint: some Endpoint) async throws -> (method: HTTPMethod, type: String, body: String) {
+        let stub = StubTransport { _ in .status(.ok) }
+        try await NetworkService(environment: Fixture.environment, transport: stub).request(endpoint)
+        let request = stub.requests[0]
+        let body = try await request.body.open().readAll(limit: 1 << 20, idle: .seconds(1))
+        #expect(request.body.length == body.count)
+        return (request.method, request.allHeaders[.contentType] ?? "", String(decoding: body, as: UTF8.self))
+    }
+
+    @Test("R-06, R-29, R-30: images come first, then the fields, with their names and types")
+    func parts() async throws {
+        let (method, type, body) = try await sent(Avatar())
+        let boundary = try #require(type.firstMatch(of: /^multipart\/form-data; boundary=([0-9A-Za-z]{30})$/)?.output.1)
+        #expect(method == .post)
+        #expect(
+            body.replacingOccurrences(of: "\r\n", with: "\n") == """
+                --\(boundary)
+                Content-Disposition: form-data; name="photo"; filename="photo.jpg"
+                Content-Type: image/jpeg
+
+                jpeg
+                --\(boundary)
+                Content-Disposition: form-data; name="small"; filename="s.png"
+                Content-Type: image/png
+
+                png
+                --\(boundary)
+                Content-Disposition: form-data; name="user[age]"
+
+                36
+                --\(boundary)
+                Content-Disposition: form-data; name="user[name]"
+
+                Ada
+                --\(boundary)--
+
+                """)
+    }
+
+    @Test(
+        "A defect of RonasIT Networking: the endpoint's own method is used; every scalar is sent, and what has no form is an error"
+    )
+    func methods() async throws {
+        #expect(try await sent(Avatar(method: .put)).method == .put)
+        struct Fields: Encodable, Sendable {
+            var flag = true
+            var ratio = 0.5
+            var list = [1, 2]
+        }
+        struct Form: Endpoint {
+            let body: HTTPBody
+            var path: EndpointPath { "form" }
+            var method: HTTPMethod { .post }
+        }
+        let body = try await sent(Form(body: .multipart(fields: Fields(), files: []))).body
+        for part in [
+            "\"flag\"\r\n\r\n1\r\n", "\"ratio\"\r\n\r\n0.5\r\n", "\"list[]\"\r\n\r\n1\r\n", "\"list[]\"\r\n\r\n2\r\n",
+        ] {
+            #expect(body.contains(part))
+        }
+        let error = await Fixture.failure {
+            _ = try await sent(Form(body: .multipart(fields: ["a": Double.nan], files: [])))
+        }
+        #expect((error as? NetworkError)?.kind == .bodyNotEncodable)
+    }
+
+    @Test("A boundary that is none, and a part that would break out of its head, are refused before anything is sent")
+    func injection() async throws {
+        struct Form: Endpoint {
+            let body: HTTPBody
+            var path: EndpointPath { "form" }
+            var method: HTTPMethod { .post }
+        }
+        let evil = MediaType("image", "png", [MediaType.Parameter("x", "1\r\nX-Evil: 1")])
+        for body in [
+            HTTPBody.multipart([.field("a", 1)], boundary: "a\r\nb"), .multipart([.field("a", 1)], boundary: ""),
+            .multipart([.field("a", 1)], boundary: String(repeating: "x", count: 71)),
+            .multipart([.data("a", Data(), fileName: "a.png", contentType: evil)]),
+        ] {
+            let error = await Fixture.failure { _ = try await sent(Form(body: body)) } as? NetworkError
+            #expect(error?.kind == .bodyNotEncodable || error?.kind == .invalidRequest, "\(error as Any)")
+        }
+        let named = try await sent(Form(body: .multipart([.data("a\"\r\nX-Evil: 1", Data(), fileName: "\"\r\n")]))).body
+        #expect(!named.contains("\r\nX-Evil"))
+        #expect(named.contains("name=\"a%22%0D%0AX-Evil: 1\"; filename=\"%22%0D%0A\""))
+    }
+
+    @Test("A random boundary occurs in no part that is in memory; no parts at all are a form, too")
+    func boundary() async throws {
+        let parts = (0..<50).map { BodyPart.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) })) }
+        for _ in 0..<20 {
+            let boundary = MultipartBoundary.random(besides: parts)
+            for part in parts { #expect(part.body.data?.range(of: Data(boundary.utf8)) == nil) }
+        }
+        struct Form: Endpoint {
+            let body = HTTPBody.multipart([], boundary: "b")
+            var path: EndpointPath { "form" }
+            var method: HTTPMethod { .post }
+        }
+        #expect(try await sent(Form()).body == "--b--\r\n")
+    }
+}
