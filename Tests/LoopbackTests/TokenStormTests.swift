@@ -61,10 +61,10 @@ extension Loopback {
         }
 
         @Test(
-            "The token dies after every 300 answers, 20 times, under 64 callers: one refresh each time, no failed call")
+            "The token dies after every 600 answers, 10 times, under 64 callers: one refresh each time, no failed call")
         func rotation() async throws {
             let backend = try TokenBackend(
-                lifetime: 300, invalidations: 20, pause: .zero, refreshPause: .milliseconds(5))
+                lifetime: 600, invalidations: 10, pause: .zero, refreshPause: .milliseconds(5))
             let service = service(backend, session(backend, token: AccessToken("token-1")))
             let tally = Tally()
             await withTaskGroup(of: Void.self) { group in
@@ -79,7 +79,7 @@ extension Loopback {
             }
             #expect(tally.failures.isEmpty)
             #expect(tally.answers == 6_400)
-            #expect(backend.counts.refreshed == 20)
+            #expect(backend.counts.refreshed == 10)
         }
 
         @Test("A refresh that is rejected: every call is answered with its own 401, one refresh")

@@ -40,7 +40,7 @@ struct TrafficWalkTests {
     ]
 
     /// How many calls a seed makes: fewer where a sanitizer watches each step.
-    private static let calls = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 12_500 : 1_250
+    private static let calls = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 12_500 : 625
 
     @Test("Permits come back, nobody waits for ever, nothing is answered twice", arguments: 0..<8)
     func walk(seed: Int) async throws {
