@@ -77,7 +77,7 @@ public struct OutageSimulation: Sendable {
         let budgets = (0..<clients).map { _ in budget?() }
         let length = seconds.before + seconds.failing + seconds.after
         let failing = seconds.before..<(seconds.before + seconds.failing)
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var due = Array(repeating: [Attempt](), count: length * OutageSimulation.stepsPerSecond)
         for client in 0..<clients {
             let offset = Int.random(in: 0..<OutageSimulation.stepsPerSecond, using: &random)
@@ -107,20 +107,7 @@ public struct OutageSimulation: Sendable {
     }
 
     /// The backoff with full jitter, in steps.
-    private func wait(before retry: Int, _ random: inout SplitMix) -> Int {
+    private func wait(before retry: Int, _ random: inout SeededGenerator) -> Int {
         Int.random(in: 0...Int(policy.backoff.delay(before: retry) / OutageSimulation.step), using: &random)
-    }
-
-    /// Chance that is the same in every run.
-    private struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }

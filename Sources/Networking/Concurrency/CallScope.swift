@@ -52,6 +52,9 @@ final class CallScope: Endable {
         if let interruption = current?.interruption { throw interruption }
     }
 
+    /// Whether a pause ended it.
+    var wasPaused: Bool { state.withLock { $0.phase == .ended(.paused) } }
+
     /// Whether the call has to end because it was cancelled.
     var isCancelled: Bool { state.withLock { $0.phase == .ended(.cancelled) } }
 

@@ -4,6 +4,8 @@ enum Interruption: Error, Equatable {
     case cancelled
     /// The call's total deadline passed.
     case deadlineExceeded
+    /// The work was paused, and will be begun again.
+    case paused
     /// The service is being reset.
     case resetting
 }

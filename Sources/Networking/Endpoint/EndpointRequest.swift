@@ -8,8 +8,11 @@ struct EndpointRequest {
     /// The request before adapters: URL joined, body encoded, headers and options merged.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
-    func make(timeouts: RequestTimeouts, random: RandomSource = .system) throws -> HTTPRequest {
-        do { return try request(timeouts, random) } catch let error as NetworkError where error.request == nil {
+    func make(
+        timeouts: RequestTimeouts, options: RequestOptions = RequestOptions(), random: RandomSource = .system
+    ) throws -> HTTPRequest {
+        do { return try request(timeouts, options, random) } catch let error as NetworkError where error.request == nil
+        {
             // Where there is no request to tell of, the endpoint's type says which call it was.
             var error = error
             error.reason = error.reason.map { "\($0) (\(type(of: endpoint)))" }
@@ -17,14 +20,16 @@ struct EndpointRequest {
         }
     }
 
-    private func request(_ timeouts: RequestTimeouts, _ random: RandomSource) throws -> HTTPRequest {
+    private func request(
+        _ timeouts: RequestTimeouts, _ options: RequestOptions, _ random: RandomSource
+    ) throws -> HTTPRequest {
         let address = try address()
         let method = endpoint.method
         let parameters = endpoint.parameters
         var request = HTTPRequest(
             method, try url(below: address, parameters.query(method)), of: address.origin, timeouts: timeouts)
         request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
-        request.options = endpoint.options
+        request.options = options
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))

@@ -20,12 +20,20 @@ public struct RequestSettings: Sendable {
     public var decoder: JSONDecoder?
     /// Where callbacks are called: the main queue unless set. A command-line program must serve its main queue for them to come.
     public var callbackQueue: DispatchQueue?
+    /// Typed options for adapters, policies, transports and handlers; each one is left to the next in line by itself.
+    public var options = RequestOptions()
+
+    /// What counts the bytes of the call; nobody does unless set. A meter serves one call.
+    public var progress: ProgressMeter? {
+        get { options[ProgressMeter.self] }
+        set { options[ProgressMeter.self] = newValue }
+    }
 
     /// Makes a set of settings.
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
-        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil
+        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil, progress: ProgressMeter? = nil
     ) {
         self.environment = environment
         self.timeouts = timeouts
@@ -34,15 +42,18 @@ public struct RequestSettings: Sendable {
         self.maximumResponseSize = maximumResponseSize
         self.decoder = decoder
         self.callbackQueue = callbackQueue
+        if let progress { self.progress = progress }
     }
 
     /// These settings, with those of `base` where nothing is said here.
     public func over(_ base: RequestSettings) -> RequestSettings {
-        RequestSettings(
+        var settings = RequestSettings(
             timeouts: timeouts.over(base.timeouts), validators: validators ?? base.validators,
             maximumAttempts: maximumAttempts ?? base.maximumAttempts,
             maximumResponseSize: maximumResponseSize ?? base.maximumResponseSize, decoder: decoder ?? base.decoder,
             callbackQueue: callbackQueue ?? base.callbackQueue, environment: environment ?? base.environment)
+        settings.options = options.over(base.options)
+        return settings
     }
 
     /// What holds where nobody says anything.

@@ -42,41 +42,6 @@ extension BodyReader {
 }
 
 extension BodyReader {
-    /// Everything the reader has, for an engine that needs the bytes at once. Closes the reader.
-    ///
-    /// - Parameters:
-    ///   - limit: The most bytes to take; one more is a ``NetworkError/Kind/bodyTooLarge``.
-    ///   - idle: How long it may have nothing; longer is a ``NetworkError/Kind/idleTimedOut``.
-    func readAll(limit: Int, idle: Duration) async throws -> Data {
-        defer { close() }
-        var collected = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let ready = Settlement<Void>()
-            onReady { ready.settle(.success(())) }
-            switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
-            case .bytes(let count):
-                collected.append(contentsOf: buffer[..<count])
-                guard collected.count <= limit else {
-                    throw NetworkError(.bodyTooLarge, reason: "the request's body has more than \(limit) bytes")
-                }
-            case .end:
-                return collected
-            case .notYet:
-                let clock = NetworkClock.continuous
-                let timer = clock.schedule(at: clock.now() + idle) {
-                    ready.settle(
-                        .failure(
-                            NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
-                }
-                defer { timer.cancel() }
-                try await ready.value()
-            }
-        }
-    }
-}
-
-extension BodyReader {
     /// Reads, with what it throws made an error of the request's body.
     func readNext(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
         let result: BodyRead

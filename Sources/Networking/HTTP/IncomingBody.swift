@@ -58,6 +58,15 @@ public struct IncomingBody: AsyncSequence, Sendable {
             abandon: { pipe.abandon() })
     }
 
+    /// The same body, which tells of each chunk when it is taken.
+    func onEach(_ action: @escaping @Sendable (Data) -> Void) -> IncomingBody {
+        IncomingBody(pull: { [source] in
+            let chunk = try await source.pull()
+            if let chunk { action(chunk) }
+            return chunk
+        })
+    }
+
     /// The reader of the body. A second one takes chunks away from the first.
     public func makeAsyncIterator() -> Iterator {
         Iterator(source: source)

@@ -24,8 +24,6 @@ extension NetworkError.Kind {
     public static let bodyNotEncodable = Self(rawValue: "bodyNotEncodable")
     /// The body's source failed while it was opened or read, or has not as many bytes as it said.
     public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
-    /// The body is longer than the engine takes.
-    public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// No token could be had for a call that needs one; the refresh's error is underlying.
     public static let noToken = Self(rawValue: "noToken")
 }
@@ -86,6 +84,10 @@ extension NetworkError.Kind {
     public static let undecodableBody = Self(rawValue: "undecodableBody")
     /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not writable.
     public static let fileNotWritable = Self(rawValue: "fileNotWritable")
+    /// A download's bytes do not add up to the checksum that was given.
+    public static let checksumMismatch = Self(rawValue: "checksumMismatch")
+    /// A checksum was given, and the system has nothing to compute it with.
+    public static let checksumUnavailable = Self(rawValue: "checksumUnavailable")
     /// The call was cancelled.
     public static let cancelled = Self(rawValue: "cancelled")
     /// The service is being reset.
@@ -115,7 +117,7 @@ extension NetworkError.Kind {
         .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
         .truncatedBody: .networkConnectionLost, .malformedResponse: .badServerResponse,
-        .responseTooLarge: .dataLengthExceedsMaximum, .bodyTooLarge: .dataLengthExceedsMaximum,
+        .responseTooLarge: .dataLengthExceedsMaximum,
         .tooManyRedirects: .httpTooManyRedirects, .redirectRefused: .redirectToNonExistentLocation,
         .invalidRequest: .badURL, .cancelled: .cancelled, .noToken: .userAuthenticationRequired,
         .undecodableBody: .cannotDecodeContentData,
@@ -123,7 +125,7 @@ extension NetworkError.Kind {
 
     init(_ interruption: Interruption) {
         switch interruption {
-        case .cancelled: self = .cancelled
+        case .cancelled, .paused: self = .cancelled
         case .deadlineExceeded: self = .deadlineTimedOut
         case .resetting: self = .resetting
         }
@@ -161,7 +163,7 @@ extension NetworkError.Kind {
 
     private static let explanations: [Self: String] = [
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
-        .bodyUnreadable: "the request's body cannot be read", .bodyTooLarge: "the request's body is too large",
+        .bodyUnreadable: "the request's body cannot be read",
         .noToken: "no access token could be had",
         .circuitOpen: "the host has failed too often of late",
         .notConnected: "there is no network connection", .cannotResolveHost: "the host's name cannot be resolved",
@@ -176,7 +178,9 @@ extension NetworkError.Kind {
         .shutDown: "the transport was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
-        .fileNotWritable: "the file cannot be written", .cancelled: "the call was cancelled",
+        .fileNotWritable: "the file cannot be written",
+        .checksumMismatch: "the file has another checksum", .checksumUnavailable: "no checksum can be computed here",
+        .cancelled: "the call was cancelled",
         .resetting: "the service is being reset",
     ]
 }

@@ -68,6 +68,14 @@ public struct RequestOptions: Sendable {
         entries.removeAll(where: \.isSensitive)
     }
 
+    /// These options, with those of `base` where nothing is said here.
+    func over(_ base: RequestOptions) -> RequestOptions {
+        guard !base.entries.isEmpty else { return self }
+        var merged = base
+        merged.merge(self)
+        return merged
+    }
+
     /// Takes over the options that `other` sets.
     public mutating func merge(_ other: RequestOptions) {
         for entry in other.entries {

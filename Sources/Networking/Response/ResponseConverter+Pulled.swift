@@ -10,11 +10,23 @@ extension ResponseConverter where Value == URL {
     ///   - url: The target, whose folder has to be there.
     ///   - rule: What happens to a file that is there already.
     ///   - isSynchronized: Whether the bytes have to be on the disk before the call is answered.
+    ///   - resuming: Whether a download that was cut off is gone on with where it ended: by a retry, by ``RequestTask/resume()``, by a later call,
+    ///     by a later process.
+    ///   - checksum: What the bytes must add up to.
     public static func file(
-        at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isSynchronized: Bool = false
+        at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isSynchronized: Bool = false,
+        resuming: FileDestination.ResumeRule = .never, checksum: SHA256Checksum? = nil
     ) -> ResponseConverter {
-        let destination = FileDestination(url, overwriting: rule, isSynchronized: isSynchronized)
-        return ResponseConverter(pulling: .file) { _, body in try await destination.write(body) }
+        .file(
+            FileDestination(
+                url, overwriting: rule, isSynchronized: isSynchronized, resuming: resuming, checksum: checksum))
+    }
+
+    /// The body in a file; the value is where it is.
+    public static func file(_ destination: FileDestination) -> ResponseConverter {
+        ResponseConverter(pulling: .file, through: { DownloadTransport(base: $0, destination: destination) }) {
+            try await destination.write($1, of: $0)
+        }
     }
 }
 

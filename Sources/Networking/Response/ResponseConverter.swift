@@ -21,11 +21,12 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     private let reading: Reading
     /// How the body is wanted.
     public let delivery: BodyDelivery
+    /// Has a say in how the request is carried, for a converter that asks for more than an answer.
+    private let carrying: (@Sendable (any Transport) -> any Transport)?
 
     /// Makes a converter of a closure, which finds the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
-        reading = .whole(read)
-        delivery = .memory
+        self.init(.whole(read), .memory, nil)
     }
 
     /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the response has been judged.
@@ -37,8 +38,28 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public init(
         pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
     ) {
-        reading = .pulled(read)
+        self.init(.pulled(read), delivery, nil)
+    }
+
+    /// Makes a converter that pulls the body of a request that a transport of its own sends.
+    init(
+        pulling delivery: BodyDelivery, through carrying: @escaping @Sendable (any Transport) -> any Transport,
+        _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
+    ) {
+        self.init(.pulled(read), delivery, carrying)
+    }
+
+    private init(
+        _ reading: Reading, _ delivery: BodyDelivery, _ carrying: (@Sendable (any Transport) -> any Transport)?
+    ) {
+        self.reading = reading
         self.delivery = delivery
+        self.carrying = carrying
+    }
+
+    /// What carries the request.
+    func carrier(over base: any Transport) -> any Transport {
+        carrying?(base) ?? base
     }
 
     /// Reads a response.
@@ -54,12 +75,11 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         } catch let error as Interruption {
             throw error
         } catch let error as NetworkError {
-            throw error.completed(request: response.request, response: response)
+            throw error.completed(request: response.request, response: response.withoutStream)
         } catch {
             throw NetworkError(
                 .undecodableBody, reason: UndecodableBody.words(error, response.headers.contentType),
-                request: response.request, response: response,
-                underlying: error)
+                request: response.request, response: response.withoutStream, underlying: error)
         }
     }
 
@@ -68,8 +88,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
         switch reading {
-        case .whole(let read): ResponseConverter<Other> { try transform(try read($0)) }
-        case .pulled(let read): ResponseConverter<Other>(pulling: delivery) { try transform(try await read($0, $1)) }
+        case .whole(let read):
+            ResponseConverter<Other>(.whole { try transform(try read($0)) }, delivery, carrying)
+        case .pulled(let read):
+            ResponseConverter<Other>(.pulled { try transform(try await read($0, $1)) }, delivery, carrying)
         }
     }
 }
@@ -142,8 +164,10 @@ extension ResponseConverter {
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
         switch converter.reading {
-        case .whole(let read): ResponseConverter { $0.data.isEmpty ? nil : try read($0) }
-        case .pulled(let read): ResponseConverter(pulling: converter.delivery) { try await read($0, $1) }
+        case .whole(let read):
+            ResponseConverter(.whole { $0.data.isEmpty ? nil : try read($0) }, .memory, converter.carrying)
+        case .pulled(let read):
+            ResponseConverter(.pulled { try await read($0, $1) }, converter.delivery, converter.carrying)
         }
     }
 }

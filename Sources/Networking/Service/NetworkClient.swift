@@ -97,6 +97,8 @@ public final class NetworkClient: Sendable {
 
     /// The settings of one call: what the call says, then the endpoint, then the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
-        settings.over(endpoint.settings).over(self.settings)
+        var own = endpoint.settings
+        own.options.merge(endpoint.options)
+        return settings.over(own).over(self.settings)
     }
 }

@@ -4,6 +4,8 @@ struct RequestCall: Sendable {
     let scope: CallScope
     /// The call was made by an adapter or transport of another one, which holds a place.
     let isInsideAnother: Bool
+    /// Who may pause it.
+    let pause: PauseGate?
     let clock: NetworkClock
     let maximumAttempts: Int
 
@@ -14,10 +16,14 @@ struct RequestCall: Sendable {
     private var response: HTTPResponse?
     private var failures: [RequestFailure] = []
 
-    init(endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, clock: NetworkClock, maximumAttempts: Int) {
+    init(
+        endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, pause: PauseGate?, clock: NetworkClock,
+        maximumAttempts: Int
+    ) {
         self.endpoint = endpoint
         self.scope = scope
         self.isInsideAnother = isInsideAnother
+        self.pause = pause
         self.clock = clock
         self.maximumAttempts = maximumAttempts
     }
@@ -78,6 +84,12 @@ struct RequestCall: Sendable {
     /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
+        if let pause, pause.takeInterruption() {
+            forgetAttempt()
+            do { try await pause.resumed() } catch { throw await interrupted(handling) }
+            attempt -= 1
+            return
+        }
         if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
         var failure = failure(with: error)
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
@@ -120,7 +132,7 @@ struct RequestCall: Sendable {
     private func failure(with error: any Error) -> RequestFailure {
         var failure = RequestFailure(
             endpoint: endpoint, request: sent ?? original, adaptedRequest: adapted, originalRequest: original,
-            response: response, error: described(error), attempt: attempt, date: clock.date(),
+            response: response?.withoutStream, error: described(error), attempt: attempt, date: clock.date(),
             earlierFailures: failures)
         failure.bounds = (attempts: maximumAttempts, time: scope.deadline?.remaining)
         return failure

@@ -3,7 +3,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
-    let settings: RequestSettings
+    var settings: RequestSettings
 
     /// Sends the request, again and again as the handlers want, until there is a value or an error to end with.
     ///
@@ -37,7 +37,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
         return try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
-            .make(timeouts: settings.timeouts, random: client.random)
+            .make(timeouts: settings.timeouts, options: settings.options, random: client.random)
     }
 
     /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it. Only what comes into a file keeps
@@ -45,7 +45,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     private func carry(_ request: HTTPRequest, giving permit: Permit) async throws -> HTTPResponse {
         let limit = settings.maximumResponseSize ?? .max
         do {
-            var response = try await client.transport.send(request, answering: converter.delivery.timing(limit: limit))
+            var response = try await converter.carrier(over: client.transport)
+                .send(request, answering: converter.delivery.timing(limit: limit)).metered()
             if converter.delivery == .memory, response.content.isPending(upTo: limit) {
                 response.content = try await response.content.collected(upTo: limit)
             }
@@ -71,10 +72,12 @@ extension RequestPipeline {
             scope.leave()
             outer?.remove(scope)
             calls?.leave(scope)
+            if converter.delivery != .stream { settings.progress?.finish() }
         }
         return try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, clock: client.clock,
+                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false,
+                pause: settings.options[PauseOption.self], clock: client.clock,
                 maximumAttempts: max(settings.maximumAttempts ?? 1, 1))
             return try await run(&call)
         }

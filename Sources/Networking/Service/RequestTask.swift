@@ -16,6 +16,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public enum State: Sendable {
         /// It has no answer yet.
         case running
+        /// It is paused, and waits for ``RequestTask/resume()``.
+        case paused
         /// It ended with a value.
         case completed
         /// It ended with an error.
@@ -30,8 +32,20 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     private let settlement = Settlement<Response<Value>>()
     private let queue: DispatchQueue
     private let task: Task<Void, Never>
+    private let meter: ProgressMeter
+    /// Lets a download be paused.
+    private let pauseGate: PauseGate?
+    /// Whether the request's body is what takes time.
+    let countsUpload: Bool
 
     init(_ pipeline: RequestPipeline<Value>) {
+        var pipeline = pipeline
+        meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
+        pipeline.settings.progress = meter
+        let canBePaused = pipeline.converter.delivery == .file && pipeline.endpoint.method.isSafe
+        pauseGate = canBePaused ? PauseGate() : nil
+        countsUpload = pipeline.converter.delivery == .memory && !pipeline.endpoint.method.isSafe
+        pipeline.settings.options[PauseOption.self] = pauseGate
         endpoint = pipeline.endpoint
         queue = pipeline.settings.callbackQueue ?? .main
         let scope = CallScope(deadline: pipeline.deadline)
@@ -41,7 +55,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
         // A call of its own: the end of a call inside which it is started does not end it.
         task = CallScope.$current.withValue(nil) {
-            Task {
+            Task { [pipeline] in
                 do {
                     let response = try await pipeline.run(in: scope)
                     settlement.settle(.success(response))
@@ -75,8 +89,21 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         switch settlement.outcome {
         case .success: .completed
         case .failure(let error): scope.isCancelled ? .cancelled : .failed(error)
-        case nil: scope.isCancelled ? .cancelled : .running
+        case nil: scope.isCancelled ? .cancelled : pauseGate?.isPaused == true ? .paused : .running
         }
+    }
+
+    /// How far the call has come with the bytes it sends and gets, over all of its attempts.
+    public var progress: RequestProgress { meter.current }
+
+    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
+    public var progressValues: AsyncStream<RequestProgress> { meter.values }
+
+    /// Calls `action` with the newest progress, as often as the queue gets to it, until the call is over.
+    @discardableResult
+    public func onProgress(_ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
+        meter.observe(on: queue, action)
+        return self
     }
 
     /// Ends the call, wherever it is: queued, waiting for a token, being sent, waiting to retry.
@@ -85,6 +112,28 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         guard scope.end(.cancelled) else { return false }
         task.cancel()
         return true
+    }
+
+    /// Whether the call is a download, which can be paused.
+    var canBePaused: Bool { pauseGate != nil }
+
+    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without an answer, for ``resume()``.
+    /// Where the download can be resumed (``FileDestination/ResumeRule``) it then goes on where it was, else it begins anew. The total
+    /// deadline goes on meanwhile.
+    ///
+    /// - Returns: False for another call, one that is paused, and one that has its answer.
+    @discardableResult
+    public func pause() -> Bool {
+        guard settlement.outcome == nil, !scope.isCancelled else { return false }
+        return pauseGate?.pause() ?? false
+    }
+
+    /// Has a paused download go on where it was.
+    ///
+    /// - Returns: Whether it was paused.
+    @discardableResult
+    public func resume() -> Bool {
+        pauseGate?.resume() ?? false
     }
 
     /// Calls `action` with the value, where the call succeeds.

@@ -95,7 +95,7 @@
 
         private func open() throws {
             do {
-                let reader = try request.body.open()
+                let reader = try request.openBody()
                 let mailbox = CurlMailbox(loop)
                 mailbox.exchange = self
                 reader.onReady { mailbox.post { .resume($0, CurlExchange.sending) } }

@@ -15,12 +15,26 @@ public import Foundation
 public struct FileDestination: Sendable {
     /// What happens to a file that is there already.
     public enum OverwriteRule: Hashable, Sendable {
-        /// The call ends with ``NetworkError/Kind/fileNotWritable``, and the file stays.
+        /// The call ends with ``NetworkError/Kind/fileNotWritable`` before anything is sent, and the file stays.
         case fail
         /// It is replaced.
         case replace
         /// It stays, and the new one gets a number: `report 2.pdf`.
         case uniqueName
+    }
+
+    /// Whether a download that was cut off is gone on with where it ended, by a later attempt, call or process.
+    ///
+    /// The part stays beside the target, with a small file that tells what it is a part of. It is gone on with by `Range` and `If-Range`
+    /// ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) and only where the server vouches, with a strong
+    /// validator, that it still has the same content; otherwise the download begins anew.
+    public enum ResumeRule: Hashable, Sendable {
+        /// It begins anew, and nothing is left behind where it fails.
+        case never
+        /// It goes on where the part came from the same address, the query aside.
+        case sameAddress
+        /// It goes on where the part was downloaded under the same name, whatever its address: right for a fresh URL to the same content.
+        case content(String)
     }
 
     /// The target.
@@ -29,70 +43,142 @@ public struct FileDestination: Sendable {
     public let rule: OverwriteRule
     /// Whether the bytes have to be on the disk, and not only handed to the system, before the call is answered.
     public let isSynchronized: Bool
+    /// Whether a download that was cut off is gone on with.
+    public let resuming: ResumeRule
+    /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file stays.
+    public let checksum: SHA256Checksum?
 
     /// Makes a destination. The target's folder has to be there.
-    public init(_ url: URL, overwriting rule: OverwriteRule = .fail, isSynchronized: Bool = false) {
+    public init(
+        _ url: URL, overwriting rule: OverwriteRule = .fail, isSynchronized: Bool = false,
+        resuming: ResumeRule = .never, checksum: SHA256Checksum? = nil
+    ) {
         self.url = url
         self.rule = rule
         self.isSynchronized = isSynchronized
+        self.resuming = resuming
+        self.checksum = checksum
+    }
+
+    /// How many bytes of a download that was cut off are there to be gone on with.
+    public var partialSize: Int64 {
+        point == nil ? 0 : (try? FileManager.default.attributesOfItem(atPath: part.path)[.size] as? Int64) ?? 0
+    }
+
+    /// Removes what is left of a download that was cut off.
+    public func discardPart() {
+        unlink(part.path)
+        unlink(note.path)
+    }
+
+    /// Where the bytes are until all of them are there.
+    var part: URL { beside("part") }
+
+    /// Where it is told what the part is a part of.
+    private var note: URL { beside("resume") }
+
+    private func beside(_ ending: String) -> URL {
+        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
+    }
+
+    /// What is known of the part.
+    var point: ResumePoint? {
+        get { try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note)) }
+    }
+
+    /// What can be found wrong before anything is sent.
+    func check() throws {
+        if rule == .fail, FileManager.default.fileExists(atPath: url.path) { throw fault(EEXIST) }
+        if checksum != nil { _ = try SHA256Digest() }
     }
 
     /// Writes a body and puts it in its place.
     ///
     /// - Returns: Where it is.
-    func write(_ body: IncomingBody) async throws -> URL {
-        if rule == .fail, FileManager.default.fileExists(atPath: url.path) { throw fault(EEXIST) }
-        let part = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString).part")
-        let file = open(part.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw fault(errno) }
+    func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
+        try check()
+        let name = resuming == .never ? beside("\(UUID().uuidString).part") : part
+        let file = try PartFile(name, isLocked: resuming != .never, fault)
+        defer { file.close() }
+        let isKept = try begin(file, response)
         do {
-            defer { close(file) }
-            for try await chunk in body { try append(chunk, to: file) }
-            if isSynchronized, fsync(file) != 0 { throw fault(errno) }
+            try await PauseGate.passing(response.request[option: PauseOption.self]) {
+                for try await chunk in body {
+                    try CallScope.check()
+                    try file.append(chunk)
+                }
+            }
+            try check(file, for: response)
+            if isSynchronized { try file.synchronize() }
         } catch {
-            unlink(part.path)
+            if !isKept { remove(name) }
             throw error
         }
-        return try putInPlace(part)
-    }
-
-    private func append(_ chunk: Data, to file: Int32) throws {
-        try chunk.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = Self.write(file, UnsafeRawBufferPointer(rebasing: bytes[written...]))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw fault(errno) }
-                written += count
-            }
+        do {
+            if let checksum { try await checksum.verify(name) }
+            return try putInPlace(name)
+        } catch {
+            remove(name)
+            throw error
         }
     }
 
-    private static func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(file, bytes.baseAddress, bytes.count)
-        #elseif canImport(Musl)
-            Musl.write(file, bytes.baseAddress, bytes.count)
-        #else
-            Darwin.write(file, bytes.baseAddress, bytes.count)
-        #endif
+    /// Makes the file ready for what comes: the rest of a part, or all of it.
+    ///
+    /// - Returns: Whether the file is worth keeping where the download is cut off.
+    private func begin(_ file: PartFile, _ response: HTTPResponse) throws -> Bool {
+        guard resuming != .never else { return false }
+        if response.status == .partialContent {
+            guard let point, let start = response.headers.contentRange?.first, start <= file.size,
+                point.isContinued(by: response, at: start)
+            else {
+                throw NetworkError(.malformedResponse, reason: "the answer is a part that nobody asked for")
+            }
+            try file.truncate(to: start)
+            return true
+        }
+        // In this order: a note never tells of bytes that are not its own.
+        try file.truncate(to: 0)
+        unlink(note.path)
+        guard let point = ResumePoint(response, content: contentName(response.request.url)) else { return false }
+        do { try JSONEncoder().encode(point).write(to: note, options: .atomic) } catch {
+            throw fault(((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue ?? EIO)
+        }
+        return true
+    }
+
+    /// All of it must be there: where the server has said how much that is.
+    private func check(_ file: PartFile, for response: HTTPResponse) throws {
+        let isEncoded = response.headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+        let length = isEncoded ? nil : response.headers.contentLength.map(Int64.init)
+        guard let total = response.status == .partialContent ? response.headers.contentRange?.total : length else {
+            return
+        }
+        guard file.size != total else { return }
+        throw NetworkError(.truncatedBody, reason: "the file has \(file.size) bytes of \(total)")
+    }
+
+    /// The name by which the part and a later answer are known to belong together.
+    func contentName(_ url: URL) -> String {
+        if case .content(let name) = resuming { return name }
+        return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"
     }
 
     private func putInPlace(_ part: URL) throws -> URL {
-        if rule == .replace {
-            guard rename(part.path, url.path) == 0 else { throw failed(part) }
-            return url
-        }
         var target = url
-        var number = 2
-        // A link fails where there is a file: nothing that came meanwhile is overwritten.
-        while link(part.path, target.path) != 0 {
-            guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw failed(part) }
-            target = numbered(number)
-            number += 1
+        if rule == .replace {
+            guard rename(part.path, url.path) == 0 else { throw fault(errno) }
+        } else {
+            var number = 2
+            // A link fails where there is a file: nothing that came meanwhile is overwritten.
+            while link(part.path, target.path) != 0 {
+                guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw fault(errno) }
+                target = numbered(number)
+                number += 1
+            }
+            unlink(part.path)
         }
-        unlink(part.path)
+        if resuming != .never { unlink(note.path) }
         return target
     }
 
@@ -102,16 +188,17 @@ public struct FileDestination: Sendable {
         return url.deletingLastPathComponent().appendingPathComponent("\(name) \(number)\(ending)")
     }
 
-    private func failed(_ part: URL) -> NetworkError {
-        let code = errno
-        unlink(part.path)
-        return fault(code)
+    private func remove(_ name: URL) {
+        unlink(name.path)
+        if resuming != .never { unlink(note.path) }
     }
 
     private func fault(_ code: Int32) -> NetworkError {
         NetworkError(
             .fileNotWritable,
-            reason: "the file \(url.lastPathComponent) cannot be written: \(String(cString: strerror(code)))",
+            reason: code == EWOULDBLOCK
+                ? "another download to \(url.lastPathComponent) is under way"
+                : "the file \(url.lastPathComponent) cannot be written: \(String(cString: strerror(code)))",
             underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

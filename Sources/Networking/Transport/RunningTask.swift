@@ -7,6 +7,8 @@ import Foundation
 /// A started `URLSessionTask` with its transfer, its times and its idle timer.
 final class RunningTask: @unchecked Sendable {  // because of the lock around every variable
     let transfer: Transfer
+    /// What is sent; a file of its own is there until the task is over.
+    let body: SpooledBody
     private let queue: DispatchQueue
     private let start = ContinuousClock.now
     private let lock = NSLock()
@@ -15,8 +17,12 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     private var lastActivity: ContinuousClock.Instant
     private var firstByte: Duration?
 
-    init(_ request: HTTPRequest, answering timing: AnswerTiming, capacity: Int, queue: DispatchQueue) {
+    init(
+        _ request: HTTPRequest, sending body: SpooledBody, answering timing: AnswerTiming, capacity: Int,
+        queue: DispatchQueue
+    ) {
         self.queue = queue
+        self.body = body
         lastActivity = start
         let cancellation = Cancellation()
         transfer = Transfer(request, answering: timing) {
@@ -45,6 +51,8 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
             self.task = task
             self.timer = timer
         }
+        let request = transfer.request
+        if !request.body.isEmpty { request[option: ProgressMeter.self]?.beginUpload(total: request.body.length) }
         timer.resume()
         task.resume()
     }
@@ -52,6 +60,12 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     /// Something moved: the idle timeout begins anew.
     func noteActivity() {
         lock.withLock { lastActivity = .now }
+    }
+
+    /// Bytes of the request's body have gone: Foundation tells, since it was given the body as a whole.
+    func noteSent(_ count: Int64) {
+        noteActivity()
+        transfer.request[option: ProgressMeter.self]?.noteSent(Int(count))
     }
 
     func receiveHead(_ head: ResponseHead) {

@@ -13,6 +13,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     private var head: ResponseHead?
     private var body = Data()
     private var timing = ResponseTiming()
+    /// Who counts a body that comes into memory; one that is pulled is counted where it is pulled.
+    private var meter: ProgressMeter?
 
     /// - Parameters:
     ///   - request: What is sent.
@@ -52,10 +54,17 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
         guard !head.status.isInformational else { return }
         self.head = head
-        guard pipe != nil else { return }
+        guard pipe != nil else { return count(head) }
         self.timing = timing()
         self.timing.total = nil  // the body is still to come
         isAnswered.settle(.success(()))
+    }
+
+    private func count(_ head: ResponseHead) {
+        guard let meter = request[option: ProgressMeter.self], head.status.isSuccessful else { return }
+        self.meter = meter
+        meter.beginDownload(
+            of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))
     }
 
     /// Makes place for a body of known length, so that it is not moved while it grows.
@@ -73,6 +82,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             return .abandoned
         }
         body.append(contentsOf: bytes)
+        meter?.noteReceived(bytes.count)
         return .taken
     }
 

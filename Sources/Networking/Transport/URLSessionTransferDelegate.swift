@@ -61,7 +61,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        running(task)?.noteActivity()
+        running(task)?.noteSent(bytesSent)
     }
 
     #if canImport(FoundationNetworking)

@@ -24,7 +24,7 @@ public final class URLSessionTransport: Transport {
     public struct Limits: Hashable, Sendable {
         /// How many bytes of a pulled body may wait for a slow reader; past it the body fails. URLSession cannot be held back.
         public var bufferedBytes: Int
-        /// How many bytes a request body that comes from a reader may have.
+        /// How many bytes of a request body that comes from a reader are kept in memory; a longer one goes through a temporary file.
         public var requestBodyBytes: Int
 
         /// Makes a set of bounds.
@@ -69,9 +69,13 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         do {
             try request.validate()
-            let message = try await message(for: request)
+            var message = try message(for: request)
+            let body = try await SpooledBody(
+                request.body.open(), inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
+            let bytes = try body.bytes
+            if !bytes.isEmpty { message.httpBody = bytes }
             let running = RunningTask(
-                request, answering: timing, capacity: limits.bufferedBytes, queue: queue)
+                request, sending: body, answering: timing, capacity: limits.bufferedBytes, queue: queue)
             try start(running, message)
             do {
                 return try await running.transfer.response()
@@ -93,20 +97,17 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    /// The request in Foundation's form, its body in memory.
-    private func message(for request: HTTPRequest) async throws -> URLRequest {
+    /// The request in Foundation's form, without its body.
+    private func message(for request: HTTPRequest) throws -> URLRequest {
         var message = URLRequest(url: request.url)
         message.httpMethod = request.method.rawValue
         // Ours is the timer: Foundation's counts waiting and knows whole seconds only.
         message.timeoutInterval = 7 * 86_400
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
-        let body = try await request.body.open()
-            .readAll(limit: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
-        guard !body.isEmpty else { return message }
+        guard request.body.length != 0 else { return message }
         guard request.method != .get else {
             throw NetworkError(.invalidRequest, reason: "body: URLSession sends none with \(request.method)")
         }
-        message.httpBody = body
         if message.value(forHTTPHeaderField: "Content-Type") == nil {
             // Without one, Foundation on Linux would say that the bytes are a form.
             message.setValue(MediaType.octetStream.description, forHTTPHeaderField: "Content-Type")

@@ -1,12 +1,19 @@
 /// Chance that is the same in every run: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
+///
+/// ```swift
+/// var random = SeededGenerator(seed: 7)
+/// let delay = Int.random(in: 0..<100, using: &random)
+/// ```
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    /// Makes a generator; equal seeds give equal numbers.
+    public init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    /// The next number.
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

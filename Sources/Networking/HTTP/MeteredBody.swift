@@ -1,0 +1,53 @@
+import Foundation
+
+extension HTTPRequest {
+    /// Opens the body for one hop; where somebody counts, the reader tells.
+    func openBody() throws -> any BodyReader {
+        let reader = try body.open()
+        guard let meter = self[option: ProgressMeter.self], !body.isEmpty else { return reader }
+        meter.beginUpload(total: body.length)
+        return MeteredBodyReader(reader, meter)
+    }
+}
+
+extension HTTPResponse {
+    /// The answer whose body, where somebody counts and it is a success, tells what of it is taken.
+    func metered() -> HTTPResponse {
+        guard let meter = request[option: ProgressMeter.self], status.isSuccessful else { return self }
+        switch content {
+        case .data(let data):
+            meter.beginDownload(at: Int64(data.count), of: Int64(data.count))
+            return self
+        case .file:
+            return self
+        case .stream(let body):
+            let range = headers.contentRange
+            let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
+            meter.beginDownload(at: range?.first ?? 0, of: range?.total ?? length)
+            var response = self
+            response.content = .stream(body.onEach { meter.noteReceived($0.count) })
+            return response
+        }
+    }
+}
+
+/// Tells how much of a body has been read.
+private final class MeteredBodyReader: BodyReader {
+    private let base: any BodyReader
+    private let meter: ProgressMeter
+
+    init(_ base: any BodyReader, _ meter: ProgressMeter) {
+        self.base = base
+        self.meter = meter
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+        let result = try base.read(into: buffer)
+        if case .bytes(let count) = result { meter.noteSent(count) }
+        return result
+    }
+
+    func onReady(_ wake: @escaping @Sendable () -> Void) { base.onReady(wake) }
+
+    func close() { base.close() }
+}

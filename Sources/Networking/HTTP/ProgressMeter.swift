@@ -1,0 +1,172 @@
+public import Foundation
+
+/// Counts the bytes of one call, in both directions and over all of its attempts.
+///
+/// A ``RequestTask`` has one of its own. For an asynchronous call make one and name it in the call's settings:
+///
+/// ```swift
+/// let meter = ProgressMeter()
+/// meter.observe(on: .main) { bar.doubleValue = $0.upload.fraction ?? 0 }
+/// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings(progress: meter))
+/// ```
+///
+/// A meter serves one call. A call that waits for an equal one's transfer sees nothing before its answer.
+public final class ProgressMeter: Sendable {
+    private struct Observer: Sendable {
+        let queue: DispatchQueue
+        let action: @Sendable (RequestProgress) -> Void
+        /// It has been called to the queue, where it will find the newest progress.
+        var isCalled = false
+    }
+
+    private struct State: Sendable {
+        var upload = TransferCount()
+        var download = TransferCount()
+        var observers: [UInt64: Observer] = [:]
+        var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
+        var nextID: UInt64 = 0
+        var isOver = false
+
+        var progress: RequestProgress { RequestProgress(upload: upload.progress, download: download.progress) }
+    }
+
+    private let clock: NetworkClock
+    private let state = Locked(State())
+
+    /// Makes a meter.
+    ///
+    /// - Parameter clock: What the rates are measured by.
+    public init(clock: NetworkClock = .continuous) {
+        self.clock = clock
+    }
+
+    deinit {
+        for reader in state.withLock({ $0.readers }).values { reader.finish() }
+    }
+
+    /// How far the call has come.
+    public var current: RequestProgress { state.withLock { $0.progress } }
+
+    /// Calls `action` with the newest progress after it has changed: not for each change, but as often as the queue gets to it. Where something
+    /// has passed already, it is called with that first. It holds for the meter's life.
+    public func observe(on queue: DispatchQueue = .main, _ action: @escaping @Sendable (RequestProgress) -> Void) {
+        let id = state.withLock { state in
+            defer { state.nextID += 1 }
+            state.observers[state.nextID] = Observer(queue: queue, action: action)
+            return state.progress == RequestProgress() ? nil : state.nextID
+        }
+        if let id { call(id) }
+    }
+
+    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
+    public var values: AsyncStream<RequestProgress> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let (id, current): (UInt64?, RequestProgress) = state.withLock { state in
+                defer { state.nextID += 1 }
+                if !state.isOver { state.readers[state.nextID] = continuation }
+                return (state.isOver ? nil : state.nextID, state.progress)
+            }
+            continuation.yield(current)
+            guard let id else { return continuation.finish() }
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    /// The request's body is about to be sent from its beginning.
+    func beginUpload(total: Int?) {
+        change { $0.upload.begin(at: 0, of: total.map(Int64.init)) }
+    }
+
+    /// Bytes of the request's body have gone.
+    func noteSent(_ count: Int) {
+        change { [clock] in $0.upload.add(count, at: clock.now()) }
+    }
+
+    /// The answer's body is about to come.
+    ///
+    /// - Parameter start: Where it goes on, where what was before is there already.
+    func beginDownload(at start: Int64 = 0, of total: Int64?) {
+        change { $0.download.begin(at: start, of: total) }
+    }
+
+    /// Bytes of the answer's body have come.
+    func noteReceived(_ count: Int) {
+        change { [clock] in $0.download.add(count, at: clock.now()) }
+    }
+
+    /// Nothing more will pass.
+    func finish() {
+        let readers = state.withLock { state in
+            state.isOver = true
+            defer { state.readers = [:] }
+            return state.readers
+        }
+        for reader in readers.values { reader.finish() }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        let (called, readers, progress) = state.withLock { state in
+            let before = state.progress
+            change(&state)
+            let progress = state.progress
+            guard progress != before else {
+                return ([UInt64](), [AsyncStream<RequestProgress>.Continuation](), progress)
+            }
+            let called = state.observers.filter { !$0.value.isCalled }.map(\.key)
+            for id in called { state.observers[id]?.isCalled = true }
+            return (called, Array(state.readers.values), progress)
+        }
+        for id in called { call(id) }
+        for reader in readers { reader.yield(progress) }
+    }
+
+    private func call(_ id: UInt64) {
+        guard let queue = state.withLock({ $0.observers[id]?.queue }) else { return }
+        queue.async { [self] in
+            let (action, progress) = state.withLock { state in
+                state.observers[id]?.isCalled = false
+                return (state.observers[id]?.action, state.progress)
+            }
+            action?(progress)
+        }
+    }
+}
+
+extension ProgressMeter: RequestOption {
+    /// None: nobody counts.
+    public static var defaultOption: ProgressMeter? { nil }
+}
+
+/// The bytes of one direction, over attempts that each begin anew.
+private struct TransferCount: Sendable {
+    private(set) var progress = TransferProgress()
+    /// Where the attempt stands, which may be behind what was seen already.
+    private var position: Int64 = 0
+    private var mark: (time: Duration, bytes: Int64)?
+    private var moved: Int64 = 0
+
+    mutating func begin(at start: Int64, of total: Int64?) {
+        position = start
+        progress.total = total
+        if let total { progress.completed = min(progress.completed, total) }
+        progress.completed = max(progress.completed, start)
+    }
+
+    mutating func add(_ count: Int, at time: Duration) {
+        position += Int64(count)
+        moved += Int64(count)
+        progress.completed = max(progress.completed, position)
+        guard let mark else {
+            mark = (time, moved)
+            return
+        }
+        let elapsed = (time - mark.time) / .seconds(1)
+        guard elapsed >= 0.25 else { return }
+        let rate = Double(moved - mark.bytes) / elapsed
+        // What is new counts for more than half, so that a bar's "time left" is neither nervous nor late.
+        progress.bytesPerSecond = progress.bytesPerSecond.map { $0 * 0.4 + rate * 0.6 } ?? rate
+        self.mark = (time, moved)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file that a download is written into until all of it is there.
+final class PartFile: @unchecked Sendable {  // because one download alone writes it, one piece after another
+    private let descriptor: Int32
+    private let fault: @Sendable (Int32) -> NetworkError
+    /// How many bytes it has.
+    private(set) var size: Int64
+    private var isOpen = true
+
+    /// Opens a file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - isLocked: Whether the file may be there already, and is then nobody else's as long as it is open. The lock ends with its process.
+    ///   - fault: An error of the system in the library's words.
+    init(_ url: URL, isLocked: Bool, _ fault: @escaping @Sendable (Int32) -> NetworkError) throws {
+        let flags = isLocked ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+        var status = stat()
+        while true {
+            let descriptor = open(url.path, flags, 0o644)
+            guard descriptor >= 0 else { throw fault(errno) }
+            if isLocked, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+                let code = errno
+                systemClose(descriptor)
+                throw fault(code)
+            }
+            var named = stat()
+            guard fstat(descriptor, &status) == 0, stat(url.path, &named) == 0 || errno == ENOENT else {
+                let code = errno
+                systemClose(descriptor)
+                throw fault(code)
+            }
+            guard status.st_ino == named.st_ino else {
+                // Somebody put it in its place in between: it is not a part any more.
+                systemClose(descriptor)
+                continue
+            }
+            self.descriptor = descriptor
+            break
+        }
+        self.fault = fault
+        size = Int64(status.st_size)
+        lseek(descriptor, 0, Int32(SEEK_END))
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Cuts the file off; what comes next is written there.
+    func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), Int32(SEEK_SET)) >= 0 else {
+            throw fault(errno)
+        }
+        self.size = size
+    }
+
+    /// Writes bytes behind those that are there.
+    func append(_ chunk: Data) throws {
+        try chunk.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[written...]))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw fault(errno) }
+                written += count
+                size += Int64(count)
+            }
+        }
+    }
+
+    /// Has the system put everything on the disk.
+    func synchronize() throws {
+        guard fsync(descriptor) == 0 else { throw fault(errno) }
+    }
+
+    /// Closes the file, and lets go of it.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        systemClose(descriptor)
+    }
+}
+
+// The system's functions have the names of the methods above.
+private func systemWrite(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(file, bytes.baseAddress, bytes.count)
+}
+
+private func systemClose(_ file: Int32) {
+    close(file)
+}

@@ -1,0 +1,120 @@
+public import Foundation
+
+/// The SHA-256 sum of a file's bytes.
+public struct SHA256Checksum: Hashable, Sendable, CustomStringConvertible {
+    /// The 32 bytes of the sum.
+    public let bytes: Data
+
+    /// Makes a sum of its bytes; nil unless there are 32.
+    public init?(_ bytes: Data) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads a sum of 64 hexadecimal digits; nil where the text is none.
+    public init?(hexadecimal text: String) {
+        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard text.utf8.count == 64, digits.count == 64 else { return nil }
+        bytes = Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+
+    /// 64 hexadecimal digits.
+    public var description: String {
+        bytes.map { (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// - Throws: ``NetworkError/Kind/checksumMismatch`` where the file adds up to something else.
+    func verify(_ url: URL) async throws {
+        let digest = try SHA256Digest()
+        let file = try FileHandle(forReadingFrom: url)
+        defer { try? file.close() }
+        while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {
+            digest.update(chunk)
+            try CallScope.check()
+            await Task.yield()  // other calls share the thread
+        }
+        let sum = digest.finish()
+        guard sum == bytes else {
+            throw NetworkError(
+                .checksumMismatch,
+                reason: "the file's SHA-256 is \(SHA256Checksum(sum)?.description ?? "unreadable"), not \(self)")
+        }
+    }
+}
+
+#if os(Linux)
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Computes a SHA-256 sum with the system's libcrypto, which is loaded when it is first needed.
+    final class SHA256Digest {
+        private let library: Library
+        private let context: OpaquePointer
+
+        /// - Throws: ``NetworkError/Kind/checksumUnavailable`` where the system has no libcrypto.
+        init() throws {
+            guard let library = Library.shared, let context = library.make() else {
+                throw NetworkError(
+                    .checksumUnavailable,
+                    reason: "SHA-256 is not available: there is no libcrypto.so.3 or libcrypto.so.1.1")
+            }
+            self.library = library
+            self.context = context
+            guard library.begin(context, library.sha256(), nil) == 1 else {
+                throw NetworkError(.checksumUnavailable, reason: "SHA-256 is not available: libcrypto refuses it")
+            }
+        }
+
+        deinit {
+            library.free(context)
+        }
+
+        func update(_ data: Data) {
+            data.withUnsafeBytes { _ = library.update(context, $0.baseAddress, $0.count) }
+        }
+
+        func finish() -> Data {
+            var sum = [UInt8](repeating: 0, count: 64)
+            var count: UInt32 = 0
+            _ = library.finish(context, &sum, &count)
+            return Data(sum[..<Int(count)])
+        }
+
+        /// The functions of libcrypto's stable interface, version 1.1 and 3.
+        private struct Library: Sendable {
+            let make: @convention(c) () -> OpaquePointer?
+            let free: @convention(c) (OpaquePointer?) -> Void
+            let sha256: @convention(c) () -> OpaquePointer?
+            let begin: @convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32
+            let update: @convention(c) (OpaquePointer?, UnsafeRawPointer?, Int) -> Int32
+            let finish:
+                @convention(c) (OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?) -> Int32
+
+            static let shared = Library()
+
+            private init?() {
+                guard let handle = dlopen("libcrypto.so.3", RTLD_NOW) ?? dlopen("libcrypto.so.1.1", RTLD_NOW),
+                    let make = dlsym(handle, "EVP_MD_CTX_new"), let free = dlsym(handle, "EVP_MD_CTX_free"),
+                    let sha256 = dlsym(handle, "EVP_sha256"), let begin = dlsym(handle, "EVP_DigestInit_ex"),
+                    let update = dlsym(handle, "EVP_DigestUpdate"), let finish = dlsym(handle, "EVP_DigestFinal_ex")
+                else { return nil }
+                // Each symbol has this form in openssl/evp.h.
+                self.make = unsafeBitCast(make, to: (@convention(c) () -> OpaquePointer?).self)
+                self.free = unsafeBitCast(free, to: (@convention(c) (OpaquePointer?) -> Void).self)
+                self.sha256 = unsafeBitCast(sha256, to: (@convention(c) () -> OpaquePointer?).self)
+                self.begin = unsafeBitCast(
+                    begin, to: (@convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32).self)
+                self.update = unsafeBitCast(
+                    update, to: (@convention(c) (OpaquePointer?, UnsafeRawPointer?, Int) -> Int32).self)
+                self.finish = unsafeBitCast(
+                    finish,
+                    to: (@convention(c) (
+                        OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?
+                    ) -> Int32).self)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,98 @@
+import Foundation
+
+/// A request's body, read to its end for an engine that cannot pull: in memory, or in a file where it is long.
+enum SpooledBody: Sendable {
+    case data(Data)
+    case file(TemporaryFile)
+
+    /// The bytes; those of a file are mapped, since Foundation's own way of sending files is not to be trusted on Linux (L42).
+    var bytes: Data {
+        get throws {
+            switch self {
+            case .data(let data): data
+            case .file(let file): try Data(contentsOf: file.url, options: .alwaysMapped)
+            }
+        }
+    }
+
+    /// Reads a body. Closes the reader.
+    ///
+    /// - Parameters:
+    ///   - limit: How many bytes are kept in memory.
+    ///   - idle: How long it may have nothing; longer is a ``NetworkError/Kind/idleTimedOut``.
+    init(_ reader: any BodyReader, inMemory limit: Int, idle: Duration) async throws {
+        defer { reader.close() }
+        var collected = Data()
+        var file: TemporaryFile?
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while let count = try await reader.next(into: &buffer, idle: idle) {
+            collected.append(contentsOf: buffer[..<count])
+            guard collected.count > limit || file != nil else { continue }
+            file = try file ?? TemporaryFile()
+            try file?.append(collected)
+            collected = Data()
+        }
+        self = file.map { .file($0) } ?? .data(collected)
+    }
+}
+
+extension BodyReader {
+    /// Waits for the next bytes.
+    ///
+    /// - Returns: How many there are; nil at the end.
+    fileprivate func next(into buffer: inout [UInt8], idle: Duration) async throws -> Int? {
+        while true {
+            let ready = Settlement<Void>()
+            onReady { ready.settle(.success(())) }
+            switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
+            case .bytes(let count): return count
+            case .end: return nil
+            case .notYet: try await ready.value(within: idle)
+            }
+        }
+    }
+}
+
+extension Settlement where Value == Void {
+    fileprivate func value(within idle: Duration) async throws {
+        let clock = NetworkClock.continuous
+        let timer = clock.schedule(at: clock.now() + idle) {
+            self.settle(
+                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
+        }
+        defer { timer.cancel() }
+        try await value()
+    }
+}
+
+/// A file that is there as long as somebody holds it.
+final class TemporaryFile: Sendable {
+    let url: URL
+    private let handle: FileHandle
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString).body")
+        do {
+            try Data().write(to: url, options: .withoutOverwriting)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+            handle = try FileHandle(forWritingTo: url)
+        } catch {
+            throw NetworkError(
+                .bodyUnreadable,
+                reason: "the request's body does not fit into memory, and no temporary file can be written",
+                underlying: error)
+        }
+    }
+
+    deinit {
+        try? handle.close()
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func append(_ data: Data) throws {
+        do { try handle.write(contentsOf: data) } catch {
+            throw NetworkError(
+                .bodyUnreadable, reason: "the request's body cannot be put into a temporary file", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Progress of uploads and downloads", .timeLimit(.minutes(1)))
+    struct TransferProgressTests {
+        private struct Film: Endpoint {
+            var path: EndpointPath = "film"
+            var body: HTTPBody = .empty
+            var method: HTTPMethod { body.isEmpty ? .get : .post }
+            var authorizationType: AuthorizationType { .bearer }
+        }
+
+        private let scratch: Scratch
+        private let server: LoopbackServer
+        private let seen = Cell<[RequestProgress]>([])
+        private let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
+
+        init() throws {
+            scratch = try Scratch()
+            server = try LoopbackServer()
+            try content.write(to: scratch.file("film.mp4"))
+        }
+
+        private func service(_ engine: Engine, limits: URLSessionTransport.Limits? = nil) throws -> NetworkService {
+            let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
+            let transport: any Transport = try limits.map { URLSessionTransport(limits: $0) } ?? engine.shared()
+            return NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: session, transport: transport)
+        }
+
+        private func watch<Value>(_ task: RequestTask<Value>) -> RequestTask<Value> {
+            task.onProgress { [seen] progress in seen.change { $0.append(progress) } }
+        }
+
+        private var isMonotonic: Bool {
+            let values = seen.value.map(\.upload.completed)
+            return zip(values, values.dropFirst()).allSatisfy { $0 <= $1 }
+        }
+
+        @Test(
+            "L28: an upload tells its progress, right over a 401 and a 307, and arrives whole each time",
+            arguments: Engine.allCases)
+        func upload(engine: Engine) async throws {
+            let bodies = Cell<[Data]>([])
+            server.route(.post, "/film") { request in
+                let body = try await request.data()
+                bodies.change { $0.append(body) }
+                return request.headers.authorization == .bearer("new")
+                    ? LoopbackAnswer(.temporaryRedirect, headers: [.location: "/moved"]) : LoopbackAnswer(.unauthorized)
+            }
+            server.route(.post, "/moved") { request in
+                let body = try await request.data()
+                bodies.change { $0.append(body) }
+                return LoopbackAnswer(.noContent)
+            }
+            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
+            let task = try service(engine).task(
+                Film(body: .file(scratch.file("film.mp4"))), as: .void, with: settings)
+            _ = try await watch(task).value
+            #expect(bodies.value.count == 3)
+            #expect(bodies.value.allSatisfy { $0 == content })
+            #expect(isMonotonic)
+            #expect(task.progress.upload.fraction == 1)
+            #expect(task.progress.upload.total == 3_000_000)
+            #expect(seen.value.contains { $0.upload.completed < 3_000_000 } || engine == .urlSession)
+        }
+
+        @Test("A long body on URLSession goes through a temporary file, which is gone afterwards")
+        func spooled() async throws {
+            server.route(.post, "/film") { request in
+                let body = try await request.data()
+                return .text("\(body.count) \(body == content)")
+            }
+            let limits = URLSessionTransport.Limits(requestBodyBytes: 100_000)
+            let text = try await service(.urlSession, limits: limits).request(
+                Film(body: .file(scratch.file("film.mp4"))), as: .string)
+            #expect(text == "3000000 true")
+            let folder = FileManager.default.temporaryDirectory.path
+            #expect(
+                try await Exchange.eventually {
+                    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+                    return !names.contains { $0.hasSuffix(".body") }
+                })
+        }
+
+        @Test("A download tells its progress: into memory, into a file and as a stream", arguments: Engine.allCases)
+        func download(engine: Engine) async throws {
+            server.route(.get, "/film") { [content] _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(.get, "/unknown") { [content] _ in LoopbackAnswer(content: .chunked([content, content])) }
+            let service = try service(engine)
+            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
+            let memory = watch(service.task(Film(), as: .data, with: settings))
+            _ = try await memory.value
+            #expect(memory.progress.download.fraction == 1)
+            #expect(seen.value.contains { $0.download.total == 3_000_000 })
+            let file = service.task(Film(), as: .file(at: scratch.file("copy")))
+            _ = try await file.value
+            #expect(file.progress.download.completed == 3_000_000)
+            let meter = ProgressMeter()
+            let body = try await service.request(
+                Film(path: "unknown"), as: .stream, with: RequestSettings(progress: meter))
+            #expect(meter.current.download.completed == 0)
+            #expect(meter.current.download.fraction == nil)
+            #expect(try await body.collect(upTo: .max).count == 6_000_000)
+            #expect(meter.current.download.completed == 6_000_000)
+        }
+
+        @Test("The page of an error counts for nothing")
+        func errorPage() async throws {
+            server.route(.get, "/film") { [content] _ in LoopbackAnswer(.internalServerError, content: .fixed(content))
+            }
+            let task = try service(.curl).task(Film(), as: .data)
+            await #expect(throws: NetworkError.self) { _ = try await task.value }
+            #expect(task.progress == RequestProgress())
+        }
+
+        @Test("A Foundation.Progress follows the call, and cancels it")
+        func foundation() async throws {
+            server.route(.get, "/film") { [content] _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(.get, "/endless") { _ in
+                LoopbackAnswer(content: .written(length: 1 << 40) { while true { try $0.write(Data(count: 10_000)) } })
+            }
+            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
+            let task = try service(.curl).task(Film(), as: .file(at: scratch.file("copy")), with: settings)
+            let progress = task.foundationProgress
+            _ = try await task.value
+            #expect(try await Exchange.eventually { progress.isFinished })
+            #expect(progress.totalUnitCount == 3_000_000)
+            let endless = try service(.curl).task(
+                Film(path: "endless"), as: .file(at: scratch.file("endless")), with: settings)
+            let other = endless.foundationProgress
+            #expect(try await Exchange.eventually { other.completedUnitCount > 100_000 })
+            other.cancel()
+            await #expect(throws: GeneralRequestError.cancelled) { _ = try await endless.value }
+        }
+    }
+}

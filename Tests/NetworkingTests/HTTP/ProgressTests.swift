@@ -1,0 +1,103 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Progress")
+struct ProgressTests {
+    private let clock = ManualClock()
+
+    @Test("A defect of iONess: a fraction is nil when the length is unknown, never NaN; nothing of nothing is all")
+    func fraction() {
+        #expect(TransferProgress(completed: 5).fraction == nil)
+        #expect(TransferProgress(completed: 5, total: 10).fraction == 0.5)
+        #expect(TransferProgress(completed: 0, total: 0).fraction == 1)
+        #expect(TransferProgress(completed: 50, total: 200).description == "50 of 200 bytes (25 %)")
+        #expect(TransferProgress(completed: 50).description == "50 bytes")
+    }
+
+    @Test("U24: progress goes on over attempts and never runs backwards")
+    func overAttempts() {
+        let meter = ProgressMeter(clock: clock.networkClock)
+        meter.beginUpload(total: 100)
+        meter.noteSent(60)
+        meter.beginUpload(total: 100)
+        meter.noteSent(30)
+        #expect(meter.current.upload == TransferProgress(completed: 60, total: 100))
+        meter.noteSent(50)
+        #expect(meter.current.upload.completed == 80)
+        meter.beginDownload(of: nil)
+        meter.noteReceived(7)
+        meter.beginDownload(at: 7, of: 20)
+        meter.noteReceived(3)
+        #expect(meter.current.download == TransferProgress(completed: 10, total: 20))
+        meter.beginDownload(of: 5)
+        #expect(meter.current.download.fraction == 1, "a shorter content cannot be more than all of it")
+    }
+
+    @Test("Bytes a second are told once there is something to count, and follow what happens")
+    func rate() {
+        let meter = ProgressMeter(clock: clock.networkClock)
+        meter.beginDownload(of: 1_000)
+        meter.noteReceived(100)
+        #expect(meter.current.download.bytesPerSecond == nil)
+        clock.advance(by: .seconds(1))
+        meter.noteReceived(100)
+        #expect(meter.current.download.bytesPerSecond == 100)
+        clock.advance(by: .milliseconds(500))
+        meter.noteReceived(200)
+        #expect(meter.current.download.bytesPerSecond == 280)
+    }
+
+    @Test("A slow queue gets the newest progress, not each; one that comes late gets it at once")
+    func newest() async {
+        let meter = ProgressMeter(clock: clock.networkClock)
+        let queue = DispatchQueue(label: "slow")
+        let seen = Seen()
+        queue.suspend()
+        meter.observe(on: queue) { seen.add($0.upload.completed) }
+        meter.beginUpload(total: 1_000)
+        for _ in 0..<1_000 { meter.noteSent(1) }
+        queue.resume()
+        queue.sync {}
+        #expect(seen.all == [1_000])
+        meter.observe(on: queue) { seen.add(-$0.upload.completed) }
+        queue.sync {}
+        #expect(seen.all == [1_000, -1_000])
+    }
+
+    @Test("The sequence keeps the newest, and ends with the call")
+    func sequence() async {
+        let meter = ProgressMeter(clock: clock.networkClock)
+        let values = meter.values
+        meter.beginUpload(total: 3)
+        for _ in 0..<3 { meter.noteSent(1) }
+        meter.finish()
+        var seen: [Int64] = []
+        for await value in values { seen.append(value.upload.completed) }
+        #expect(seen == [3])
+        for await value in meter.values { seen.append(value.upload.completed) }
+        #expect(seen == [3, 3], "one that comes late gets what there is")
+    }
+
+    @Test("R-06: a call tells its progress, with callbacks, as a value and for an asynchronous call, also over a stub")
+    func calls() async throws {
+        let stub = StubTransport { _ in .text("hello") }
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let task = service.task(UserEndpoint.open, as: .string, with: RequestSettings(callbackQueue: .global()))
+        #expect(try await task.value == "hello")
+        #expect(task.progress.download == TransferProgress(completed: 5, total: 5))
+        let meter = ProgressMeter()
+        let _: String = try await service.request(UserEndpoint.open, with: RequestSettings(progress: meter))
+        #expect(meter.current.download.completed == 5)
+        for await _ in task.progressValues {}
+    }
+
+    private final class Seen: @unchecked Sendable {  // because of the lock
+        private let lock = NSLock()
+        private var kept: [Int64] = []
+        func add(_ value: Int64) { lock.withLock { kept.append(value) } }
+        var all: [Int64] { lock.withLock { kept } }
+    }
+}
