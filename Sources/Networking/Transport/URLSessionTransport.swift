@@ -9,7 +9,7 @@
 ///
 /// One long-lived session with a delegate on a queue of its own; redirects, timeouts, cookies and caching are not Foundation's. On
 /// Linux, Foundation refuses some things, which end with a clear error: a body on GET. There, too, connecting has no
-/// timeout of its own and counts against the idle timeout.
+/// timeout of its own and counts against the idle timeout, and a server that sends faster than can be read is cancelled only when it slows down.
 public final class URLSessionTransport: Transport {
     /// The transport that services use where none is named: one session a process.
     public static let shared = URLSessionTransport()
