@@ -23,7 +23,9 @@ let package = Package(
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(
             name: "NetworkingBenchmarks",
-            dependencies: ["Networking", .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "Networking", "NetworkingTesting", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "Example",

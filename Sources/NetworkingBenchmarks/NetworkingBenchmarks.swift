@@ -18,12 +18,13 @@ enum NetworkingBenchmarks {
     extension NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
             PipelineBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(),
-            HangingBenchmark(),
-            SoakBenchmark(),
+            HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(), CutsBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {
             if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
+            if arguments.first == "serve-transfers" { return try TransferServer.run() }
+            if arguments.first == "download-to" { exit(await ResumingDownload.run(Array(arguments.dropFirst()))) }
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }
             let known = benchmarks.map(\.name)

@@ -19,10 +19,15 @@
         /// - Parameters:
         ///   - latency: How many milliseconds an item takes.
         ///   - lifetime: How many milliseconds a token lives; 0 for ever.
-        init(latency: Int = 0, lifetime: Int = 0) throws {
+        convenience init(latency: Int = 0, lifetime: Int = 0) throws {
+            try self.init(["serve", "\(latency)", "\(lifetime)"])
+        }
+
+        /// Starts this program with other arguments; it prints its port.
+        init(_ arguments: [String]) throws {
             let output = Pipe()
             process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            process.arguments = ["serve", "\(latency)", "\(lifetime)"]
+            process.arguments = arguments
             process.standardInput = input
             process.standardOutput = output
             try process.run()

@@ -231,6 +231,36 @@ extension Loopback {
             #expect(SHA256Checksum(hexadecimal: "zz") == nil)
         }
 
+        @Test(
+            "Cut at 200 random points, with the content changing now and then: always the exact bytes, and nothing before"
+        )
+        func cuts() async throws {
+            var random = SeededGenerator(seed: 11)
+            let small = content.prefix(60_000)
+            let service = try service()
+            for round in 0..<200 {
+                let version = Data(small.map { $0 &+ UInt8(truncatingIfNeeded: round / 7) })
+                let cuts = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                    Int.random(in: 0..<12_000, using: &random)
+                }
+                shelf.change { ($0.content, $0.tag, $0.cuts) = (version, "\"\(round / 7)\"", cuts) }
+                let destination = FileDestination(
+                    scratch.file("\(round / 3)"), overwriting: .replace, resuming: .sameAddress)
+                try? FileManager.default.removeItem(at: destination.url)
+                for _ in cuts {
+                    await #expect(throws: NetworkError.self) {
+                        _ = try await service.request(Film(), as: .file(destination))
+                    }
+                    #expect(!FileManager.default.fileExists(atPath: destination.url.path))
+                    // Every tenth is left as it is, for the next round and perhaps another version to find.
+                    if round % 10 == 9 { break }
+                }
+                guard round % 10 != 9 else { continue }
+                let url = try await service.request(Film(), as: .file(destination))
+                #expect(try Data(contentsOf: url) == version)
+            }
+        }
+
         @Test("Two downloads to one target at once: the second one is told, and harms nothing")
         func twice() async throws {
             let gate = Cell(false)

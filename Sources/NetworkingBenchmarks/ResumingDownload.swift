@@ -1,0 +1,26 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// One download in a process of its own, which a test kills: `download-to URL FILE`.
+    enum ResumingDownload {
+        private struct Whole: Endpoint {
+            let baseURL: URL
+            var path: EndpointPath { "" }
+        }
+
+        /// - Returns: The process's exit status: 0 where the file is there.
+        static func run(_ arguments: [String]) async -> Int32 {
+            guard arguments.count == 2, let url = URL(string: arguments[0]) else { return 2 }
+            do {
+                _ = try await NetworkService().request(
+                    Whole(baseURL: url),
+                    as: .file(at: URL(fileURLWithPath: arguments[1]), overwriting: .replace, resuming: .sameAddress))
+                return 0
+            } catch {
+                print(error)
+                return 1
+            }
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+
+    /// The server of the transfer benchmarks, in a process of its own: a thread a connection. It ends when its standard input does.
+    ///
+    /// `GET /N` gives N bytes, `GET /pattern?seed=S` gives 2 MB, slowly and from where a `Range` says, `POST` takes what comes and tells when its first byte came, in nanoseconds of the monotonic clock.
+    enum TransferServer {
+        private static let piece = [UInt8](repeating: 7, count: 1 << 20)
+
+        static func run() throws {
+            signal(SIGPIPE, SIG_IGN)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(listener, address, length) == 0 && listen(listener, 16) == 0
+                        && getsockname(listener, address, &length) == 0
+                }
+            }
+            guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+            print(UInt16(bigEndian: address.sin_port))
+            fflush(nil)
+            Thread.detachNewThread {
+                while case let client = accept(listener, nil, nil), client >= 0 {
+                    Thread.detachNewThread {
+                        serve(client)
+                        close(client)
+                    }
+                }
+            }
+            _ = FileHandle.standardInput.readDataToEndOfFile()
+        }
+
+        private static func serve(_ client: Int32) {
+            var buffer = [UInt8](repeating: 0, count: 1 << 20)
+            var rest: [UInt8] = []
+            while true {
+                guard let (head, extra) = readHead(client, rest, &buffer) else { return }
+                rest = []
+                if head.hasPrefix("GET /pattern?seed="), let seed = Int(head.dropFirst(18).prefix { $0 != " " }) {
+                    sendPattern(seed, head, to: client)
+                } else if head.hasPrefix("GET /"), let count = Int(head.dropFirst(5).prefix { $0 != " " }) {
+                    send(count, to: client)
+                } else {
+                    let length = field("content-length", in: head).flatMap(Int.init) ?? 0
+                    var first = extra.isEmpty ? nil : now
+                    var left = length - extra.count
+                    while left > 0 {
+                        let count = recv(client, &buffer, min(buffer.count, left), 0)
+                        guard count > 0 else { return }
+                        first = first ?? now
+                        left -= count
+                    }
+                    write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n\(padded(first ?? 0))", to: client)
+                }
+            }
+        }
+
+        private static func readHead(
+            _ client: Int32, _ rest: [UInt8], _ buffer: inout [UInt8]
+        ) -> (head: String, extra: [UInt8])? {
+            var head = rest
+            while true {
+                if let end = head.indices.first(where: { head[$0...].starts(with: [13, 10, 13, 10]) }) {
+                    return (String(decoding: head[..<end], as: UTF8.self), Array(head[(end + 4)...]))
+                }
+                let count = recv(client, &buffer, 16_384, 0)
+                guard count > 0 else { return nil }
+                head += buffer[..<count]
+            }
+        }
+
+        private static func field(_ name: String, in head: String) -> String? {
+            head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name + ":") }
+                .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+        }
+
+        private static func send(_ count: Int, to client: Int32) {
+            write(
+                "HTTP/1.1 200 OK\r\nETag: \"one\"\r\nAccept-Ranges: bytes\r\nContent-Length: \(count)\r\n\r\n",
+                to: client)
+            var left = count
+            while left > 0 {
+                let sent = Glibc.send(client, piece, min(piece.count, left), Int32(MSG_NOSIGNAL))
+                guard sent > 0 else { return }
+                left -= sent
+            }
+        }
+
+        private static func sendPattern(_ seed: Int, _ head: String, to client: Int32) {
+            let content = Pattern.bytes(2_000_000, seed: seed)
+            var start = 0
+            if field("if-range", in: head) ?? "\"\(seed)\"" == "\"\(seed)\"", let range = field("range", in: head) {
+                start = Int(range.dropFirst(6).dropLast()) ?? 0
+            }
+            let status = start > 0 ? "206 Partial Content" : "200 OK"
+            let range = start > 0 ? "Content-Range: bytes \(start)-\(content.count - 1)/\(content.count)\r\n" : ""
+            write(
+                "HTTP/1.1 \(status)\r\nETag: \"\(seed)\"\r\n\(range)Content-Length: \(content.count - start)\r\n\r\n",
+                to: client)
+            for offset in stride(from: start, to: content.count, by: 50_000) {
+                let bytes = Array(content[offset..<min(offset + 50_000, content.count)])
+                guard Glibc.send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+                usleep(300)
+            }
+        }
+
+        private static func write(_ text: String, to client: Int32) {
+            let bytes = Array(text.utf8)
+            _ = Glibc.send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+
+        private static func padded(_ number: UInt64) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: 20 - digits.count) + digits
+        }
+
+        /// Nanoseconds of the clock that all processes share.
+        static var now: UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+#endif
