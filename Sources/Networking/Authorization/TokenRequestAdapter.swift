@@ -1,7 +1,7 @@
 /// Puts the supervisor's token on every request whose endpoint is authorized, under the endpoint's scheme.
 ///
 /// It reads the token each time, so that a retry carries the new one. Without a token it sets no field. Requests of a refresh get none.
-public struct TokenRequestAdapter: RequestAdapter {
+public struct TokenRequestAdapter: SynchronousRequestAdapter {
     private let supervisor: AccessTokenSupervisor
 
     /// Makes an adapter; `supervisor.adapter` is the same.

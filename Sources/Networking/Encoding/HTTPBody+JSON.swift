@@ -10,4 +10,15 @@ extension HTTPBody {
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
         .encoded(headers: [.contentType(.json)]) { try encoder.encode(value) }
     }
+
+    /// An object as JSON: texts, numbers, truth values, URLs, nil, and arrays and dictionaries of these. Anything else ends the call with
+    /// ``NetworkError/Kind/bodyNotEncodable`` that names its place.
+    public static func jsonObject(_ object: [String: any Sendable], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+        .encoded(headers: [.contentType(.json)]) { try encoder.encode(JSONValue(object)) }
+    }
+
+    /// An array as JSON: see ``jsonObject(_:encoder:)``.
+    public static func jsonArray(_ array: [any Sendable], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+        .encoded(headers: [.contentType(.json)]) { try encoder.encode(JSONValue(array)) }
+    }
 }

@@ -29,11 +29,18 @@ public struct RequestSettings: Sendable {
         set { options[ProgressMeter.self] = newValue }
     }
 
+    /// How the call uses its service's cache: ``CachingRule/standard`` unless set.
+    public var caching: CachingRule? {
+        get { options[CachingRule.self] }
+        set { options[CachingRule.self] = newValue }
+    }
+
     /// Makes a set of settings.
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
-        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil, progress: ProgressMeter? = nil
+        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil, progress: ProgressMeter? = nil,
+        caching: CachingRule? = nil
     ) {
         self.environment = environment
         self.timeouts = timeouts
@@ -43,6 +50,7 @@ public struct RequestSettings: Sendable {
         self.decoder = decoder
         self.callbackQueue = callbackQueue
         if let progress { self.progress = progress }
+        if let caching { self.caching = caching }
     }
 
     /// These settings, with those of `base` where nothing is said here.

@@ -72,6 +72,8 @@ extension HTTPHeaderName {
     public static let ifModifiedSince = HTTPHeaderName("If-Modified-Since")
     /// `If-None-Match`.
     public static let ifNoneMatch = HTTPHeaderName("If-None-Match")
+    /// `Last-Event-ID`, of server-sent events.
+    public static let lastEventID = HTTPHeaderName("Last-Event-ID")
     /// `If-Range`.
     public static let ifRange = HTTPHeaderName("If-Range")
     /// `If-Unmodified-Since`.

@@ -1,5 +1,5 @@
 /// Puts header fields on every request.
-public struct HeadersAdapter: RequestAdapter {
+public struct HeadersAdapter: SynchronousRequestAdapter {
     private let headers: HTTPHeaders
     private let rule: HTTPHeaders.MergeRule
 

@@ -18,6 +18,13 @@ public protocol RequestAdapter: Sendable {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }
 
+/// An adapter that never waits. It is one like the others; besides, it dresses the requests of reads that are answered at once, such as
+/// those from a service's cache.
+public protocol SynchronousRequestAdapter: RequestAdapter {
+    /// Changes the request.
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
+}
+
 /// A request adapter made of a closure.
 ///
 /// ```swift

@@ -17,4 +17,9 @@ public struct RequestAdaptingService: Sendable {
             try CallScope.check()
         }
     }
+
+    /// Runs the adapters that never wait.
+    func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
+        for case let adapter as any SynchronousRequestAdapter in adapters { try adapter.adapt(&request, for: endpoint) }
+    }
 }

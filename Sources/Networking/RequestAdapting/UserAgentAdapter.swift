@@ -1,5 +1,5 @@
 /// Says which app this is: `MyApp/3.1 (iOS 17.4.1)`. It wins over what is there.
-public struct UserAgentAdapter: RequestAdapter {
+public struct UserAgentAdapter: SynchronousRequestAdapter {
     private let value: String
 
     /// Makes an adapter.

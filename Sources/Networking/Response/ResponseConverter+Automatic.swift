@@ -5,6 +5,7 @@ extension ResponseConverter where Value: Decodable {
     /// an empty body is nil.
     public static func automatic(decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
         ResponseConverter { try $0.read(Value.self, decoder) }
+            .asking(Value.self is any SelfReading.Type ? [] : .json)
     }
 }
 

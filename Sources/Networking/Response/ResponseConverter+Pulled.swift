@@ -24,9 +24,8 @@ extension ResponseConverter where Value == URL {
 
     /// The body in a file; the value is where it is.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
-        ResponseConverter(pulling: .file, through: { DownloadTransport(base: $0, destination: destination) }) {
-            try await destination.write($1, of: $0)
-        }
+        ResponseConverter(pulling: .file) { try await destination.write($1, of: $0) }
+            .through { DownloadTransport(base: $0, destination: destination) }
     }
 }
 
@@ -43,14 +42,31 @@ extension ResponseConverter where Value == BodyLines {
 extension ResponseConverter where Value == ServerSentEvents {
     /// The body as server-sent events, as they come. An answer of another type than `text/event-stream` is an error.
     public static var serverSentEvents: ResponseConverter {
-        ResponseConverter(pulling: .stream) { response, body in
-            guard response.headers.contentType?.withoutParameters == .eventStream else {
-                throw NetworkError(
-                    .unacceptableMediaType,
-                    reason: "the answer is \(response.headers[.contentType] ?? "of no type"), not text/event-stream")
-            }
-            return ServerSentEvents(body)
+        ResponseConverter(pulling: .stream) { try $0.events(in: $1) }.asking(.events)
+    }
+}
+
+extension ResponseConverter where Value == ServerSentEvents? {
+    /// The events; nil where the server says, with 204, that there will be none.
+    static var eventsUnlessOver: ResponseConverter {
+        ResponseConverter(pulling: .stream) { $0.status == .noContent ? nil : try $0.events(in: $1) }.asking(.events)
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate static let events: HTTPHeaders = [
+        HTTPHeader.accept(.eventStream), HTTPHeader(.cacheControl, "no-store"),
+    ]
+}
+
+extension HTTPResponse {
+    fileprivate func events(in body: IncomingBody) throws -> ServerSentEvents {
+        guard headers.contentType?.withoutParameters == .eventStream else {
+            throw NetworkError(
+                .unacceptableMediaType,
+                reason: "the answer is \(headers[.contentType] ?? "of no type"), not text/event-stream")
         }
+        return ServerSentEvents(body)
     }
 }
 

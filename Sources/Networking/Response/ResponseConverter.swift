@@ -18,15 +18,22 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         case pulled(@Sendable (HTTPResponse, IncomingBody) async throws -> Value)
     }
 
-    private let reading: Reading
+    private var reading: Reading
     /// How the body is wanted.
-    public let delivery: BodyDelivery
+    public private(set) var delivery: BodyDelivery
     /// Has a say in how the request is carried, for a converter that asks for more than an answer.
-    private let carrying: (@Sendable (any Transport) -> any Transport)?
+    private var carrying: (@Sendable (any Transport) -> any Transport)?
+    /// What the request says where nobody else says anything about it.
+    private var asked: HTTPHeaders = []
+
+    private init(_ reading: Reading, _ delivery: BodyDelivery) {
+        self.reading = reading
+        self.delivery = delivery
+    }
 
     /// Makes a converter of a closure, which finds the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
-        self.init(.whole(read), .memory, nil)
+        self.init(.whole(read), .memory)
     }
 
     /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the response has been judged.
@@ -38,28 +45,53 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public init(
         pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
     ) {
-        self.init(.pulled(read), delivery, nil)
+        self.init(.pulled(read), delivery)
     }
 
-    /// Makes a converter that pulls the body of a request that a transport of its own sends.
-    init(
-        pulling delivery: BodyDelivery, through carrying: @escaping @Sendable (any Transport) -> any Transport,
-        _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
-    ) {
-        self.init(.pulled(read), delivery, carrying)
+    /// A converter whose requests are carried through a transport of its own.
+    func through(_ carrying: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
+        var converter = self
+        converter.carrying = carrying
+        return converter
     }
 
-    private init(
-        _ reading: Reading, _ delivery: BodyDelivery, _ carrying: (@Sendable (any Transport) -> any Transport)?
-    ) {
-        self.reading = reading
-        self.delivery = delivery
-        self.carrying = carrying
+    /// A converter whose requests carry these fields, each where environment and endpoint have none of its name: what it can read
+    /// (`Accept`), for example. An `Accept` that was only asked for in this way is not held against the answer.
+    public func asking(_ headers: HTTPHeaders) -> ResponseConverter {
+        var converter = self
+        converter.asked = asked.merging(headers)
+        return converter
+    }
+
+    /// A converter that reads in another way what is asked for and carried in the same.
+    private func reading<Other: Sendable>(
+        whole:
+            @escaping (@escaping @Sendable (HTTPResponse) throws -> Value) -> @Sendable (HTTPResponse) throws -> Other,
+        pulled:
+            @escaping (@escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value) ->
+            @Sendable (HTTPResponse, IncomingBody) async throws -> Other
+    ) -> ResponseConverter<Other> {
+        var converter =
+            switch reading {
+            case .whole(let read): ResponseConverter<Other>(.whole(whole(read)), delivery)
+            case .pulled(let read): ResponseConverter<Other>(.pulled(pulled(read)), delivery)
+            }
+        converter.carrying = carrying
+        converter.asked = asked
+        return converter
     }
 
     /// What carries the request.
     func carrier(over base: any Transport) -> any Transport {
         carrying?(base) ?? base
+    }
+
+    /// Puts what is asked for on a request.
+    func dress(_ request: inout HTTPRequest) {
+        for field in asked where !request.headers.contains(field.name) {
+            request.headers.append(field)
+            if field.name == .accept { request[option: DerivedAccept.self] = field.value }
+        }
     }
 
     /// Reads a response.
@@ -83,17 +115,37 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
+    /// Reads a response that is in memory, without waiting; nil for a converter that pulls.
+    func convertNow(_ response: HTTPResponse) throws -> Value? {
+        if case .whole(let read) = reading { try read(response) } else { nil }
+    }
+
     /// A converter that changes what this one reads.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
-        switch reading {
-        case .whole(let read):
-            ResponseConverter<Other>(.whole { try transform(try read($0)) }, delivery, carrying)
-        case .pulled(let read):
-            ResponseConverter<Other>(.pulled { try transform(try await read($0, $1)) }, delivery, carrying)
+        reading { read in
+            { try transform(try read($0)) }
+        } pulled: { read in
+            { try transform(try await read($0, $1)) }
         }
     }
+
+    /// Reads an empty body as nil, and everything else with another converter.
+    public static func optional<Wrapped: Sendable>(
+        _ converter: ResponseConverter<Wrapped>
+    ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
+        converter.reading { read in
+            { $0.data.isEmpty ? nil : try read($0) }
+        } pulled: { read in
+            { try await read($0, $1) }
+        }
+    }
+}
+
+/// The `Accept` that a converter asked for, and nobody else.
+enum DerivedAccept: RequestOption {
+    static var defaultOption: String? { nil }
 }
 
 extension ResponseConverter where Value == Void {
@@ -140,6 +192,7 @@ extension ResponseConverter where Value: Decodable {
             guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
             return try decoder.decode(type, from: response.data)
         }
+        .asking(.json)
     }
 }
 
@@ -148,26 +201,36 @@ extension ResponseConverter where Value == [String: any Sendable] {
     /// are left out. Another root than an object is an error.
     public static var jsonObject: ResponseConverter {
         ResponseConverter { response in
-            guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
-            let value = try JSONDecoder().decode(UntypedJSON.self, from: response.data).value
-            guard let object = value as? [String: any Sendable] else {
+            guard let object = try response.json().untyped as? [String: any Sendable] else {
                 throw UndecodableBody("the body is JSON, but its root is no object")
             }
             return object
         }
+        .asking(.json)
     }
 }
 
-extension ResponseConverter {
-    /// Reads an empty body as nil, and everything else with another converter.
-    public static func optional<Wrapped: Sendable>(
-        _ converter: ResponseConverter<Wrapped>
-    ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        switch converter.reading {
-        case .whole(let read):
-            ResponseConverter(.whole { $0.data.isEmpty ? nil : try read($0) }, .memory, converter.carrying)
-        case .pulled(let read):
-            ResponseConverter(.pulled { try await read($0, $1) }, converter.delivery, converter.carrying)
+extension ResponseConverter where Value == [any Sendable] {
+    /// The body as a JSON array whose elements are as those of ``jsonObject``. Another root than an array is an error.
+    public static var jsonArray: ResponseConverter {
+        ResponseConverter { response in
+            guard let array = try response.json().untyped as? [any Sendable] else {
+                throw UndecodableBody("the body is JSON, but its root is no array")
+            }
+            return array
         }
+        .asking(.json)
+    }
+}
+
+extension HTTPHeaders {
+    /// JSON is what can be read.
+    static let json: HTTPHeaders = [HTTPHeader.accept(.json)]
+}
+
+extension HTTPResponse {
+    fileprivate func json() throws -> JSONValue {
+        guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
+        return try JSONDecoder().decode(JSONValue.self, from: data)
     }
 }

@@ -64,9 +64,11 @@ extension ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
 
-    /// Accepts the media types that the request's `Accept` names; without one, any.
+    /// Accepts the media types that the request's `Accept` names, where somebody set one; otherwise any.
     public static let acceptedMediaType = ResponseValidator { response in
-        let types = response.request.headers.accept
+        let headers = response.request.headers
+        guard headers[.accept] != response.request[option: DerivedAccept.self] else { return .valid }
+        let types = headers.accept
         return types.isEmpty ? .valid : response.verdict(onTypes: types)
     }
 }

@@ -18,6 +18,10 @@ public final class NetworkClient: Sendable {
     public let random: RandomSource
     /// What carries a request: duplicates, redirects, cookies, then what the service was given.
     let transport: any Transport
+    /// The cookies of the service.
+    let cookies: CookieJar?
+    /// The answers that the service keeps.
+    let cache: ResponseCache?
     /// The calls under way.
     let calls = RunningCalls()
     /// Whoever forgets something in a reset.
@@ -31,6 +35,7 @@ public final class NetworkClient: Sendable {
     ///   - redirects: Which redirects are followed.
     ///   - duplicates: What becomes of equal requests; each is sent unless this or the request's own policy says otherwise.
     ///   - cookies: The service's cookies; none are kept unless a jar is given.
+    ///   - cache: The answers that the service keeps; none are kept unless a cache is given. A reset empties it.
     ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said otherwise. They are put in
     ///     the order of their ``AdmissionPolicy/stage``.
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
@@ -41,7 +46,7 @@ public final class NetworkClient: Sendable {
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
-        admission: [any AdmissionPolicy]? = nil,
+        cache: ResponseCache? = nil, admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
         settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
@@ -50,7 +55,9 @@ public final class NetworkClient: Sendable {
         let base = transport ?? PlatformTransport.shared
         let policies = admission ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock)).admission
         self.environment = environment
-        self.transport = NetworkClient.chain(base, cookies, redirects, duplicates)
+        self.transport = NetworkClient.chain(base, cache, cookies, redirects, duplicates)
+        self.cookies = cookies
+        self.cache = cache
         self.admission = policies.enumerated()
             .sorted { ($0.element.stage, $0.offset) < ($1.element.stage, $1.offset) }.map(\.element)
         self.requestAdaptingService = requestAdaptingService
@@ -59,15 +66,16 @@ public final class NetworkClient: Sendable {
         self.clock = clock
         self.random = random
         let parts: [any Sendable] = [base] + policies + requestAdaptingService.adapters + errorHandlingService.handlers
-        participants = parts.compactMap { $0 as? any ResetParticipant }
+        participants = (parts + [cache].compactMap { $0 }).compactMap { $0 as? any ResetParticipant }
     }
 
     /// The transports in their order, the outermost last.
     private static func chain(
-        _ base: any Transport, _ cookies: CookieJar?, _ redirects: RedirectPolicy,
+        _ base: any Transport, _ cache: ResponseCache?, _ cookies: CookieJar?, _ redirects: RedirectPolicy,
         _ duplicates: DuplicateRequestPolicy?
     ) -> any Transport {
-        let carrying: any Transport = cookies.map { CookieTransport(base, jar: $0) } ?? base
+        let caching: any Transport = cache.map { CachingTransport(base, cache: $0) } ?? base
+        let carrying: any Transport = cookies.map { CookieTransport(caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(carrying, policy: redirects)
         return DuplicateHandlingTransport(following, policy: duplicates)
     }

@@ -41,7 +41,7 @@ extension NetworkClient {
         let repairing: [any ErrorHandler] = session.map { [$0.handler] } ?? []
         self.init(
             environment: environment, transport: transport, redirects: redirects, duplicates: traffic.duplicates,
-            cookies: traffic.cookies, admission: traffic.admission + token,
+            cookies: traffic.cookies, cache: traffic.cache, admission: traffic.admission + token,
             requestAdaptingService: RequestAdaptingService(adapters + dressing),
             errorHandlingService: ErrorHandlingService(
                 repairing + handlers + [traffic.handler, GeneralErrorHandler()]),

@@ -22,11 +22,11 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
     }
 
     /// Makes a service. Every part has a default; see
-    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:admission:requestAdaptingService:errorHandlingService:settings:clock:random:)``.
+    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:cache:admission:requestAdaptingService:errorHandlingService:settings:clock:random:)``.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
-        admission: [any AdmissionPolicy]? = nil,
+        cache: ResponseCache? = nil, admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
         settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
@@ -34,7 +34,7 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
     ) {
         client = NetworkClient(
             environment: environment, transport: transport, redirects: redirects, duplicates: duplicates,
-            cookies: cookies, admission: admission, requestAdaptingService: requestAdaptingService,
+            cookies: cookies, cache: cache, admission: admission, requestAdaptingService: requestAdaptingService,
             errorHandlingService: errorHandlingService, settings: settings, clock: clock, random: random)
     }
 }

@@ -36,8 +36,10 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        return try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
+        var request = try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
             .make(timeouts: settings.timeouts, options: settings.options, random: client.random)
+        converter.dress(&request)
+        return request
     }
 
     /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it. Only what comes into a file keeps

@@ -5,3 +5,10 @@ public protocol ResetParticipant: Sendable {
     /// Forgets. Is called once a reset, when every call has returned and no new one has begun.
     func reset() async
 }
+
+extension ResponseCache: ResetParticipant {
+    /// Forgets every answer.
+    public func reset() {
+        removeAll()
+    }
+}

@@ -3,7 +3,7 @@
 ///
 /// 1. circuit breaker, back-off gate, limit, then the token's gate: before adapting, so that whoever waits carries nothing stale;
 /// 2. adapters;
-/// 3. duplicates, redirects, cookies, engine;
+/// 3. duplicates, redirects, cookies, cache, engine;
 /// 4. after a failure: the token's handler, handlers of the app, the retry policy with its budget, the general mapping.
 ///
 /// ```swift
@@ -34,12 +34,15 @@ public struct TrafficPolicy: Sendable {
     public var duplicates: DuplicateRequestPolicy?
     /// The service's cookies; none are kept unless a jar is given.
     public var cookies: CookieJar?
+    /// The answers that the service keeps; none are kept unless a cache is given.
+    public var cache: ResponseCache?
 
     /// Makes a policy: the limit and the gate, and what is asked for besides.
     public init(
         limit: ConcurrencyLimit = ConcurrencyLimit(), backoffGate: BackoffGate = BackoffGate(),
         circuitBreaker: CircuitBreaker? = nil, retry: RetryPolicy? = nil, retryBudget: RetryBudget? = nil,
-        random: RandomSource = .system, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil
+        random: RandomSource = .system, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
+        cache: ResponseCache? = nil
     ) {
         self.limit = limit
         self.backoffGate = backoffGate
@@ -49,6 +52,7 @@ public struct TrafficPolicy: Sendable {
         self.random = random
         self.duplicates = duplicates
         self.cookies = cookies
+        self.cache = cache
     }
 
     /// The parts that decide when a request may go.

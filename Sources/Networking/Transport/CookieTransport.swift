@@ -24,7 +24,7 @@ public struct CookieTransport: Transport {
         return response
     }
 
-    private func dressed(_ request: HTTPRequest) -> HTTPRequest {
+    func dressed(_ request: HTTPRequest) -> HTTPRequest {
         var request = request
         // A redirect brings the field of the hop before along.
         if request[option: IsFromJar.self] { request.headers.remove(.cookie) }

@@ -1,0 +1,203 @@
+import Foundation
+
+/// Any JSON value, for what has no type of its own: to send, to read, to look into.
+///
+/// ```swift
+/// let body = HTTPBody.json(["name": "Ada", "tags": ["a", 1, nil]] as JSONValue)
+/// let answer = try await service.request(endpoint, as: .json(JSONValue.self))
+/// let first = answer["users"]?[0]?["name"]?.string
+/// ```
+public enum JSONValue: Hashable, Sendable {
+    /// `null`
+    case null
+    /// `true` or `false`
+    case bool(Bool)
+    /// A number without a fraction that fits.
+    case int(Int)
+    /// Any other number.
+    case double(Double)
+    /// A text.
+    case string(String)
+    /// Values in order.
+    case array([JSONValue])
+    /// Values by name.
+    case object([String: JSONValue])
+}
+
+/// Looking into a value: nil where it is of another kind.
+extension JSONValue {
+    /// The text.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The truth value.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The number, where it has no fraction.
+    public var int: Int? { if case .int(let value) = self { value } else { nil } }
+    /// The number.
+    public var double: Double? {
+        switch self {
+        case .int(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+    /// The elements.
+    public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    /// The members.
+    public var object: [String: JSONValue]? { if case .object(let values) = self { values } else { nil } }
+
+    /// A member of an object.
+    public subscript(name: String) -> JSONValue? { object?[name] }
+
+    /// An element of an array.
+    public subscript(index: Int) -> JSONValue? { array.flatMap { $0.indices.contains(index) ? $0[index] : nil } }
+}
+
+extension JSONValue: Codable {
+    /// Reads any JSON value.
+    public init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Name.self) {
+            self = .object(
+                try container.allKeys.reduce(into: [:]) {
+                    $0[$1.stringValue] = try container.decode(JSONValue.self, forKey: $1)
+                })
+        } else if var container = try? decoder.unkeyedContainer() {
+            var values: [JSONValue] = []
+            while !container.isAtEnd { values.append(try container.decode(JSONValue.self)) }
+            self = .array(values)
+        } else {
+            self = try JSONValue.scalar(in: try decoder.singleValueContainer())
+        }
+    }
+
+    private static func scalar(in container: any SingleValueDecodingContainer) throws -> JSONValue {
+        if container.decodeNil() { return .null }
+        if let value = try? container.decode(String.self) { return .string(value) }
+        if let value = try? container.decode(Bool.self) { return .bool(value) }
+        if let value = try? container.decode(Int.self) { return .int(value) }
+        return .double(try container.decode(Double.self))
+    }
+
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .object(let members):
+            var container = encoder.container(keyedBy: Name.self)
+            for (name, value) in members { try container.encode(value, forKey: Name(stringValue: name)) }
+        case .array(let values):
+            var container = encoder.unkeyedContainer()
+            for value in values { try container.encode(value) }
+        default:
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .bool(let value): try container.encode(value)
+            case .int(let value): try container.encode(value)
+            case .double(let value): try container.encode(value)
+            case .string(let value): try container.encode(value)
+            default: try container.encodeNil()
+            }
+        }
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) {
+            nil
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A truth value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A number.
+    public init(integerLiteral value: Int) { self = .int(value) }
+    /// A number.
+    public init(floatLiteral value: Double) { self = .double(value) }
+    /// `null`
+    public init(nilLiteral: ()) { self = .null }
+    /// Values in order.
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Values by name; the last one of a name counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}
+
+extension JSONValue {
+    /// A value of Swift's as JSON: texts, numbers, truth values, dates and URLs as texts, nil, and arrays and dictionaries of these.
+    ///
+    /// - Throws: `EncodingError` that tells where the value stands that has no form in JSON.
+    public init(_ value: Any, at path: [any CodingKey] = []) throws {
+        switch value {
+        case let value as JSONValue: self = value
+        case let value as String: self = .string(value)
+        case let value as Bool: self = .bool(value)
+        case let value as any BinaryInteger: self = Int(exactly: value).map { .int($0) } ?? .double(Double(value))
+        case let value as any BinaryFloatingPoint: self = try JSONValue(number: Double(value), at: path)
+        case let value as URL: self = .string(value.absoluteString)
+        case let value as [String: Any]:
+            self = .object(
+                try value.reduce(into: [:]) {
+                    $0[$1.key] = try JSONValue($1.value, at: path + [Name(stringValue: $1.key)])
+                })
+        case let values as [Any]:
+            self = .array(try values.enumerated().map { try JSONValue($1, at: path + [Index(intValue: $0)]) })
+        case is NSNull: self = .null
+        case let number as NSNumber: self = try JSONValue(number: number.doubleValue, at: path)
+        default: self = try JSONValue(optional: value, at: path)
+        }
+    }
+
+    private init(number: Double, at path: [any CodingKey]) throws {
+        guard number.isFinite else { throw JSONValue.fault(number, at: path) }
+        self = .double(number)
+    }
+
+    private init(optional value: Any, at path: [any CodingKey]) throws {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { throw JSONValue.fault(value, at: path) }
+        self = try mirror.children.first.map { try JSONValue($0.value, at: path) } ?? .null
+    }
+
+    private static func fault(_ value: Any, at path: [any CodingKey]) -> EncodingError {
+        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: "no form in JSON"))
+    }
+
+    private struct Index: CodingKey {
+        let index: Int
+        var stringValue: String { "\(index)" }
+        var intValue: Int? { index }
+
+        init(intValue: Int) {
+            index = intValue
+        }
+
+        init?(stringValue: String) {
+            nil
+        }
+    }
+
+    /// The value in Swift's own types: `String`, `Bool`, `Int`, `Double`, arrays and dictionaries of these. Members that are null are left
+    /// out; in arrays, where that would move the others, null is `JSONValue.null`.
+    public var untyped: any Sendable {
+        switch self {
+        case .null: JSONValue.null
+        case .bool(let value): value
+        case .int(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .array(let values): values.map(\.untyped)
+        case .object(let members): members.filter { $0.value != .null }.mapValues(\.untyped)
+        }
+    }
+}

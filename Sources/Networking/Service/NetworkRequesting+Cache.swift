@@ -1,0 +1,49 @@
+/// The answers that a service keeps.
+extension NetworkRequesting {
+    /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot be read, and where the service
+    /// has no cache.
+    ///
+    /// Of the adapters those that are ``SynchronousRequestAdapter``s dress the request. An answer for other credentials than these give is never
+    /// found.
+    public func cached<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
+    ) -> Response<Value>? {
+        guard let cache = client.cache, let request = client.dressedNow(endpoint, settings, converter.dress),
+            let response = cache.answer(to: request)?.answer(to: request, at: cache.date()),
+            let value = try? converter.convertNow(response)
+        else { return nil }
+        return Response(value, response)
+    }
+
+    /// What the service's cache has for a call, read by the value's type.
+    public func cached<Value: Decodable & Sendable>(
+        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+    ) -> Value? {
+        cached(endpoint, as: automatic(for: endpoint, settings), with: settings)?.value
+    }
+
+    /// Forgets what the service's cache has for a call, whomever it is for.
+    public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
+        guard let request = client.dressedNow(endpoint, settings) else { return }
+        client.cache?.removeAnswers(from: request.url)
+    }
+}
+
+extension NetworkClient {
+    /// The request of a call as far as it can be made without waiting.
+    fileprivate func dressedNow(
+        _ endpoint: any Endpoint, _ settings: RequestSettings, _ dress: (inout HTTPRequest) -> Void = { _ in }
+    ) -> HTTPRequest? {
+        let settings = resolved(settings, for: endpoint)
+        let environment = settings.environment ?? environment
+        guard
+            var request = try? EndpointRequest(endpoint: endpoint, environment: environment)
+                .make(timeouts: settings.timeouts, options: settings.options, random: random)
+        else { return nil }
+        dress(&request)
+        guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
+        if let cookies { request = CookieTransport(transport, jar: cookies).dressed(request) }
+        return request
+    }
+}

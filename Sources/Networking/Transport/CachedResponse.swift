@@ -1,0 +1,103 @@
+import Foundation
+
+/// One answer of a cache, with what it takes to know whom it is for and how long it holds.
+struct CachedResponse: Sendable {
+    let status: HTTPStatus
+    private(set) var headers: HTTPHeaders
+    let body: Data
+    /// The request's credentials, and the fields that the answer's `Vary` names: whoever has others gets another answer.
+    private let audience: HTTPHeaders
+    private let varying: [HTTPHeaderName]
+    /// When it came, or was last found unchanged.
+    private var date: Date
+
+    /// - Returns: Nil where the answer must not be kept: RFC 9111 section 3.
+    init?(_ response: HTTPResponse, to request: HTTPRequest, at date: Date) {
+        guard request.method == .get, response.status.isSuccessful, response.status != .partialContent,
+            case .data(let body) = response.content, !request.headers.contains(.range),
+            !CacheDirectives(request.headers).has("no-store"), !CacheDirectives(response.headers).has("no-store")
+        else { return nil }
+        let names = response.headers.values(for: .vary).flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        guard !names.contains("*") else { return nil }
+        status = response.status
+        headers = response.headers
+        self.body = body
+        varying = names.map { HTTPHeaderName($0) }
+        audience = CachedResponse.audience(of: request, varying)
+        self.date = date
+    }
+
+    /// Whether a request may be answered with it.
+    func isFor(_ request: HTTPRequest) -> Bool {
+        CachedResponse.audience(of: request, varying) == audience
+    }
+
+    private static func audience(of request: HTTPRequest, _ varying: [HTTPHeaderName]) -> HTTPHeaders {
+        HTTPHeaders(request.allHeaders.filter { $0.isSensitive || varying.contains($0.name) })
+    }
+
+    /// How many bytes it takes, about.
+    var size: Int { body.count + headers.reduce(512) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count } }
+
+    /// How many seconds ago the server made it or vouched for it.
+    func age(at now: Date) -> Int {
+        max(0, Int(now.timeIntervalSince(date))) + (headers["Age"].flatMap { Int($0) } ?? 0)
+    }
+
+    /// Whether it still holds without asking: RFC 9111 section 4.2, without guesses.
+    func isFresh(for request: HTTPRequest, at now: Date) -> Bool {
+        let directives = CacheDirectives(headers)
+        let asked = CacheDirectives(request.headers)
+        guard !directives.has("no-cache"), !asked.has("no-cache") else { return false }
+        if let bound = asked.seconds("max-age"), age(at: now) >= bound { return false }
+        if let seconds = directives.seconds("max-age") { return age(at: now) < seconds }
+        guard let expires = headers[.expires].flatMap({ HTTPDate($0) }) else { return false }
+        return HTTPDate(now) < expires
+    }
+
+    /// Asks whether it has changed; false where it has nothing to ask with.
+    func makeConditional(_ request: inout HTTPRequest) -> Bool {
+        if let tag = headers[.eTag] {
+            request.headers[.ifNoneMatch] = tag
+        } else if let modified = headers[.lastModified] {
+            request.headers[.ifModifiedSince] = modified
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Takes over what a 304 says: RFC 9111 section 3.2.
+    mutating func refresh(by response: HTTPResponse, at now: Date) {
+        let kept: [HTTPHeaderName] = [.contentLength, .contentEncoding, .contentType, .contentRange]
+        headers.remove("Age")
+        headers.merge(HTTPHeaders(response.headers.filter { !kept.contains($0.name) }))
+        date = now
+    }
+
+    /// The answer, as if it had just come.
+    func answer(to request: HTTPRequest, at now: Date) -> HTTPResponse {
+        var headers = headers
+        headers["Age"] = "\(age(at: now))"
+        return HTTPResponse(status, headers: headers, content: .data(body), to: request)
+    }
+}
+
+/// The directives of `Cache-Control`: RFC 9111 section 5.2.
+private struct CacheDirectives {
+    private let directives: [(name: String, value: String?)]
+
+    init(_ headers: HTTPHeaders) {
+        directives = headers.values(for: .cacheControl).flatMap { $0.split(separator: ",") }.map { part in
+            let sides = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return (sides.first?.lowercased() ?? "", sides.count > 1 ? sides[1] : nil)
+        }
+    }
+
+    func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
+
+    func seconds(_ name: String) -> Int? {
+        directives.first { $0.name == name }?.value.flatMap { Int($0.trimmingCharacters(in: ["\""])) }
+    }
+}
