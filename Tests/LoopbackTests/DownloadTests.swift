@@ -67,7 +67,7 @@ extension Loopback {
             #expect(names == ["film.mp4"])
         }
 
-        @Test("I-16: a file that is there already: fail, replace, or a name of its own")
+        @Test("I-16, I-19: a file that is there already: fail, replace, or a name of its own")
         func overwriting() async throws {
             let target = scratch.file("film.mp4")
             try Data("old".utf8).write(to: target)

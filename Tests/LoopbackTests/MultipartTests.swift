@@ -113,7 +113,7 @@ extension Loopback {
         }
 
         @Test(
-            "U8, R-30: names, file names, types and bytes are what independent parsers read, whatever they are",
+            "U8, R-30, N-12, N-13, N-14: names, file names, types and bytes are what independent parsers read, whatever they are",
             .enabled(if: Tool.python.isExpected, Tool.python.comment))
         func readBack() async throws {
             var random = SystemRandomNumberGenerator()
@@ -216,7 +216,7 @@ extension Loopback {
             """
 
         @Test(
-            "A file is sent as it is, on both engines, with its length and the type of its name",
+            "I-15: a file is sent as it is, on both engines, with its length and the type of its name",
             arguments: Engine.allCases)
         func file(engine: Engine) async throws {
             let scratch = try Scratch()

@@ -21,6 +21,21 @@ final class RawServer: Sendable {
             return true
         }
 
+        /// How many bytes have come within so many milliseconds, without taking them.
+        func available(within milliseconds: Int32) -> Int {
+            var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&descriptor, 1, milliseconds) > 0 else { return 0 }
+            var bytes = [UInt8](repeating: 0, count: 1_024)
+            return max(recv(socket, &bytes, bytes.count, Int32(MSG_PEEK)), 0)
+        }
+
+        /// Reads so many bytes.
+        func read(_ count: Int) -> Data {
+            var bytes = [UInt8](repeating: 0, count: count)
+            let got = recv(socket, &bytes, count, Int32(MSG_WAITALL))
+            return Data(bytes.prefix(max(got, 0)))
+        }
+
         func write(_ text: String) {
             let bytes = Array(text.utf8)
             _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))

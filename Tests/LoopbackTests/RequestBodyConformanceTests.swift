@@ -68,6 +68,23 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.put, "/", body: body)).text == "none \(3 << 20)")
         }
 
+        @Test("Who asks for it with an Expect field has the body wait for the server's word, and sent without one only later")
+        func continues() async throws {
+            let early = Cell(0)
+            let server = try RawServer { connection in
+                guard connection.readHead() else { return }
+                early.change { $0 = connection.available(within: 100) }
+                connection.write("HTTP/1.1 100 Continue\r\n\r\n")
+                guard connection.read(5) == Data("hello".utf8) else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            }
+            var request = HTTPRequest(.put, server.url, headers: [.expect: "100-continue"], body: .string("hello"))
+            request.timeouts.idle = .seconds(5)
+            let response = try await Engine.curl.shared().send(request, answering: .whenComplete(limit: 100))
+            #expect(response.text == "ok")
+            #expect(early.value == 0, "the body came before the word")
+        }
+
         @Test("A body that ends before its length is a clear error, not a hanging call", arguments: [Engine.curl])
         func tooShort(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)

@@ -13,12 +13,18 @@ extension HTTPBody {
 
     /// An object as JSON: texts, numbers, truth values, URLs, nil, and arrays and dictionaries of these. Anything else ends the call with
     /// ``NetworkError/Kind/bodyNotEncodable`` that names its place.
-    public static func jsonObject(_ object: [String: any Sendable], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
-        .encoded(headers: [.contentType(.json)]) { try encoder.encode(JSONValue(object)) }
+    public static func jsonObject(_ object: [String: Any], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+        untyped(object, encoder)
     }
 
     /// An array as JSON: see ``jsonObject(_:encoder:)``.
-    public static func jsonArray(_ array: [any Sendable], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
-        .encoded(headers: [.contentType(.json)]) { try encoder.encode(JSONValue(array)) }
+    public static func jsonArray(_ array: [Any], encoder: JSONEncoder = JSONEncoder()) -> HTTPBody {
+        untyped(array, encoder)
+    }
+
+    /// Read at once, since it may be nobody's to share.
+    private static func untyped(_ value: Any, _ encoder: JSONEncoder) -> HTTPBody {
+        let value = Result { try JSONValue(value) }
+        return .encoded(headers: [.contentType(.json)]) { try encoder.encode(value.get()) }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// Any JSON value, for what has no type of its own: to send, to read, to look into.
 ///
 /// ```swift
-/// let body = HTTPBody.json(["name": "Ada", "tags": ["a", 1, nil]] as JSONValue)
+/// let body = HTTPBody.json(["name": "Ada", "tags": ["a", 1, .null]] as JSONValue)
 /// let answer = try await service.request(endpoint, as: .json(JSONValue.self))
 /// let first = answer["users"]?[0]?["name"]?.string
 /// ```
@@ -113,7 +113,7 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// A text.
     public init(stringLiteral value: String) { self = .string(value) }
@@ -123,8 +123,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     public init(integerLiteral value: Int) { self = .int(value) }
     /// A number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// `null`
-    public init(nilLiteral: ()) { self = .null }
     /// Values in order.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// Values by name; the last one of a name counts.

@@ -66,6 +66,19 @@ public struct URLQuery: Hashable, Sendable {
         return sum
     }
 
+    /// A query merged with another one, name by name: all items of a name are of the one or of the other.
+    public func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> URLQuery {
+        let kept =
+            switch rule {
+            case .replaceAll: other.items
+            case .newWins: items.filter { item in !other.items.contains { $0.name == item.name } } + other.items
+            case .oldWins: items + other.items.filter { item in !items.contains { $0.name == item.name } }
+            }
+        var merged = URLQuery(kept)
+        merged.fault = fault ?? other.fault
+        return merged
+    }
+
     /// The query as it stands in a URL, without the question mark.
     public var percentEncoded: String {
         items.map { item in

@@ -1,0 +1,89 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("JSON without types")
+struct JSONValueTests {
+    private func sent(_ body: HTTPBody) throws -> (text: String, type: String?) {
+        let encoded = try body.encoded()
+        return (String(decoding: encoded.data ?? Data(), as: UTF8.self), encoded.headers[.contentType])
+    }
+
+    @Test("I-10, N-11: an object or an array of anything that JSON has is a body")
+    func bodies() throws {
+        let sorted = JSONEncoder()
+        sorted.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let object: [String: Any] = [
+            "name": "Ada", "age": 36, "big": UInt64(7), "ratio": 0.5, "isIn": true, "none": Int?.none as Any, "some": Int?.some(1) as Any,
+            "tags": ["a", "b"], "nested": ["x": [1, 2]], "home": URL(string: "https://a.example/b") ?? "",
+        ]
+        let (text, type) = try sent(.jsonObject(object, encoder: sorted))
+        #expect(
+            text
+                == #"{"age":36,"big":7,"home":"https://a.example/b","isIn":true,"name":"Ada","nested":{"x":[1,2]},"none":null,"ratio":0.5,"some":1,"tags":["a","b"]}"#
+        )
+        #expect(type == "application/json")
+        #expect(try sent(.jsonArray([1, "two", [3]])).text == #"[1,"two",[3]]"#)
+        #expect(try sent(.json(["a": [1, .null, 2.5, true]] as JSONValue)).text == #"{"a":[1,null,2.5,true]}"#)
+    }
+
+    @Test("What JSON has no form for ends the call before anything is sent, with its place and without its value")
+    func faults() throws {
+        for (object, place) in [
+            (["a": ["b": [1, Data()]]], "\"a.b.[1]\""), (["n": Double.nan], "\"n\""),
+        ] as [([String: Any], String)] {
+            let error = #expect(throws: NetworkError.self) { try sent(.jsonObject(object)) }
+            #expect(error?.kind == .bodyNotEncodable)
+            #expect(error?.description.contains("\(place) has no form in it") == true)
+        }
+    }
+
+    @Test("Any JSON is read, looked into and written as it was")
+    func reading() throws {
+        let text = #"{"a":[1,null,{"b":"x"}],"c":1e300,"d":true,"e":-7}"#
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        #expect(value["a"]?[2]?["b"]?.string == "x")
+        #expect(value["a"]?[1] == .null)
+        #expect(value["a"]?[3] == nil && value["z"] == nil && value["d"]?["x"] == nil)
+        #expect(value["c"]?.double == 1e300 && value["e"]?.int == -7 && value["e"]?.double == -7)
+        #expect(value["d"]?.bool == true && value["a"]?.array?.count == 3 && value.object?.count == 4)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
+    }
+
+    @Test("I-12, I-13: an encoder of one's own is a body with its fields; another body brings its own in their place")
+    func ownEncoder() async throws {
+        struct Lines: Endpoint {
+            let body: HTTPBody
+            var path: EndpointPath { "lines" }
+            var method: HTTPMethod { .post }
+        }
+        func lines(_ values: [String]) -> HTTPBody {
+            .encoded(headers: [.contentType: "text/x-lines", "X-Count": "\(values.count)"]) {
+                guard !values.contains(where: { $0.contains("\n") }) else { throw UserError.taken }
+                return Data(values.joined(separator: "\n").utf8)
+            }
+        }
+        let stub = StubTransport { _ in .status(.noContent) }
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        try await service.request(Lines(body: lines(["a", "b"])))
+        try await service.request(Lines(body: .string("plain")))
+        #expect(stub.requests.map { $0.allHeaders["X-Count"] } == ["2", nil])
+        #expect(stub.requests.map { $0.allHeaders[.contentType] } == ["text/x-lines", "text/plain; charset=utf-8"])
+        #expect(stub.requests[0].body.data == Data("a\nb".utf8))
+        let error = await Fixture.failure { try await service.request(Lines(body: lines(["\n"]))) } as? NetworkError
+        #expect(error?.kind == .bodyNotEncodable && error?.underlying as? UserError == .taken)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("I-06: queries merge by replacing, by the new winning and by the old winning")
+    func queries() {
+        let old: URLQuery = ["a": 1, "b": 2]
+        let new: URLQuery = ["b": "x & y", "c": 4]
+        #expect(old.merging(new, .replaceAll).percentEncoded == "b=x%20%26%20y&c=4")
+        #expect(old.merging(new, .newWins).percentEncoded == "a=1&b=x%20%26%20y&c=4")
+        #expect(old.merging(new, .oldWins).percentEncoded == "a=1&b=2&c=4")
+        #expect((["t": 1, "t": 2] as URLQuery).merging(["t": 3, "t": 4]).percentEncoded == "t=3&t=4")
+    }
+}

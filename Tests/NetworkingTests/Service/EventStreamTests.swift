@@ -1,0 +1,110 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Events over many connections")
+struct EventStreamTests {
+    private struct News: Endpoint {
+        var path: EndpointPath { "news" }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+
+    private func events(_ text: String) -> StubAnswer {
+        StubAnswer(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8))
+    }
+
+    private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: session, transport: stub, clock: clock.networkClock)
+    }
+
+    /// Reads to the end; time passes as it has to.
+    private func read(_ stream: EventStream, waits count: Int) async throws -> (data: [String], waits: [Duration]) {
+        let reading = Task {
+            var data: [String] = []
+            for try await event in stream { data.append(event.data) }
+            return data
+        }
+        var waits: [Duration] = []
+        for _ in 0..<count { waits.append(await clock.advanceToNextSleeper()) }
+        return (try await reading.value, waits)
+    }
+
+    @Test("A stream goes on after its connection's end, from the last id, after the time the server asks for")
+    func reconnects() async throws {
+        stub.on(
+            .get, "/v1/news", events("retry: 500\nid: 1\ndata: a\n\nid: 2\ndata: b\n\n"), events("id: 3\ndata: c\n\n"),
+            .status(.noContent))
+        let (data, waits) = try await read(service().events(News()), waits: 2)
+        #expect(data == ["a", "b", "c"])
+        #expect(waits == [.milliseconds(500), .milliseconds(500)])
+        #expect(stub.requests.map { $0.headers[.lastEventID] } == [nil, "2", "3"])
+        #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
+    }
+
+    @Test("Each connection carries the token of its time, and a refused one is refreshed")
+    func tokens() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("one")) { _ in AccessToken("two") }
+        stub.on(nil, nil) { [stub, events] request in
+            switch (stub.requests.count, request.headers.authorization) {
+            case (1, _): events("id: 1\ndata: a\n\n")
+            case (_, .bearer("two")): stub.requests.count == 3 ? events("data: b\n\n") : .status(.noContent)
+            default: .status(.unauthorized)
+            }
+        }
+        let (data, _) = try await read(service(session).events(News()), waits: 2)
+        #expect(data == ["a", "b"])
+        #expect(stub.requests.map { $0.headers.authorization } == [.bearer("one"), .bearer("one"), .bearer("two"), .bearer("two")])
+    }
+
+    @Test("Failures in a row double the wait, an event makes it short again; what a new try would not mend is thrown")
+    func failures() async throws {
+        stub.on(
+            .get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect), .failure(.notConnected),
+            events("data: b\n\n"), .status(.forbidden))
+        let stream = service().events(News(), reconnecting: EventReconnection(delay: .seconds(1)))
+        let reading = Task { () -> ([String], (any Error)?) in
+            var data: [String] = []
+            do { for try await event in stream { data.append(event.data) } } catch { return (data, error) }
+            return (data, nil)
+        }
+        var waits: [Duration] = []
+        for _ in 0..<4 { waits.append(await clock.advanceToNextSleeper()) }
+        let (data, error) = await reading.value
+        #expect(data == ["a", "b"])
+        #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(1)])
+        #expect(error as? GeneralRequestError == .forbidden)
+    }
+
+    @Test("The first connection's failure is thrown, and so is one too many")
+    func firstAndLast() async throws {
+        stub.on(.get, "/v1/news", .failure(.cannotConnect))
+        let service = service()
+        let first = await Fixture.failure { for try await _ in service.events(News()) {} }
+        #expect(first as? GeneralRequestError == .cannotConnect)
+        let other = StubTransport()
+        other.on(.get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect))
+        let limited = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, transport: other, clock: clock.networkClock)
+        let stream = limited.events(News(), reconnecting: EventReconnection(delay: .seconds(1), maximumFailures: 2))
+        let reading = Task { await Fixture.failure { for try await _ in stream {} } }
+        for _ in 0..<2 { _ = await clock.advanceToNextSleeper() }
+        #expect(await reading.value as? GeneralRequestError == .cannotConnect)
+        #expect(other.requests.count == 3)
+    }
+
+    @Test("A cancelled reader stops waiting for the next connection")
+    func cancelled() async throws {
+        stub.on(.get, "/v1/news", events("data: a\n\n"))
+        let stream = service().events(News())
+        let reading = Task { await Fixture.failure { for try await _ in stream {} } }
+        await clock.waitForSleepers()
+        reading.cancel()
+        #expect((await reading.value as? NetworkError)?.kind == .cancelled)
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("The response cache")
+struct CacheTests {
+    private struct Get: Endpoint {
+        var path: EndpointPath = "items"
+        var method: HTTPMethod = .get
+        var headers: HTTPHeaders = []
+        var authorizationType: AuthorizationType = .none
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+    private let cache: ResponseCache
+
+    init() {
+        cache = ResponseCache(clock: clock.networkClock)
+    }
+
+    private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: session,
+            traffic: TrafficPolicy(cache: cache), transport: stub)
+    }
+
+    private func answers(_ headers: HTTPHeaders, _ text: String = "one") {
+        stub.on(nil, nil) { request in
+            if let tag = headers[.eTag], request.headers[.ifNoneMatch] == tag {
+                return StubAnswer(.notModified, headers: headers)
+            }
+            return StubAnswer(.ok, headers: headers, body: Data(text.utf8))
+        }
+    }
+
+    @Test("N-40: what the server lets be kept is read at once, decoded, and forgotten one by one or all together")
+    func readAtOnce() async throws {
+        answers([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
+        let service = service()
+        #expect(service.cached(Get()) as User? == nil)
+        let _: User = try await service.request(Get())
+        let kept: User? = service.cached(Get())
+        #expect(kept == User(id: "7"))
+        #expect(service.cached(Get()) as [User]? == nil, "what cannot be read is nil")
+        let response = try #require(service.cached(Get(), as: .string))
+        #expect(response.headers["Age"] == "0")
+        let _: User = try await service.request(Get(path: "other"))
+        service.removeCached(Get())
+        #expect(service.cached(Get()) as User? == nil)
+        #expect(cache.count == 1)
+        cache.removeAll()
+        #expect(cache.count == 0)
+        let _: User = try await service.request(Get())
+        await service.reset()
+        #expect(cache.count == 0, "a reset empties it")
+    }
+
+    @Test("A fresh answer is used without asking, a stale one only when the server says that it holds")
+    func freshness() async throws {
+        answers([.cacheControl: "max-age=60", .eTag: "\"a\""])
+        let service = service()
+        for _ in 0..<3 { #expect(try await service.request(Get()) == "one") }
+        #expect(stub.requests.count == 1)
+        clock.advance(by: .seconds(61))
+        #expect(try await service.request(Get()) == "one")
+        #expect(stub.requests.count == 2)
+        #expect(stub.requests[1].headers[.ifNoneMatch] == "\"a\"")
+        #expect(try await service.request(Get()) == "one")
+        #expect(stub.requests.count == 2, "it is fresh again")
+        let response = try await service.response(Get()) as Response<String>
+        #expect(response.status == .ok && response.headers["Age"] == "0")
+    }
+
+    @Test(
+        "What must not be used without asking is asked for",
+        arguments: [
+            [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [:], [.cacheControl: "max-age=60", "Age": "60"],
+            [.expires: "Sun, 06 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPHeaders])
+    func stale(headers: HTTPHeaders) async throws {
+        answers(headers)
+        let service = service()
+        for _ in 0..<2 { let _: String = try await service.request(Get()) }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test(
+        "What must not be kept is not kept",
+        arguments: [[.cacheControl: "no-store"], [.cacheControl: "max-age=60", .vary: "*"]] as [HTTPHeaders])
+    func notKept(headers: HTTPHeaders) async throws {
+        answers(headers)
+        try await service().request(Get())
+        #expect(cache.count == 0)
+    }
+
+    @Test("Only successful answers to GET are kept; a change forgets what was kept of its URL")
+    func methods() async throws {
+        answers([.cacheControl: "max-age=60"])
+        stub.on(.get, "/v1/missing", .status(.notFound, headers: [.cacheControl: "max-age=60"]))
+        let service = service()
+        _ = await Fixture.failure { try await service.request(Get(path: "missing")) }
+        try await service.request(Get(method: .head))
+        try await service.request(Get(path: "other", method: .post))
+        #expect(cache.count == 0)
+        try await service.request(Get())
+        #expect(cache.count == 1)
+        try await service.request(Get(method: .put))
+        #expect(cache.count == 0)
+    }
+
+    @Test("An answer never crosses users: other credentials, and what Vary names, have answers of their own")
+    func users() async throws {
+        answers([.cacheControl: "max-age=60", .vary: "Accept-Language"])
+        let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in AccessToken("x") }
+        let service = service(session)
+        let call = Get(authorizationType: .bearer)
+        for _ in 0..<2 { let _: String = try await service.request(call) }
+        #expect(stub.requests.count == 1)
+        #expect(service.cached(call) == "one")
+        session.accessToken = AccessToken("b")
+        #expect(service.cached(call) as String? == nil)
+        let _: String = try await service.request(call)
+        #expect(stub.requests.count == 2)
+        session.accessToken = nil
+        #expect(service.cached(call) as String? == nil)
+        var german = Get(authorizationType: .bearer)
+        german.headers[.acceptLanguage] = "de"
+        session.accessToken = AccessToken("b")
+        #expect(service.cached(call) == "one")
+        #expect(service.cached(german) as String? == nil)
+    }
+
+    @Test("N-21: a call, an endpoint or a service says how the cache is used")
+    func rules() async throws {
+        answers([.cacheControl: "max-age=60"])
+        let service = service()
+        let _: String = try await service.request(Get(), with: RequestSettings(caching: CachingRule.none))
+        #expect(cache.count == 0)
+        for _ in 0..<2 { let _: String = try await service.request(Get(), with: RequestSettings(caching: .reload)) }
+        #expect(stub.requests.count == 3)
+        let _: String = try await service.request(Get(headers: [.cacheControl: "no-cache"]))
+        #expect(stub.requests.count == 4)
+        let _: String = try await service.request(Get())
+        #expect(stub.requests.count == 4)
+        let _: String = try await service.request(Get(headers: [.ifNoneMatch: "\"mine\""]))
+        #expect(stub.requests.count == 5, "who sets conditions by hand gets what the server says")
+        let plain = NetworkService(environment: Fixture.environment, transport: stub)
+        #expect(plain.cached(Get()) as String? == nil)
+    }
+
+    @Test("It keeps no more than its capacity: what was not used for longest goes first, and no one answer fills it")
+    func capacity() async throws {
+        let small = ResponseCache(capacity: 16_000, clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment, transport: stub, cache: small)
+        answers([.cacheControl: "max-age=60"], String(repeating: "x", count: 1_000))
+        for number in 0..<30 {
+            try await service.request(Get(path: "items/\(number)"))
+            try await service.request(Get(path: "items/0"))
+        }
+        #expect(small.count <= 10)
+        #expect(service.cached(Get(path: "items/0")) as String? != nil)
+        #expect(service.cached(Get(path: "items/1")) as String? == nil)
+        stub.on(nil, "/v1/big", StubAnswer(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
+        try await service.request(Get(path: "big"))
+        #expect(service.cached(Get(path: "big"), as: .data) == nil)
+    }
+}
