@@ -28,10 +28,12 @@ struct Tour {
         await tour.reachability()
         await tour.logOut()
         try await Traffic(tour.ledger).play()
+        try await Transfers(tour.ledger).play()
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,
             expecting: (
-                calls: 1_010 + Traffic.expected.calls, refreshes: 2, failures: 5 + Traffic.expected.failures
+                calls: 1_010 + Traffic.expected.calls + Transfers.expected.calls, refreshes: 2,
+                failures: 5 + Traffic.expected.failures + Transfers.expected.failures
             ))
     }
 

@@ -57,7 +57,7 @@ extension Loopback {
         }
 
         @Test(
-            "U25: a download is in its place when the call is answered, byte for byte, and nothing else is there",
+            "U25, L29: a download is in its place when the call is answered, byte for byte, and nothing else is there",
             arguments: Engine.allCases)
         func file(engine: Engine) async throws {
             let target = scratch.file("film.mp4")

@@ -113,7 +113,7 @@ extension Loopback {
         }
 
         @Test(
-            "U8, R-30, N-12, N-13, N-14: names, file names, types and bytes are what independent parsers read, whatever they are",
+            "U8, R-30, N-12, N-13, N-14, a defect of NerdzNetworking: names, file names, types and bytes are what independent parsers read, whatever they are",
             .enabled(if: Tool.python.isExpected, Tool.python.comment))
         func readBack() async throws {
             var random = SystemRandomNumberGenerator()
@@ -231,7 +231,7 @@ extension Loopback {
             #expect(sink.all[0].body == content)
         }
 
-        @Test("A missing or unreadable source is a clear error before anything is sent")
+        @Test("A defect of NerdzNetworking: a missing or unreadable source is a clear error before anything is sent")
         func missing() async throws {
             let sink = try Sink()
             let nowhere = URL(fileURLWithPath: "/no/such/photo.png")

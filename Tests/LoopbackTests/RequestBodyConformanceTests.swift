@@ -12,7 +12,9 @@ extension Loopback {
             return .text("\(request.method) \(framing) \(String(decoding: try await request.data(), as: UTF8.self))")
         }
 
-        @Test("A body from a reader is sent whole, also one that is not ready at once", arguments: Engine.allCases)
+        @Test(
+            "A defect of iONess: a body is sent whole, from a reader, also one that is not ready at once",
+            arguments: Engine.allCases)
         func hesitant(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: nil, isReplayable: true) { HesitantReader(["one ", "two ", "three"]) }
@@ -68,7 +70,9 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.put, "/", body: body)).text == "none \(3 << 20)")
         }
 
-        @Test("Who asks for it with an Expect field has the body wait for the server's word, and sent without one only later")
+        @Test(
+            "Who asks for it with an Expect field has the body wait for the server's word, and sent without one only later"
+        )
         func continues() async throws {
             let early = Cell(0)
             let server = try RawServer { connection in

@@ -136,7 +136,16 @@ func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
     let target = folder.appendingPathComponent("film.mp4")
     let saved = try await films.request(FilmEndpoint.film(id: 7), as: .file(at: target, overwriting: .uniqueName))
     print(saved.lastPathComponent)
-    for try await event in try await films.request(FilmEndpoint.news, as: .serverSentEvents) {
+
+    // A download that goes on where it was: after a lost connection, a pause, the end of the app.
+    let download = films.task(
+        FilmEndpoint.film(id: 8), as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
+    download.onProgress { print($0.download.fraction ?? 0) }
+    download.pause()  // settles nothing; the connection is closed
+    download.resume()
+    print(try await download.value.path)
+
+    for try await event in films.events(FilmEndpoint.news) {  // goes on over lost connections, with Last-Event-ID
         print(event.type, event.data)  // leaving the loop closes the connection
     }
 }

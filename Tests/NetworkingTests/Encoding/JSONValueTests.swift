@@ -16,7 +16,8 @@ struct JSONValueTests {
         let sorted = JSONEncoder()
         sorted.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let object: [String: Any] = [
-            "name": "Ada", "age": 36, "big": UInt64(7), "ratio": 0.5, "isIn": true, "none": Int?.none as Any, "some": Int?.some(1) as Any,
+            "name": "Ada", "age": 36, "big": UInt64(7), "ratio": 0.5, "isIn": true, "none": Int?.none as Any,
+            "some": Int?.some(1) as Any,
             "tags": ["a", "b"], "nested": ["x": [1, 2]], "home": URL(string: "https://a.example/b") ?? "",
         ]
         let (text, type) = try sent(.jsonObject(object, encoder: sorted))

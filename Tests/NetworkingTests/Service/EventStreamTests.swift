@@ -59,7 +59,10 @@ struct EventStreamTests {
         }
         let (data, _) = try await read(service(session).events(News()), waits: 2)
         #expect(data == ["a", "b"])
-        #expect(stub.requests.map { $0.headers.authorization } == [.bearer("one"), .bearer("one"), .bearer("two"), .bearer("two")])
+        #expect(
+            stub.requests.map { $0.headers.authorization } == [
+                .bearer("one"), .bearer("one"), .bearer("two"), .bearer("two"),
+            ])
     }
 
     @Test("Failures in a row double the wait, an event makes it short again; what a new try would not mend is thrown")
