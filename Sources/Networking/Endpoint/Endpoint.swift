@@ -72,6 +72,8 @@ public protocol Endpoint: Sendable {
 
     /// The error that a status means for this call; nil leaves it to the general cases.
     func error(for status: HTTPStatus) -> (any Error)?
+    /// The error that a problem the server tells of (RFC 9457) means for this call, asked before the status; nil leaves it to that.
+    func error(for problem: ProblemDetails) -> (any Error)?
     /// The error that a failure on the way means for this call; nil leaves it to the general cases.
     func error(for code: URLError.Code) -> (any Error)?
 }
@@ -99,6 +101,8 @@ extension Endpoint {
     public var settings: RequestSettings { RequestSettings() }
     /// None: the general cases hold.
     public func error(for status: HTTPStatus) -> (any Error)? { nil }
+    /// None: the status says it.
+    public func error(for problem: ProblemDetails) -> (any Error)? { nil }
     /// None: the general cases hold.
     public func error(for code: URLError.Code) -> (any Error)? { nil }
 }

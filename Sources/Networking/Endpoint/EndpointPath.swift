@@ -30,6 +30,11 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
+    /// Makes a path that ends the call for a reason.
+    init(fault: String) {
+        self.fault = fault
+    }
+
     /// Makes a path of text at run time, taken as a literal is: with its slashes, and not escaped as a whole.
     public init(verbatim text: String) {
         append(literal: text)

@@ -2,7 +2,8 @@ import Foundation
 
 /// Maps failures to the errors that an app shows: the endpoint's own first, then ``GeneralRequestError``.
 ///
-/// A status is asked for before a code: `endpoint.error(for: HTTPStatus)`, then 401, 403 and 404; where no response came or its
+/// A status is asked for before a code: `endpoint.error(for: ProblemDetails)` where the server tells of a problem, then
+/// `endpoint.error(for: HTTPStatus)`, then the server error of a ``TypedEndpoint`` (``ServerFailure``), then 401, 403 and 404; where no response came or its
 /// status was acceptable, `endpoint.error(for: URLError.Code)`, then no connection, timeouts and cancellation. What has no mapping
 /// is passed on unchanged, and so is an error that a handler before has mapped already.
 public struct GeneralErrorHandler: ErrorHandler {
@@ -19,7 +20,8 @@ public struct GeneralErrorHandler: ErrorHandler {
             return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
         }
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
-            return failure.endpoint.error(for: status) ?? general(status)
+            return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
+                ?? failure.serverFailure(error) ?? general(status)
         }
         return error.kind.urlErrorCode.flatMap { failure.endpoint.error(for: $0) } ?? general(error.kind)
     }

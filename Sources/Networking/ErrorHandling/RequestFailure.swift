@@ -26,6 +26,8 @@ public struct RequestFailure: Sendable {
     public let originalError: any Error
     /// How many attempts the call may make, and how much time it has left; nil where nothing bounds it.
     var bounds: (attempts: Int, time: Duration?)?
+    /// The JSON decoder that holds for the call.
+    var decoder = JSONDecoder()
 
     /// Makes a failure; useful to test a handler.
     public init(

@@ -66,6 +66,11 @@ extension RetryCondition {
         when { $0.error is Failure || $0.networkError?.underlying is Failure }
     }
 
+    /// Refusals whose body a ``TypedEndpoint`` reads as a type.
+    public static func serverError<ServerError: Sendable>(_ type: ServerError.Type) -> RetryCondition {
+        when { $0.serverError is ServerError }
+    }
+
     /// Failures of calls of an endpoint type.
     public static func endpoint<Call: Endpoint>(_ type: Call.Type) -> RetryCondition {
         when { $0.endpoint is Call }

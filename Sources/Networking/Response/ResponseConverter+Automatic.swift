@@ -39,6 +39,12 @@ extension Data: SelfReading {
     }
 }
 
+extension EmptyAnswer: SelfReading {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> EmptyAnswer {
+        EmptyAnswer()
+    }
+}
+
 extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
         response.data.isEmpty ? nil : try response.read(Wrapped.self, decoder)

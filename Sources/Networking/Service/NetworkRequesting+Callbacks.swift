@@ -50,7 +50,7 @@ extension RequestTask {
     fileprivate func answering(
         _ success: @escaping @Sendable (Response<Value>) -> Void, _ failure: @escaping @Sendable (any Error) -> Void
     ) -> RequestTask {
-        onCompletion { result in
+        onResponse { result in
             switch result {
             case .success(let response): success(response)
             case .failure(let error): failure(error)

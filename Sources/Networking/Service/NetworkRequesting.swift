@@ -61,7 +61,6 @@ extension NetworkRequesting {
     func automatic<Value: Decodable>(
         for endpoint: any Endpoint, _ settings: RequestSettings
     ) -> ResponseConverter<Value> {
-        let decoder = settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder
-        return decoder.map { .automatic(decoder: $0) } ?? .automatic()
+        .automatic(decoder: decoder(for: endpoint, settings))
     }
 }

@@ -4,34 +4,38 @@ struct RequestCall: Sendable {
     let scope: CallScope
     /// The call was made by an adapter or transport of another one, which holds a place.
     let isInsideAnother: Bool
-    /// Who may pause it.
-    let pause: PauseGate?
+    let settings: RequestSettings
     let clock: NetworkClock
-    let maximumAttempts: Int
+    /// Who follows it.
+    let tell: (@Sendable (CallStep) -> Void)?
 
     private var original: HTTPRequest?
     private var adapted: HTTPRequest?
     private var sent: HTTPRequest?
     private var attempt = 0
+    private var start = Duration.zero
+    /// The attempt that was told of last.
+    private var toldAttempt = 0
     private var response: HTTPResponse?
     private var failures: [RequestFailure] = []
 
     init(
-        endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, pause: PauseGate?, clock: NetworkClock,
-        maximumAttempts: Int
+        endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, settings: RequestSettings,
+        clock: NetworkClock, telling tell: (@Sendable (CallStep) -> Void)?
     ) {
         self.endpoint = endpoint
         self.scope = scope
         self.isInsideAnother = isInsideAnother
-        self.pause = pause
+        self.settings = settings
         self.clock = clock
-        self.maximumAttempts = maximumAttempts
+        self.tell = tell
     }
 
     /// Begins an attempt: with the request made once, or the one that a handler put in its place.
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
         forgetAttempt()
         attempt += 1
+        if tell != nil { start = clock.now() }
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
         original = request  // also where the body cannot be encoded: the failure tells of the request
@@ -45,6 +49,7 @@ struct RequestCall: Sendable {
         } else if isInsideAnother, request[option: AdmissionOption.self] == .required {
             request[option: AdmissionOption.self] = .unlimited
         }
+        tell?(.began(request))
         return request
     }
 
@@ -58,6 +63,7 @@ struct RequestCall: Sendable {
         if let interruption = scope.interruption { throw interruption }
         adapted = request
         sent = request
+        tell?(.sending(request))
         return request
     }
 
@@ -77,14 +83,15 @@ struct RequestCall: Sendable {
     }
 
     /// Ends the call with success, unless it was ended before.
-    func finish() throws {
+    mutating func finish() throws {
         if let interruption = scope.close() { throw interruption }
+        tellOfAttempt(nil)
     }
 
     /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
-        if let pause, pause.takeInterruption() {
+        if let pause = settings.options[PauseOption.self], pause.takeInterruption() {
             forgetAttempt()
             do { try await pause.resumed() } catch { throw await interrupted(handling) }
             attempt -= 1
@@ -92,6 +99,7 @@ struct RequestCall: Sendable {
         }
         if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
         var failure = failure(with: error)
+        tellOfAttempt(failure.error)
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
         guard scope.interruption == nil else { throw await interrupted(handling) }
         failures.append(failure)
@@ -102,6 +110,7 @@ struct RequestCall: Sendable {
             throw told(error, failure)
         case .retry(let delay, let request):
             original = request ?? original
+            if delay > .zero { tell?(.waiting(delay)) }
             do { try await clock.wait(for: delay) } catch { throw await interrupted(handling) }
         }
     }
@@ -110,6 +119,7 @@ struct RequestCall: Sendable {
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
         response = nil  // of whatever came before, it is not what ended the call
         var failure = failure(with: scope.interruption ?? .cancelled)
+        if adapted != nil { tellOfAttempt(failure.error) }
         let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return failure.error }
         return told(error, failure)
@@ -123,6 +133,16 @@ struct RequestCall: Sendable {
         return error
     }
 
+    private mutating func tellOfAttempt(_ error: (any Error)?) {
+        guard let tell, toldAttempt != attempt else { return }
+        toldAttempt = attempt
+        tell(
+            .attempted(
+                RequestAttempt(
+                    number: max(attempt, 1), request: sent ?? original, response: response?.withoutStream, error: error,
+                    duration: clock.now() - start)))
+    }
+
     private mutating func forgetAttempt() {
         adapted = nil
         sent = nil
@@ -134,7 +154,8 @@ struct RequestCall: Sendable {
             endpoint: endpoint, request: sent ?? original, adaptedRequest: adapted, originalRequest: original,
             response: response?.withoutStream, error: described(error), attempt: attempt, date: clock.date(),
             earlierFailures: failures)
-        failure.bounds = (attempts: maximumAttempts, time: scope.deadline?.remaining)
+        failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
+        if let decoder = settings.decoder { failure.decoder = decoder }
         return failure
     }
 

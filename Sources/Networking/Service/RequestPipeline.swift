@@ -63,7 +63,11 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 
 extension RequestPipeline {
     /// Runs in the caller's task, inside a scope that ends the library's waits.
-    func run(in scope: CallScope? = nil) async throws -> Response<Value> {
+    ///
+    /// - Parameter tell: Is told of each step.
+    func run(
+        in scope: CallScope? = nil, telling tell: (@Sendable (CallStep) -> Void)? = nil
+    ) async throws -> Response<Value> {
         let outer = CallScope.current
         let scope = scope ?? CallScope(deadline: deadline, inside: outer)
         // A refresh outlives a reset, and so do its calls.
@@ -78,9 +82,8 @@ extension RequestPipeline {
         }
         return try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false,
-                pause: settings.options[PauseOption.self], clock: client.clock,
-                maximumAttempts: max(settings.maximumAttempts ?? 1, 1))
+                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, settings: settings,
+                clock: client.clock, telling: tell)
             return try await run(&call)
         }
     }

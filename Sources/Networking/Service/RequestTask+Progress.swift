@@ -1,6 +1,31 @@
 public import Foundation
 
 extension RequestTask {
+    /// How far the call has come with the bytes it sends and gets, over all of its attempts.
+    public var progress: RequestProgress { track.meter.current }
+
+    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
+    public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
+
+    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without an answer, for ``resume()``.
+    /// Where the download can be resumed (``FileDestination/ResumeRule``) it then goes on where it was, else it begins anew. The total
+    /// deadline goes on meanwhile.
+    ///
+    /// - Returns: False for another call, one that is paused, and one that has its answer.
+    @discardableResult
+    public func pause() -> Bool {
+        guard settlement.outcome == nil, !isCancelled else { return false }
+        return track.pauseGate?.pause() ?? false
+    }
+
+    /// Has a paused download go on where it was.
+    ///
+    /// - Returns: Whether it was paused.
+    @discardableResult
+    public func resume() -> Bool {
+        track.pauseGate?.resume() ?? false
+    }
+
     /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the request has a body and the answer
     /// comes into memory, else of the download. Indeterminate where the total is not known. Cancelling, pausing and resuming it does so with
     /// the call.
@@ -10,19 +35,23 @@ extension RequestTask {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
         progress.isCancellable = true
-        progress.isPausable = canBePaused
+        progress.isPausable = track.pauseGate != nil
         progress.cancellationHandler = { [weak self] in _ = self?.cancel() }
         progress.pausingHandler = { [weak self] in _ = self?.pause() }
         progress.resumingHandler = { [weak self] in _ = self?.resume() }
-        let isUpload = countsUpload
+        let isUpload = track.countsUpload
         onProgress { now in
             let direction = isUpload ? now.upload : now.download
             progress.totalUnitCount = direction.total ?? -1
             progress.completedUnitCount = direction.completed
         }
-        onSuccess { _ in
-            progress.totalUnitCount = max(progress.completedUnitCount, 1)
-            progress.completedUnitCount = progress.totalUnitCount
+        // Not a registration of the user's: it is nobody who waits for the answer.
+        settlement.observe { [queue] result in
+            guard case .success = result else { return }
+            queue.async {
+                progress.totalUnitCount = max(progress.completedUnitCount, 1)
+                progress.completedUnitCount = progress.totalUnitCount
+            }
         }
         return progress
     }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
@@ -7,63 +7,75 @@ import Foundation
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
-/// task.onSuccess { show($0) }.onFailure { show($0) }
+/// task.onProgress { bar.show($0.download) }.onSuccess { show($0) }.onFailure { show($0) }
+/// let names = task.map { $0.map(\.name) }      // another task, whose call is the same one
 /// …
 /// task.cancel()
 /// ```
 public final class RequestTask<Value: Sendable>: CancellableRequest {
-    /// Where a task stands.
-    public enum State: Sendable {
-        /// It has no answer yet.
-        case running
-        /// It is paused, and waits for ``RequestTask/resume()``.
-        case paused
-        /// It ended with a value.
-        case completed
-        /// It ended with an error.
-        case failed(any Error)
-        /// It was cancelled, and ended or is about to end with that.
-        case cancelled
-    }
-
+    /// What tells this task from every other one.
+    public let id = UUID()
     /// The endpoint of the call.
     public let endpoint: any Endpoint
+    /// Where the callbacks are called unless said otherwise.
+    let queue: DispatchQueue
+    let settlement = Settlement<Response<Value>>()
+    /// Where the call stands.
+    let track: CallTrack
     private let scope: CallScope
-    private let settlement = Settlement<Response<Value>>()
-    private let queue: DispatchQueue
-    private let task: Task<Void, Never>
-    private let meter: ProgressMeter
-    /// Lets a download be paused.
-    private let pauseGate: PauseGate?
-    /// Whether the request's body is what takes time.
-    let countsUpload: Bool
+    /// What has to be ended to end this.
+    private let onCancel: @Sendable () -> Bool
+    /// How many wait for the answer: callbacks, derived tasks, and whoever waits just now.
+    private let interest = Locked(0)
+    /// What is done when it ends cancelled.
+    let cancellations = CancellationList()
 
+    /// Starts a call.
     init(_ pipeline: RequestPipeline<Value>) {
         var pipeline = pipeline
-        meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
+        let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
+        let isSafe = pipeline.endpoint.method.isSafe
+        let gate = pipeline.converter.delivery == .file && isSafe ? PauseGate() : nil
         pipeline.settings.progress = meter
-        let canBePaused = pipeline.converter.delivery == .file && pipeline.endpoint.method.isSafe
-        pauseGate = canBePaused ? PauseGate() : nil
-        countsUpload = pipeline.converter.delivery == .memory && !pipeline.endpoint.method.isSafe
-        pipeline.settings.options[PauseOption.self] = pauseGate
+        pipeline.settings.options[PauseOption.self] = gate
+        let track = CallTrack(
+            meter: meter, pauseGate: gate, countsUpload: pipeline.converter.delivery == .memory && !isSafe)
+        let scope = CallScope(deadline: pipeline.deadline)
+        self.track = track
+        self.scope = scope
         endpoint = pipeline.endpoint
         queue = pipeline.settings.callbackQueue ?? .main
-        let scope = CallScope(deadline: pipeline.deadline)
-        let settlement = settlement
-        self.scope = scope
+        settlement.observe { [cancellations] _ in cancellations.end(wasCancelled: scope.isCancelled) }
         // At once, so that a reset or a cancel right after this line finds it.
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
+        let settlement = settlement
         // A call of its own: the end of a call inside which it is started does not end it.
-        task = CallScope.$current.withValue(nil) {
+        let task = CallScope.$current.withValue(nil) {
             Task { [pipeline] in
                 do {
-                    let response = try await pipeline.run(in: scope)
-                    settlement.settle(.success(response))
+                    settlement.settle(.success(try await pipeline.run(in: scope, telling: { track.note($0) })))
                 } catch {
                     settlement.settle(.failure(error))
                 }
             }
         }
+        onCancel = {
+            task.cancel()
+            return true
+        }
+    }
+
+    /// Makes a task that waits for others.
+    ///
+    /// - Parameter leave: Leaves them; says whether that ended one, so that its error will come.
+    init(of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack, leaving leave: @escaping @Sendable () -> Bool) {
+        self.endpoint = endpoint
+        self.queue = queue
+        self.track = track
+        let scope = CallScope()
+        self.scope = scope
+        onCancel = leave
+        settlement.observe { [cancellations] _ in cancellations.end(wasCancelled: scope.isCancelled) }
     }
 
     /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the call.
@@ -71,9 +83,12 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         get async throws { try await response.value }
     }
 
-    /// Waits for the value with its response. Cancelling the waiting task ends its wait, and not the call.
+    /// Waits for the value with its response; that of a derived task is the last one it came from. Cancelling the waiting task ends its wait,
+    /// and not the call.
     public var response: Response<Value> {
         get async throws {
+            interest.withLock { $0 += 1 }
+            defer { interest.withLock { $0 -= 1 } }
             let wait = Settlement<Response<Value>>()
             settlement.observe { wait.settle($0) }
             do {
@@ -84,74 +99,82 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
+    /// The answer, where there is one already.
+    public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
+
+    /// The request as it was sent last; as it was made, where nothing was sent yet; nil before.
+    public var request: HTTPRequest? { track.request }
+
     /// Where the call stands.
-    public var state: State {
+    public var state: RequestState {
         switch settlement.outcome {
-        case .success: .completed
-        case .failure(let error): scope.isCancelled ? .cancelled : .failed(error)
-        case nil: scope.isCancelled ? .cancelled : pauseGate?.isPaused == true ? .paused : .running
+        case .success: return .completed
+        case .failure(let error): return scope.isCancelled ? .cancelled : .failed(error)
+        case nil: break
+        }
+        if scope.isCancelled { return .cancelled }
+        if track.pauseGate?.isPaused == true { return .paused }
+        switch track.phase {
+        case .queued: return .waiting
+        case .sending: return .running(track.meter.current)
+        case .retrying(let delay): return .retrying(after: delay)
         }
     }
 
-    /// How far the call has come with the bytes it sends and gets, over all of its attempts.
-    public var progress: RequestProgress { meter.current }
-
-    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
-    public var progressValues: AsyncStream<RequestProgress> { meter.values }
-
-    /// Calls `action` with the newest progress, as often as the queue gets to it, until the call is over.
-    @discardableResult
-    public func onProgress(_ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
-        meter.observe(on: queue, action)
-        return self
-    }
-
     /// Ends the call, wherever it is: queued, waiting for a token, being sent, waiting to retry.
+    ///
+    /// A derived task ends the call that it waits for only where nobody else does.
     @discardableResult
     public func cancel() -> Bool {
         guard scope.end(.cancelled) else { return false }
-        task.cancel()
+        if !onCancel() { settlement.settle(.failure(NetworkError(.cancelled))) }
         return true
     }
 
-    /// Whether the call is a download, which can be paused.
-    var canBePaused: Bool { pauseGate != nil }
+    /// Calls `action` with the outcome, from whoever settles; whoever registers waits for it.
+    func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
+        interest.withLock { $0 += 1 }
+        settlement.observe(action)
+    }
 
-    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without an answer, for ``resume()``.
-    /// Where the download can be resumed (``FileDestination/ResumeRule``) it then goes on where it was, else it begins anew. The total
-    /// deadline goes on meanwhile.
+    /// One who waited leaves; the last one ends the call.
     ///
-    /// - Returns: False for another call, one that is paused, and one that has its answer.
-    @discardableResult
-    public func pause() -> Bool {
-        guard settlement.outcome == nil, !scope.isCancelled else { return false }
-        return pauseGate?.pause() ?? false
+    /// - Returns: Whether that ended it.
+    func leave() -> Bool {
+        let isLast = interest.withLock { interest in
+            interest -= 1
+            return interest == 0
+        }
+        return isLast && cancel()
     }
 
-    /// Has a paused download go on where it was.
-    ///
-    /// - Returns: Whether it was paused.
-    @discardableResult
-    public func resume() -> Bool {
-        pauseGate?.resume() ?? false
-    }
+    /// Whether the call was cancelled.
+    var isCancelled: Bool { scope.isCancelled }
 
-    /// Calls `action` with the value, where the call succeeds.
-    @discardableResult
-    public func onSuccess(_ action: @escaping @Sendable (Value) -> Void) -> Self {
-        onCompletion { if case .success(let response) = $0 { action(response.value) } }
+    /// Settles a derived task, unless it was cancelled: then with the error of the call that it ended.
+    func settle(_ outcome: Result<Response<Value>, any Error>) {
+        if scope.isCancelled || scope.close() != nil, case .success = outcome {
+            settlement.settle(.failure(NetworkError(.cancelled)))
+        } else {
+            settlement.settle(outcome)
+        }
     }
+}
 
-    /// Calls `action` with the error, where the call fails.
-    @discardableResult
-    public func onFailure(_ action: @escaping @Sendable (any Error) -> Void) -> Self {
-        onCompletion { if case .failure(let error) = $0 { action(error) } }
-    }
-
-    /// Calls `action` with the answer, whatever it is.
-    @discardableResult
-    public func onCompletion(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) -> Self {
-        settlement.observe { [queue] result in queue.async { action(result) } }
-        return self
-    }
+/// Where a call stands.
+public enum RequestState: Sendable {
+    /// It waits for its turn: for a place, for a token, for what its adapters want.
+    case waiting
+    /// It is under way.
+    case running(RequestProgress)
+    /// An attempt has failed, and another one follows after a while.
+    case retrying(after: Duration)
+    /// It is paused, and waits for ``RequestTask/resume()``.
+    case paused
+    /// It ended with a value.
+    case completed
+    /// It ended with an error.
+    case failed(any Error)
+    /// It was cancelled, and ended or is about to end with that.
+    case cancelled
 }

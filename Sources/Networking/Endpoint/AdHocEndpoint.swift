@@ -1,0 +1,148 @@
+public import Foundation
+
+/// A call without a type of its own: made where it is needed, from the method and the path on.
+///
+/// ```swift
+/// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))
+/// try await service.request(.post("users").body(.json(user)).authorized().settings(RequestSettings(timeouts: .init(total: .seconds(5)))))
+/// ```
+///
+/// It is a value: each method answers with a changed copy. It takes the same journey as every other endpoint.
+public struct AdHocEndpoint: Endpoint {
+    /// The server, where it is not the environment's.
+    public private(set) var baseURL: URL
+    /// The path.
+    public private(set) var path: EndpointPath
+    /// The method.
+    public private(set) var method: HTTPMethod
+    /// The header fields.
+    public private(set) var headers: HTTPHeaders = []
+    /// The query.
+    public private(set) var query = URLQuery()
+    /// The body.
+    public private(set) var body = HTTPBody.empty
+    /// Parameters.
+    public private(set) var parameters = RequestParameters.none
+    /// How the call is authorized.
+    public private(set) var authorizationType = AuthorizationType.none
+    /// Whether the call carries an idempotency key.
+    public private(set) var idempotencyKey = IdempotencyKey.none
+    /// Typed options.
+    public private(set) var options = RequestOptions()
+    /// Settings.
+    public private(set) var settings = RequestSettings()
+    private var statusErrors: @Sendable (HTTPStatus) -> (any Error)? = { _ in nil }
+
+    /// Makes a call to a path below the environment's URL.
+    public init(_ method: HTTPMethod = .get, _ path: EndpointPath) {
+        self.method = method
+        self.path = path
+        baseURL = NetworkEnvironment.noBaseURL
+    }
+
+    /// Makes a call to a URL, whatever the environment's is. The URL's query stays.
+    public init(_ method: HTTPMethod = .get, url: URL) {
+        self.method = method
+        path = ""
+        baseURL = url
+    }
+
+    /// Makes a call to a URL in text. One that is none ends the call, like every other error, when it is made.
+    public init(_ method: HTTPMethod = .get, url: String) {
+        if let url = URL(string: url) {
+            self.init(method, url: url)
+        } else {
+            self.init(method, EndpointPath(fault: "\"\(url.prefix { $0 != "?" })\" is no URL"))
+        }
+    }
+
+    /// The error that a status means for this call.
+    public func error(for status: HTTPStatus) -> (any Error)? { statusErrors(status) }
+
+    private func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// The call with query items, by the rule where some are there already.
+    public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> AdHocEndpoint {
+        with { $0.query = $0.query.merging(query, rule) }
+    }
+
+    /// The call with one more query item, in the place of those of its name; nil adds none.
+    public func query(_ name: String, _ value: (any LosslessStringConvertible)?) -> AdHocEndpoint {
+        query(URLQuery(dictionaryLiteral: (name, value)))
+    }
+
+    /// The call with header fields, by the rule where some are there already.
+    public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .newWins) -> AdHocEndpoint {
+        with { $0.headers.merge(headers, rule) }
+    }
+
+    /// The call with one more header field, in the place of those of its name.
+    public func header(_ name: HTTPHeaderName, _ value: String) -> AdHocEndpoint {
+        with { $0.headers[name] = value }
+    }
+
+    /// The call with a body.
+    public func body(_ body: HTTPBody) -> AdHocEndpoint { with { $0.body = body } }
+
+    /// The call with parameters.
+    public func parameters(_ parameters: RequestParameters) -> AdHocEndpoint { with { $0.parameters = parameters } }
+
+    /// The call with the service's token, as a bearer token unless said otherwise.
+    public func authorized(_ type: AuthorizationType = .bearer) -> AdHocEndpoint {
+        with { $0.authorizationType = type }
+    }
+
+    /// The call with an idempotency key.
+    public func idempotent(_ key: IdempotencyKey = .unique) -> AdHocEndpoint { with { $0.idempotencyKey = key } }
+
+    /// The call with a typed option.
+    public func option<Option: RequestOption>(_ option: Option.Type, _ value: Option.Value) -> AdHocEndpoint {
+        with { $0.options[option] = value }
+    }
+
+    /// The call with settings; what they leave open stays as it is.
+    public func settings(_ settings: RequestSettings) -> AdHocEndpoint {
+        with { $0.settings = settings.over($0.settings) }
+    }
+
+    /// The call with validators in the place of the service's; `.none` lets every status through.
+    public func validated(by validators: [ResponseValidator]) -> AdHocEndpoint {
+        settings(RequestSettings(validators: validators))
+    }
+
+    /// The call with timeouts.
+    public func timeouts(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) -> AdHocEndpoint {
+        settings(RequestSettings(timeouts: RequestTimeouts(idle: idle, connect: connect, total: total)))
+    }
+
+    /// The call whose refusals mean something: `.mapping { $0 == .notFound ? NoSuchUser() : nil }`.
+    public func mapping(_ error: @escaping @Sendable (HTTPStatus) -> (any Error)?) -> AdHocEndpoint {
+        with { $0.statusErrors = error }
+    }
+}
+
+/// Calls in short: `service.request(.get("users/7"))`.
+extension Endpoint where Self == AdHocEndpoint {
+    /// GET.
+    public static func get(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.get, path) }
+    /// POST.
+    public static func post(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.post, path) }
+    /// PUT.
+    public static func put(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.put, path) }
+    /// PATCH.
+    public static func patch(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.patch, path) }
+    /// DELETE.
+    public static func delete(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.delete, path) }
+    /// HEAD.
+    public static func head(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.head, path) }
+    /// Any method.
+    public static func call(_ method: HTTPMethod, _ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(method, path) }
+    /// A call to a URL, whatever the environment's is.
+    public static func url(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
+    /// A call to a URL in text.
+    public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+
+/// A refusal in the server's own words, as a ``TypedEndpoint`` reads them, with all that is known of it beside.
+///
+/// ```swift
+/// } catch let error as ServerFailure<LoginError> where error.status == .unprocessableContent {
+///     form.show(error.serverError.fields)
+/// }
+/// ```
+public struct ServerFailure<ServerError: Sendable>: Error {
+    /// What the server says.
+    public let serverError: ServerError
+    /// Status, headers, request, response and attempts.
+    public let networkError: NetworkError
+
+    /// Makes a failure.
+    public init(_ serverError: ServerError, _ networkError: NetworkError) {
+        self.serverError = serverError
+        self.networkError = networkError
+    }
+
+    /// The status that came back.
+    public var status: HTTPStatus? { networkError.status }
+    /// The header fields that came back.
+    public var headers: HTTPHeaders { networkError.response?.headers ?? [] }
+    /// The request as it was sent.
+    public var request: HTTPRequest? { networkError.request }
+    /// The response.
+    public var response: HTTPResponse? { networkError.response }
+}
+
+extension ServerFailure: CustomStringConvertible, LocalizedError {
+    /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be anybody's business.
+    public var description: String { "\(networkError) (\(ServerError.self))" }
+
+    /// What the server's error says of itself, where it is a `LocalizedError`; else the line.
+    public var errorDescription: String? { (serverError as? any LocalizedError)?.errorDescription ?? description }
+}
+
+extension RequestFailure {
+    /// What the server says, as the endpoint reads it, whatever type that is; nil where it is no refusal, the endpoint has no server
+    /// error, or the body is another one.
+    public var serverError: (any Sendable)? {
+        guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint else {
+            return nil
+        }
+        return endpoint.serverError(in: response, decoder: decoder)
+    }
+
+    /// The problem that the answer tells of (RFC 9457); nil where it tells of none.
+    public var problem: ProblemDetails? { response?.problem }
+
+    /// The refusal as an error with its type.
+    func serverFailure(_ error: NetworkError) -> (any Error)? {
+        guard let response, let endpoint = endpoint as? any TypedEndpoint else { return nil }
+        return RequestFailure.serverFailure(endpoint, response, decoder, error)
+    }
+
+    private static func serverFailure<Call: TypedEndpoint>(
+        _ endpoint: Call, _ response: HTTPResponse, _ decoder: JSONDecoder, _ error: NetworkError
+    ) -> (any Error)? {
+        endpoint.serverError(in: response, decoder: decoder).map { ServerFailure($0, error) }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// Calls of endpoints that know their answer.
+extension NetworkRequesting {
+    /// Sends a request and answers with its value.
+    ///
+    /// - Throws: ``ServerFailure`` with what the server says, where the body of a refusal is that and the service maps errors
+    ///   (``GeneralErrorHandler``); otherwise what every call throws.
+    @discardableResult
+    public func request<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Call.Value {
+        try await send(endpoint, as: converter(of: endpoint, settings), with: settings).value
+    }
+
+    /// Sends a request and answers with its value and the response.
+    public func response<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Response<Call.Value> {
+        try await send(endpoint, as: converter(of: endpoint, settings), with: settings)
+    }
+
+    /// Starts a call in a task of its own, at once.
+    public func task<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings = RequestSettings()
+    ) -> RequestTask<Call.Value> {
+        task(endpoint, as: converter(of: endpoint, settings), with: settings)
+    }
+
+    /// Sends a request; the closure gets its value.
+    @discardableResult
+    public func request<Call: TypedEndpoint>(
+        for endpoint: Call, with settings: RequestSettings = RequestSettings(),
+        success: @escaping SuccessHandler<Call.Value>, failure: @escaping FailureHandler
+    ) -> any CancellableRequest {
+        request(for: endpoint, as: converter(of: endpoint, settings), with: settings, success: success, failure: failure)
+    }
+
+    private func converter<Call: TypedEndpoint>(
+        of endpoint: Call, _ settings: RequestSettings
+    ) -> ResponseConverter<Call.Value> {
+        endpoint.converter(decoder: decoder(for: endpoint, settings))
+    }
+
+    /// The decoder of one call: what the call says, then the endpoint, then the service.
+    func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
+        settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
+    }
+}

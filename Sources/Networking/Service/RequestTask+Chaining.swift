@@ -1,0 +1,168 @@
+public import Foundation
+
+/// Tasks made of tasks. Each is a call of its own to whoever holds it: it settles once, has its own callbacks, and can be cancelled, which ends the
+/// calls that it waits for where nobody else waits for them.
+extension RequestTask {
+    /// A task with what `action` makes of the value. What it throws is the new task's error; an error here is the new task's, too.
+    ///
+    /// - Parameter queue: Where `action` is called; the call's own queue unless one is given.
+    @discardableResult
+    public func then<Other: Sendable>(
+        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Value) throws -> Other
+    ) -> RequestTask<Other> {
+        derived { [queue = queue ?? self.queue] result, derived in
+            switch result {
+            case .failure(let error): derived.settle(.failure(error))
+            case .success(let response):
+                queue.async {
+                    guard !derived.isCancelled else { return derived.settle(.failure(NetworkError(.cancelled))) }
+                    derived.settle(Result { try response.map(action) })
+                }
+            }
+        }
+    }
+
+    /// A task with what an asynchronous `action` makes of the value. It runs in a task of its own, which ends with the new one.
+    @discardableResult
+    public func thenAwait<Other: Sendable>(
+        _ action: @escaping @Sendable (Value) async throws -> Other
+    ) -> RequestTask<Other> {
+        derived { result, derived in
+            switch result {
+            case .failure(let error): derived.settle(.failure(error))
+            case .success(let response):
+                let task = Task {
+                    do { derived.settle(.success(Response(try await action(response.value), response.http))) } catch {
+                        derived.settle(.failure(error is CancellationError ? NetworkError(.cancelled) : error))
+                    }
+                }
+                derived.cancellations.add { task.cancel() }
+            }
+        }
+    }
+
+    /// A task with the value changed; `transform` is called wherever the call ends, not on a queue.
+    public func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (Value) throws -> Other
+    ) -> RequestTask<Other> {
+        derived { result, derived in
+            derived.settle(Result { try result.get().map(transform) })
+        }
+    }
+
+    /// A task with the value of another one that `next` makes of this one's.
+    public func flatMap<Other: Sendable>(
+        _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
+    ) -> RequestTask<Other> {
+        derived { result, derived in
+            do {
+                let following = try next(result.get().value)
+                following.observe { derived.settle($0) }
+                derived.cancellations.add { _ = following.leave() }
+            } catch {
+                derived.settle(.failure(error))
+            }
+        }
+    }
+
+    /// A task that makes a value of the error, or throws another one; a value here is the new task's. Its response is that of the failed call,
+    /// and where none came one of status 0.
+    public func recover(_ action: @escaping @Sendable (any Error) throws -> Value) -> RequestTask<Value> {
+        derived { result, derived in
+            guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }
+            let request = derived.request ?? HTTPRequest(.get, URL(fileURLWithPath: "/"))
+            let http = (error as? NetworkError)?.response ?? HTTPResponse(0, to: request)
+            derived.settle(Result { Response(try action(error), http) })
+        }
+    }
+
+    /// Makes a task that is settled by what `settle` makes of this one's outcome.
+    private func derived<Other: Sendable>(
+        _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
+    ) -> RequestTask<Other> {
+        let task = RequestTask<Other>(of: endpoint, on: queue, track: track) { [self] in leave() }
+        observe { settle($0, task) }
+        return task
+    }
+}
+
+extension RequestTask {
+    /// A task with the values of two; it fails with the first error, which ends the other one where nobody else waits for it.
+    public static func all<First, Second>(
+        _ first: RequestTask<First>, _ second: RequestTask<Second>
+    ) -> RequestTask where Value == (First, Second) {
+        let gathered = Gathered<Value>(count: 2) { [first, second] in [first.leave(), second.leave()].contains(true) }
+        let task = RequestTask(of: first.endpoint, on: first.queue, track: first.track, leaving: gathered.leave)
+        let finish: @Sendable () -> Void = {
+            guard case .success(let one) = first.settlement.outcome, case .success(let two) = second.settlement.outcome
+            else { return }
+            task.settle(.success(Response((one.value, two.value), two.http)))
+        }
+        first.observe { gathered.note($0, task, finish) }
+        second.observe { gathered.note($0, task, finish) }
+        return task
+    }
+
+    /// A task with the values of three.
+    public static func all<First, Second, Third>(
+        _ first: RequestTask<First>, _ second: RequestTask<Second>, _ third: RequestTask<Third>
+    ) -> RequestTask where Value == (First, Second, Third) {
+        let pair = RequestTask<(First, Second)>.all(first, second)
+        return RequestTask<((First, Second), Third)>.all(pair, third).map { ($0.0.0, $0.0.1, $0.1) }
+    }
+
+    /// A task with the values of many, in their order; nil where there are none.
+    public static func all<Element>(_ tasks: [RequestTask<Element>]) -> RequestTask? where Value == [Element] {
+        guard let first = tasks.first else { return nil }
+        let gathered = Gathered<Value>(count: tasks.count) { tasks.map { $0.leave() }.contains(true) }
+        let task = RequestTask(of: first.endpoint, on: first.queue, track: first.track, leaving: gathered.leave)
+        for one in tasks {
+            one.observe { outcome in
+                gathered.note(outcome, task) {
+                    let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
+                    guard let last = responses.last else { return }
+                    task.settle(.success(Response(responses.map(\.value), last.http)))
+                }
+            }
+        }
+        return task
+    }
+}
+
+/// Waits for several tasks in one's name.
+private final class Gathered<Value: Sendable>: Sendable {
+    private let left: Locked<Int>
+    private let isOver = Locked(false)
+    private let leaveAll: @Sendable () -> Bool
+
+    init(count: Int, leaving leaveAll: @escaping @Sendable () -> Bool) {
+        left = Locked(count)
+        self.leaveAll = leaveAll
+    }
+
+    /// Leaves every task, once.
+    @Sendable func leave() -> Bool {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        return isFirst && leaveAll()
+    }
+
+    /// One of them is over.
+    func note<One>(
+        _ outcome: Result<Response<One>, any Error>, _ task: RequestTask<Value>, _ finish: @Sendable () -> Void
+    ) {
+        switch outcome {
+        case .failure(let error):
+            task.settle(.failure(error))
+            _ = leave()
+        case .success:
+            let isLast = left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+            if isLast { finish() }
+        }
+    }
+}
