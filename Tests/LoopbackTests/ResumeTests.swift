@@ -100,7 +100,6 @@ extension Loopback {
         @Test("A server that goes on with another content, heedless of If-Range, is not believed")
         func heedless() async throws {
             for tag in ["\"v2\"", nil] {
-                try await cut(after: 100_000)
                 let other = Data(content.reversed())
                 server.route(nil, "/heedless") { request in
                     var answer = LoopbackAnswer.content(other, tag: request.headers[.ifRange] ?? "\"v2\"", for: request)
@@ -112,6 +111,8 @@ extension Loopback {
                 let url = try await service().request(Film(path: "heedless"), as: .file(destination))
                 #expect(try Data(contentsOf: url) == other)
                 destination.discardPart()
+                #expect(names == ["film.mp4"])
+                try FileManager.default.removeItem(at: target)
             }
         }
 
@@ -197,6 +198,70 @@ extension Loopback {
             try await cut(after: 100_000)
             _ = try await service().request(Film(path: "mirror"), as: .file(destination))
             #expect(try Data(contentsOf: url) == content, "another path is another content: it began anew")
+        }
+
+        @Test("Behind a redirect, too, a download goes on: it is known by the address that was asked for")
+        func redirected() async throws {
+            server.route(nil, "/latest") { _ in .redirect(to: "/film?signature=\(UInt64.random(in: 0 ... .max))") }
+            shelf.change { $0.cuts = [100_000] }
+            await #expect(throws: NetworkError.self) {
+                _ = try await service().request(Film(path: "latest"), as: .file(destination))
+            }
+            let url = try await service().request(Film(path: "latest"), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(shelf.value.ranges == [nil, "bytes=100000-"])
+        }
+
+        @Test("Who asks for a part by hand gets it into a file as it comes")
+        func ownRange() async throws {
+            struct Part: Endpoint {
+                var path: EndpointPath { "film" }
+                var headers: HTTPHeaders { [.range: "bytes=599000-"] }
+            }
+            let url = try await service().request(Part(), as: .file(at: target))
+            #expect(try Data(contentsOf: url) == content.suffix(1_000))
+        }
+
+        @Test("A server that claims to send a part from beyond all numbers is no crash")
+        func absurdRange() async throws {
+            server.route(nil, "/absurd") { _ in
+                var answer = LoopbackAnswer.text("x", status: .partialContent)
+                answer.headers[.contentRange] = "bytes 9223372036854775806-9223372036854775807/*"
+                return answer
+            }
+            let task = try service().task(Film(path: "absurd"), as: .file(destination))
+            await #expect(throws: NetworkError.self) { _ = try await task.value }
+        }
+
+        @Test("A call that a download makes on its way, under its own limit, does not wait for the download's place")
+        func nestedCall() async throws {
+            struct Signing: Transport {
+                let base: any Transport
+                let signer: NetworkService
+                func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                    let _: String = try await signer.request(.get("sign"))
+                    return try await base.send(request, answering: timing)
+                }
+            }
+            server.route(nil, "/sign") { _ in .text("signed") }
+            let limit = ConcurrencyLimit(1)
+            let environment = NetworkEnvironment(baseURL: server.url)
+            let signer = NetworkService(environment: environment, admission: [limit])
+            let service = NetworkService(
+                environment: environment, transport: Signing(base: try Engine.curl.shared(), signer: signer),
+                admission: [limit])
+            let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
+            let task = service.task(Film(), as: .file(destination), with: settings)
+            #expect(try Data(contentsOf: await task.value) == content)
+        }
+
+        @Test("A part that somebody put in its place before it ended is left alone")
+        func linkedPart() async throws {
+            try await cut(after: 100_000)
+            try FileManager.default.linkItem(at: scratch.file(".film.mp4.part"), to: scratch.file("other.mp4"))
+            _ = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: scratch.file("other.mp4")) == content.prefix(100_000))
+            #expect(try Data(contentsOf: target) == content)
         }
 
         @Test("An error in between leaves the part for later")

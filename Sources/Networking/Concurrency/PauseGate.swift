@@ -56,6 +56,7 @@ final class PauseGate: Sendable {
         guard let gate else { return try await work() }
         let outer = CallScope.current
         let scope = CallScope(inside: outer)
+        scope.holdsPlace = outer?.holdsPlace ?? false
         let isPaused = gate.state.withLock { state in
             state.work = scope
             return state.isResumed != nil
@@ -65,14 +66,16 @@ final class PauseGate: Sendable {
         defer {
             scope.leave()
             outer?.remove(scope)
-            gate.state.withLock { state in
-                state.work = nil
-                if scope.wasPaused { state.wasInterrupted = true }
-            }
+            gate.state.withLock { $0.work = nil }
         }
         return try await CallScope.$current.withValue(scope) {
-            try CallScope.check()
-            return try await work()
+            do {
+                try CallScope.check()
+                return try await work()
+            } catch {
+                if scope.wasPaused { gate.state.withLock { $0.wasInterrupted = true } }
+                throw error
+            }
         }
     }
 }

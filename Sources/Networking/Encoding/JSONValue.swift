@@ -132,10 +132,15 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// A value of Swift's as JSON: texts, numbers, truth values, dates and URLs as texts, nil, and arrays and dictionaries of these.
+    /// A value of Swift's as JSON: texts, numbers, truth values, URLs as texts, nil, and arrays and dictionaries of these.
     ///
     /// - Throws: `EncodingError` that tells where the value stands that has no form in JSON.
     public init(_ value: Any, at path: [any CodingKey] = []) throws {
+        // Before all others: where Foundation bridges, an object of it is a truth value and a number at once.
+        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+            self = try JSONValue(number, at: path)
+            return
+        }
         switch value {
         case let value as JSONValue: self = value
         case let value as String: self = .string(value)
@@ -151,8 +156,16 @@ extension JSONValue {
         case let values as [Any]:
             self = .array(try values.enumerated().map { try JSONValue($1, at: path + [Index(intValue: $0)]) })
         case is NSNull: self = .null
-        case let number as NSNumber: self = try JSONValue(number: number.doubleValue, at: path)
         default: self = try JSONValue(optional: value, at: path)
+        }
+    }
+
+    private init(_ number: NSNumber, at path: [any CodingKey]) throws {
+        switch String(cString: number.objCType) {
+        case "c", "B": self = .bool(number.boolValue)
+        case "d", "f": self = try JSONValue(number: number.doubleValue, at: path)
+        case "Q": self = Int(exactly: number.uint64Value).map { .int($0) } ?? .double(number.doubleValue)
+        default: self = .int(number.intValue)
         }
     }
 

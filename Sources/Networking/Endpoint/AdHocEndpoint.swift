@@ -144,5 +144,7 @@ extension Endpoint where Self == AdHocEndpoint {
     /// A call to a URL, whatever the environment's is.
     public static func url(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
     /// A call to a URL in text.
-    public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
+    public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint {
+        AdHocEndpoint(method, url: url)
+    }
 }

@@ -41,7 +41,8 @@ extension RequestFailure {
     /// What the server says, as the endpoint reads it, whatever type that is; nil where it is no refusal, the endpoint has no server
     /// error, or the body is another one.
     public var serverError: (any Sendable)? {
-        guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint else {
+        guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint
+        else {
             return nil
         }
         return endpoint.serverError(in: response, decoder: decoder)

@@ -21,13 +21,30 @@ extension HTTPResponse {
         case .file:
             return self
         case .stream(let body):
-            let range = headers.contentRange
+            // What nobody asked for in parts is not one, whatever the server says.
+            let range = request.headers.contains(.range) ? headers.contentRange : nil
+            let start = range?.first ?? 0
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
-            meter.beginDownload(at: range?.first ?? 0, of: range?.total ?? length)
+            let total = range?.total ?? length.map { start.addingReportingOverflow($0).partialValue }
+            meter.beginDownload(at: start, of: total)
+            let end = MeterEnd(meter)
             var response = self
-            response.content = .stream(body.onEach { meter.noteReceived($0.count) })
+            response.content = .stream(body.onEach { end.meter.noteReceived($0.count) })
             return response
         }
+    }
+}
+
+/// Ends a meter when the body that it counts is let go.
+private final class MeterEnd: Sendable {
+    let meter: ProgressMeter
+
+    init(_ meter: ProgressMeter) {
+        self.meter = meter
+    }
+
+    deinit {
+        meter.finishStream()
     }
 }
 

@@ -25,6 +25,10 @@ public final class ProgressMeter: Sendable {
         var observers: [UInt64: Observer] = [:]
         var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
         var nextID: UInt64 = 0
+        /// What the readers do not know yet; one thread at a time tells them, so that the newest comes last.
+        var hasNews = false
+        var isTelling = false
+        var isStream = false
         var isOver = false
 
         var progress: RequestProgress { RequestProgress(upload: upload.progress, download: download.progress) }
@@ -48,7 +52,7 @@ public final class ProgressMeter: Sendable {
     public var current: RequestProgress { state.withLock { $0.progress } }
 
     /// Calls `action` with the newest progress after it has changed: not for each change, but as often as the queue gets to it. Where something
-    /// has passed already, it is called with that first. It holds for the meter's life.
+    /// has passed already, it is called with that first. It ends with the call.
     public func observe(on queue: DispatchQueue = .main, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
             defer { state.nextID += 1 }
@@ -96,40 +100,74 @@ public final class ProgressMeter: Sendable {
         change { [clock] in $0.download.add(count, at: clock.now()) }
     }
 
-    /// Nothing more will pass.
-    func finish() {
+    /// The body is handed to somebody who will read it: the end of the call is not the end of the bytes.
+    func expectStream() {
+        state.withLock { $0.isStream = true }
+    }
+
+    /// The call is over: nothing more will pass, unless in a body that somebody reads.
+    ///
+    /// - Parameter wasAnswered: Whether that is so; a call that failed has given no body to anybody.
+    func finish(wasAnswered: Bool = true) {
+        if !(wasAnswered && state.withLock { $0.isStream }) { end() }
+    }
+
+    /// The body that somebody read is over, or was let go.
+    func finishStream() {
+        if state.withLock({ $0.isStream }) { end() }
+    }
+
+    private func end() {
         let readers = state.withLock { state in
             state.isOver = true
-            defer { state.readers = [:] }
+            defer {
+                state.readers = [:]
+                state.observers = [:]
+            }
             return state.readers
         }
         for reader in readers.values { reader.finish() }
     }
 
     private func change(_ change: (inout State) -> Void) {
-        let (called, readers, progress) = state.withLock { state in
+        let (called, tells) = state.withLock { state -> ([UInt64], Bool) in
             let before = state.progress
             change(&state)
-            let progress = state.progress
-            guard progress != before else {
-                return ([UInt64](), [AsyncStream<RequestProgress>.Continuation](), progress)
-            }
+            guard state.progress != before else { return ([], false) }
             let called = state.observers.filter { !$0.value.isCalled }.map(\.key)
             for id in called { state.observers[id]?.isCalled = true }
-            return (called, Array(state.readers.values), progress)
+            guard !state.readers.isEmpty else { return (called, false) }
+            state.hasNews = true
+            defer { state.isTelling = true }
+            return (called, !state.isTelling)
         }
         for id in called { call(id) }
-        for reader in readers { reader.yield(progress) }
+        if tells { tellReaders() }
+    }
+
+    private func tellReaders() {
+        while true {
+            let news = state.withLock { state -> (RequestProgress, [AsyncStream<RequestProgress>.Continuation])? in
+                guard state.hasNews else {
+                    state.isTelling = false
+                    return nil
+                }
+                state.hasNews = false
+                return (state.progress, Array(state.readers.values))
+            }
+            guard let (progress, readers) = news else { return }
+            for reader in readers { reader.yield(progress) }
+        }
     }
 
     private func call(_ id: UInt64) {
-        guard let queue = state.withLock({ $0.observers[id]?.queue }) else { return }
-        queue.async { [self] in
-            let (action, progress) = state.withLock { state in
+        guard let observer = state.withLock({ $0.observers[id] }) else { return }
+        observer.queue.async { [self] in
+            let progress = state.withLock { state in
                 state.observers[id]?.isCalled = false
-                return (state.observers[id]?.action, state.progress)
+                return state.progress
             }
-            action?(progress)
+            observer.action(progress)
         }
     }
 }
@@ -155,7 +193,7 @@ private struct TransferCount: Sendable {
     }
 
     mutating func add(_ count: Int, at time: Duration) {
-        position += Int64(count)
+        position = position.addingReportingOverflow(Int64(count)).partialValue
         moved += Int64(count)
         progress.completed = max(progress.completed, position)
         guard let mark else {

@@ -1,6 +1,7 @@
 /// How far the transfer of a body has come, in one direction.
 public struct TransferProgress: Hashable, Sendable {
-    /// How many bytes have passed. It never runs backwards, also where a retry begins anew.
+    /// How many bytes have passed. It never runs backwards, also where a retry begins anew, unless there is
+    /// less to come than there was before.
     public var completed: Int64
     /// How many bytes there will have been at the end; nil where nobody knows.
     public var total: Int64?

@@ -25,7 +25,8 @@ extension RequestAttempt: CustomStringConvertible {
     /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 seconds)`. Neither query, credentials nor body.
     public var description: String {
         let outcome =
-            response?.description ?? (error as? NetworkError)?.description ?? error.map { "\(type(of: $0))" } ?? "no answer"
+            response?.description ?? (error as? NetworkError)?.description ?? error.map { "\(type(of: $0))" }
+            ?? "no answer"
         return "\(number): \(outcome) (\(duration.words))"
     }
 }

@@ -34,6 +34,7 @@ public struct StatusAnswer: Decodable, Hashable, Sendable {
         }
         throw DecodingError.keyNotFound(
             CodingKeys.status,
-            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no code, statusCode or status"))
+            DecodingError.Context(
+                codingPath: decoder.codingPath, debugDescription: "there is no code, statusCode or status"))
     }
 }

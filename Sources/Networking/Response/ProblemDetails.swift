@@ -43,7 +43,8 @@ extension ProblemDetails: Decodable {
         guard case .object(var members) = try JSONValue(from: decoder) else {
             throw DecodingError.typeMismatch(
                 [String: JSONValue].self,
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "problem details are an object"))
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "problem details are an object")
+            )
         }
         self.init(
             type: members.removeValue(forKey: "type")?.string ?? "about:blank",

@@ -4,8 +4,8 @@ extension ResponseConverter where Value: Decodable {
     /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of any of these,
     /// an empty body is nil.
     public static func automatic(decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
-        ResponseConverter { try $0.read(Value.self, decoder) }
-            .asking(Value.self is any SelfReading.Type ? [] : .json)
+        guard Value.self is any SelfReading.Type else { return .json(decoder: decoder) }
+        return ResponseConverter { try $0.read(Value.self, decoder) }
     }
 }
 

@@ -4,7 +4,7 @@ extension ResponseConverter where Value == URL {
     /// The body in a file; the value is where it is.
     ///
     /// The response is judged before the target is touched: the page that comes with a 404 is no download. Where the call fails, nothing is left
-    /// behind.
+    /// behind, unless a part of it can be gone on with (`resuming`).
     ///
     /// - Parameters:
     ///   - url: The target, whose folder has to be there.
@@ -48,8 +48,13 @@ extension ResponseConverter where Value == ServerSentEvents {
 
 extension ResponseConverter where Value == ServerSentEvents? {
     /// The events; nil where the server says, with 204, that there will be none.
-    static var eventsUnlessOver: ResponseConverter {
-        ResponseConverter(pulling: .stream) { $0.status == .noContent ? nil : try $0.events(in: $1) }.asking(.events)
+    ///
+    /// - Parameter lastEventID: The identifier to go on from.
+    static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {
+        ResponseConverter(pulling: .stream) {
+            $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
+        }
+        .asking(lastEventID.isEmpty ? .events : .events + [.lastEventID: lastEventID])
     }
 }
 
@@ -60,13 +65,13 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    fileprivate func events(in body: IncomingBody) throws -> ServerSentEvents {
+    fileprivate func events(in body: IncomingBody, after lastEventID: String = "") throws -> ServerSentEvents {
         guard headers.contentType?.withoutParameters == .eventStream else {
             throw NetworkError(
                 .unacceptableMediaType,
                 reason: "the answer is \(headers[.contentType] ?? "of no type"), not text/event-stream")
         }
-        return ServerSentEvents(body)
+        return ServerSentEvents(body, after: lastEventID)
     }
 }
 

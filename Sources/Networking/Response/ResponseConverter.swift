@@ -25,6 +25,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     private var carrying: (@Sendable (any Transport) -> any Transport)?
     /// What the request says where nobody else says anything about it.
     private var asked: HTTPHeaders = []
+    /// The same converter for what stands somewhere in JSON, where it reads that.
+    private var atPath: (@Sendable (JSONPath) -> ResponseConverter)?
 
     private init(_ reading: Reading, _ delivery: BodyDelivery) {
         self.reading = reading
@@ -63,6 +65,41 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
+    /// A converter that can read what stands somewhere in JSON without parsing twice.
+    func located(_ atPath: @escaping @Sendable (JSONPath) -> ResponseConverter) -> ResponseConverter {
+        var converter = self
+        converter.atPath = atPath
+        return converter
+    }
+
+    /// The converter for what stands at a path; nil where it is none of JSON.
+    func reading(at path: JSONPath) -> ResponseConverter? {
+        guard var located = atPath?(path) else { return nil }
+        located.asked = asked
+        located.carrying = carrying
+        return located
+    }
+
+    /// A converter that reads a changed response.
+    func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
+        reading { read in
+            { try read(change($0)) }
+        } pulled: { read in
+            { try await read($0, $1) }
+        }
+    }
+
+    /// A converter that has a closure make a value where this one cannot.
+    func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
+        var converter = reading { read in
+            { response in do { return try read(response) } catch { return fallback(error) } }
+        } pulled: { read in
+            { try await read($0, $1) }
+        }
+        if let atPath { converter.atPath = { atPath($0).recovering(fallback) } }
+        return converter
+    }
+
     /// A converter that reads in another way what is asked for and carried in the same.
     private func reading<Other: Sendable>(
         whole:
@@ -80,6 +117,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         converter.asked = asked
         return converter
     }
+
+    /// Whether it is a download that its own transport can begin again.
+    var canBePaused: Bool { delivery == .file && carrying != nil }
 
     /// What carries the request.
     func carrier(over base: any Transport) -> any Transport {
@@ -124,11 +164,13 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
-        reading { read in
+        var converter = reading { read in
             { try transform(try read($0)) }
         } pulled: { read in
             { try transform(try await read($0, $1)) }
         }
+        if let atPath { converter.atPath = { atPath($0).map(transform) } }
+        return converter
     }
 
     /// Reads an empty body as nil, and everything else with another converter.
@@ -177,60 +219,5 @@ extension ResponseConverter where Value == String {
             }
             return text
         }
-    }
-}
-
-extension ResponseConverter where Value: Decodable {
-    /// The body decoded from JSON. An empty body is an error; say `as: .optional(…)` where it may be.
-    ///
-    /// - Parameters:
-    ///   - type: The type to read, where it is not known from the context.
-    ///   - decoder: The decoder; by default one with Foundation's settings.
-    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter
-    {
-        ResponseConverter { response in
-            guard !response.data.isEmpty else { throw UndecodableBody("the body is empty") }
-            return try decoder.decode(type, from: response.data)
-        }
-        .asking(.json)
-    }
-}
-
-extension ResponseConverter where Value == [String: any Sendable] {
-    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these; null members
-    /// are left out. Another root than an object is an error.
-    public static var jsonObject: ResponseConverter {
-        ResponseConverter { response in
-            guard let object = try response.json().untyped as? [String: any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is no object")
-            }
-            return object
-        }
-        .asking(.json)
-    }
-}
-
-extension ResponseConverter where Value == [any Sendable] {
-    /// The body as a JSON array whose elements are as those of ``jsonObject``. Another root than an array is an error.
-    public static var jsonArray: ResponseConverter {
-        ResponseConverter { response in
-            guard let array = try response.json().untyped as? [any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is no array")
-            }
-            return array
-        }
-        .asking(.json)
-    }
-}
-
-extension HTTPHeaders {
-    /// JSON is what can be read.
-    static let json: HTTPHeaders = [HTTPHeader.accept(.json)]
-}
-
-extension HTTPResponse {
-    fileprivate func json() throws -> JSONValue {
-        guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
-        return try JSONDecoder().decode(JSONValue.self, from: data)
     }
 }

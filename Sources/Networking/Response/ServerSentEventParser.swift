@@ -6,9 +6,17 @@ struct ServerSentEventParser: Sendable {
     private var isFirstLine = true
     private var type = ""
     private var data: [String] = []
-    private var id = ""
-    private var lastEventID = ""
-    private var retry: Duration?
+    private var id: String
+    /// The identifier that holds.
+    private(set) var lastEventID: String
+    /// How long the server asks to wait before a new connection, where it has said so.
+    private(set) var retry: Duration?
+
+    /// - Parameter lastEventID: The identifier that held when the connection before ended.
+    init(after lastEventID: String = "") {
+        id = lastEventID
+        self.lastEventID = lastEventID
+    }
 
     /// The events that are complete now.
     mutating func parse(_ chunk: Data) throws -> [ServerSentEvent] {

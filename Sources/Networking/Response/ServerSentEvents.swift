@@ -24,23 +24,32 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
 
     private let body: IncomingBody
+    private let lastEventID: String
 
-    init(_ body: IncomingBody) {
+    /// - Parameter lastEventID: The identifier that held when the connection before ended.
+    init(_ body: IncomingBody, after lastEventID: String = "") {
         self.body = body
+        self.lastEventID = lastEventID
     }
 
     /// The reader of the events.
-    public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
 
     /// Pulls the events.
     public struct Iterator: AsyncIteratorProtocol {
         private var bytes: IncomingBody.Iterator
-        private var parser = ServerSentEventParser()
+        private var parser: ServerSentEventParser
         private var events: ArraySlice<ServerSentEvent> = []
 
-        fileprivate init(bytes: IncomingBody.Iterator) {
+        fileprivate init(bytes: IncomingBody.Iterator, after lastEventID: String) {
             self.bytes = bytes
+            parser = ServerSentEventParser(after: lastEventID)
         }
+
+        /// Where a new connection has to go on, whether an event came of it or not.
+        var lastEventID: String { parser.lastEventID }
+        /// How long the server asks to wait before one.
+        var retry: Duration? { parser.retry }
 
         /// The next event, or nil at the end. What has not been ended by an empty line by then is no event.
         public mutating func next() async throws -> ServerSentEvent? {

@@ -32,14 +32,17 @@ final class CallTrack: Sendable {
     let meter: ProgressMeter
     /// Lets a download be paused.
     let pauseGate: PauseGate?
+    /// How the answer's body is wanted.
+    let delivery: BodyDelivery
     /// Whether the request's body is what takes time.
     let countsUpload: Bool
     private let state = Locked(State())
 
-    init(meter: ProgressMeter, pauseGate: PauseGate?, countsUpload: Bool) {
+    init(meter: ProgressMeter, pauseGate: PauseGate?, delivery: BodyDelivery, isUpload: Bool) {
         self.meter = meter
         self.pauseGate = pauseGate
-        self.countsUpload = countsUpload
+        self.delivery = delivery
+        countsUpload = isUpload && delivery == .memory
     }
 
     var phase: Phase { state.withLock { $0.phase } }

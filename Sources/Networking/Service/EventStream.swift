@@ -11,13 +11,13 @@ public struct EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
+    fileprivate let client: NetworkClient
+    fileprivate let endpoint: any Endpoint
+    fileprivate let settings: RequestSettings
     fileprivate let reconnection: EventReconnection
-    fileprivate let clock: NetworkClock
-    /// Opens a connection; nil where the server wants no more of them.
-    fileprivate let connect: @Sendable (_ lastEventID: String) async throws -> ServerSentEvents?
 
     /// The reader of the events.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: self, delay: reconnection.delay) }
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
     /// Pulls the events.
     public struct Iterator: AsyncIteratorProtocol {
@@ -26,42 +26,89 @@ public struct EventStream: AsyncSequence, Sendable {
         private var lastEventID = ""
         private var delay: Duration
         private var hasConnected = false
-        /// How many tries have failed since the last event.
+        private var isOver = false
+        /// How many tries have failed in a row, and how many connections have brought nothing.
         private var failures = 0
+        private var barren = 0
 
-        fileprivate init(stream: EventStream, delay: Duration) {
+        fileprivate init(stream: EventStream) {
             self.stream = stream
-            self.delay = delay
+            delay = stream.reconnection.delay
         }
 
         /// The next event; nil where there will be none.
         public mutating func next() async throws -> ServerSentEvent? {
-            while true {
-                do {
-                    if events == nil {
-                        guard let opened = try await stream.connect(lastEventID) else { return nil }
-                        events = opened.makeAsyncIterator()
-                        hasConnected = true
+            while !isOver {
+                let outcome = await read()
+                if let event = outcome.event { return event }
+                guard !isOver else { break }
+                if let error = outcome.error {
+                    failures += 1
+                    guard hasConnected, outcome.isWorthATry, failures <= stream.reconnection.maximumFailures else {
+                        isOver = true
+                        throw error
                     }
-                    if let event = try await events?.next() { return noted(event) }
-                } catch {
-                    guard hasConnected, EventReconnection.isWorthwhile(after: error),
-                        failures < stream.reconnection.maximumFailures
-                    else { throw error }
                 }
+                lastEventID = events?.lastEventID ?? lastEventID
+                delay = events?.retry ?? delay
                 events = nil
-                do { try await stream.clock.wait(for: delay * (1 << Swift.min(failures, 5))) } catch {
-                    throw NetworkError.wrapping(error)
-                }
-                failures += 1
+                try await stream.wait(for: delay * (1 << Swift.min(barren, 5)))
+                barren += 1
             }
+            return nil
         }
 
-        private mutating func noted(_ event: ServerSentEvent) -> ServerSentEvent {
-            failures = 0
-            lastEventID = event.id
-            delay = event.retry ?? delay
-            return event
+        private struct Outcome {
+            var event: ServerSentEvent?
+            var error: (any Error)?
+            var isWorthATry = false
+        }
+
+        /// The next event of the connection, which is opened where there is none; or how that ended.
+        private mutating func read() async -> Outcome {
+            let cause = Locked<(any Error)?>(nil)
+            do {
+                if events == nil {
+                    guard let opened = try await stream.connect(after: lastEventID, noting: cause) else {
+                        isOver = true
+                        return Outcome()
+                    }
+                    events = opened.makeAsyncIterator()
+                    hasConnected = true
+                }
+                guard let event = try await events?.next() else { return Outcome() }
+                (failures, barren) = (0, 0)
+                return Outcome(event: event)
+            } catch {
+                let cause = cause.withLock { $0 } ?? error
+                return Outcome(error: error, isWorthATry: EventReconnection.isWorthwhile(after: cause))
+            }
+        }
+    }
+
+    /// Opens a connection; nil where the server wants no more of them.
+    ///
+    /// - Parameter cause: Is given the error of a failed attempt as it was before handlers made another one of it.
+    fileprivate func connect(
+        after lastEventID: String, noting cause: Locked<(any Error)?>
+    ) async throws -> ServerSentEvents? {
+        let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
+        let pipeline = client.pipeline(endpoint, as: converter, with: settings)
+        return try await pipeline.run(telling: { step in
+            if case .attempted(let attempt) = step { cause.withLock { $0 = attempt.error } }
+        }).value
+    }
+
+    /// Waits before a new connection; a reset of the service ends the stream here, too.
+    fileprivate func wait(for delay: Duration) async throws {
+        let scope = CallScope()
+        client.calls.enter(scope, endpoint)
+        defer {
+            scope.leave()
+            client.calls.leave(scope)
+        }
+        do { try await CallScope.$current.withValue(scope) { try await client.clock.wait(for: delay) } } catch {
+            throw NetworkError.wrapping(error)
         }
     }
 }
@@ -81,9 +128,6 @@ public struct EventReconnection: Hashable, Sendable {
 
     /// Whether a new try may go better: the connection failed, and not the request.
     static func isWorthwhile(after error: any Error) -> Bool {
-        if let error = error as? GeneralRequestError {
-            return error == .noInternetConnection || error == .cannotConnect || error == .timedOut
-        }
         guard let error = error as? NetworkError else { return false }
         let kinds: [NetworkError.Kind] = [
             .notConnected, .cannotConnect, .cannotResolveHost, .idleTimedOut, .connectTimedOut, .truncatedBody,
@@ -103,11 +147,6 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, reconnecting reconnection: EventReconnection = EventReconnection(),
         with settings: RequestSettings = RequestSettings()
     ) -> EventStream {
-        let client = client
-        return EventStream(reconnection: reconnection, clock: client.clock) { lastEventID in
-            let fields: HTTPHeaders = lastEventID.isEmpty ? [] : [.lastEventID: lastEventID]
-            let converter = ResponseConverter.eventsUnlessOver.asking(fields)
-            return try await client.pipeline(endpoint, as: converter, with: settings).run().value
-        }
+        EventStream(client: client, endpoint: endpoint, settings: settings, reconnection: reconnection)
     }
 }

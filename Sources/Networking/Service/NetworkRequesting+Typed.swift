@@ -33,7 +33,8 @@ extension NetworkRequesting {
         for endpoint: Call, with settings: RequestSettings = RequestSettings(),
         success: @escaping SuccessHandler<Call.Value>, failure: @escaping FailureHandler
     ) -> any CancellableRequest {
-        request(for: endpoint, as: converter(of: endpoint, settings), with: settings, success: success, failure: failure)
+        request(
+            for: endpoint, as: converter(of: endpoint, settings), with: settings, success: success, failure: failure)
     }
 
     private func converter<Call: TypedEndpoint>(

@@ -74,18 +74,22 @@ extension RequestPipeline {
         let calls = RefreshMark.isSet ? nil : client.calls
         outer?.add(scope)
         calls?.enter(scope, endpoint)
+        if converter.delivery == .stream { settings.progress?.expectStream() }
+        var wasAnswered = false
         defer {
             scope.leave()
             outer?.remove(scope)
             calls?.leave(scope)
-            if converter.delivery != .stream { settings.progress?.finish() }
+            settings.progress?.finish(wasAnswered: wasAnswered)
         }
-        return try await CallScope.$current.withValue(scope) {
+        let response = try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
                 endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, settings: settings,
                 clock: client.clock, telling: tell)
             return try await run(&call)
         }
+        wasAnswered = true
+        return response
     }
 
     /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.

@@ -5,8 +5,7 @@
         /// The call as a publisher of its one value. Cancelling a subscription cancels the call.
         public var publisher: AnyPublisher<Value, any Error> {
             Future { promise in
-                // because Combine's promise may be called from any thread, and is called once
-                nonisolated(unsafe) let promise = promise
+                nonisolated(unsafe) let promise = promise  // because it may be called from any thread, and is once
                 self.onCompletion { promise($0) }
             }
             .handleEvents(receiveCancel: { self.cancel() })

@@ -22,7 +22,8 @@ extension RequestTask {
 
     /// Calls `action` for each attempt, when it is over, whether it went well or not, and before the call's other answers.
     @discardableResult
-    public func onDebug(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
+    public func onDebug(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self
+    {
         let queue = queue ?? self.queue
         track.onAttempt { attempt in queue.async { action(attempt) } }
         return self

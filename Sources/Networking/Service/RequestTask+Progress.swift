@@ -26,9 +26,9 @@ extension RequestTask {
         track.pauseGate?.resume() ?? false
     }
 
-    /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the request has a body and the answer
-    /// comes into memory, else of the download. Indeterminate where the total is not known. Cancelling, pausing and resuming it does so with
-    /// the call.
+    /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the method is no safe one and the
+    /// answer comes into memory, else of the download. Indeterminate where the total is not known. Cancelling, pausing and resuming it does so
+    /// with the call; it is cancelled where the call fails.
     ///
     /// Each access makes a new one. It is updated on the call's queue.
     public var foundationProgress: Progress {
@@ -36,9 +36,9 @@ extension RequestTask {
         progress.kind = .file
         progress.isCancellable = true
         progress.isPausable = track.pauseGate != nil
-        progress.cancellationHandler = { [weak self] in _ = self?.cancel() }
-        progress.pausingHandler = { [weak self] in _ = self?.pause() }
-        progress.resumingHandler = { [weak self] in _ = self?.resume() }
+        progress.cancellationHandler = { [self] in _ = cancel() }
+        progress.pausingHandler = { [self] in _ = pause() }
+        progress.resumingHandler = { [self] in _ = resume() }
         let isUpload = track.countsUpload
         onProgress { now in
             let direction = isUpload ? now.upload : now.download
@@ -46,9 +46,10 @@ extension RequestTask {
             progress.completedUnitCount = direction.completed
         }
         // Not a registration of the user's: it is nobody who waits for the answer.
-        settlement.observe { [queue] result in
-            guard case .success = result else { return }
+        settlement.observe { [queue, isStream = track.delivery == .stream] result in
             queue.async {
+                guard case .success = result else { return progress.cancel() }
+                guard !isStream else { return }
                 progress.totalUnitCount = max(progress.completedUnitCount, 1)
                 progress.completedUnitCount = progress.totalUnitCount
             }

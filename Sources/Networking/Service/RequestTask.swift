@@ -35,11 +35,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         var pipeline = pipeline
         let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
         let isSafe = pipeline.endpoint.method.isSafe
-        let gate = pipeline.converter.delivery == .file && isSafe ? PauseGate() : nil
+        let gate = pipeline.converter.canBePaused && isSafe ? PauseGate() : nil
         pipeline.settings.progress = meter
         pipeline.settings.options[PauseOption.self] = gate
         let track = CallTrack(
-            meter: meter, pauseGate: gate, countsUpload: pipeline.converter.delivery == .memory && !isSafe)
+            meter: meter, pauseGate: gate, delivery: pipeline.converter.delivery, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
         self.track = track
         self.scope = scope
@@ -68,7 +68,10 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Makes a task that waits for others.
     ///
     /// - Parameter leave: Leaves them; says whether that ended one, so that its error will come.
-    init(of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack, leaving leave: @escaping @Sendable () -> Bool) {
+    init(
+        of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack,
+        leaving leave: @escaping @Sendable () -> Bool
+    ) {
         self.endpoint = endpoint
         self.queue = queue
         self.track = track

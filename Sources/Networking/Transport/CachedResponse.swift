@@ -21,7 +21,9 @@ struct CachedResponse: Sendable {
             .map { $0.trimmingCharacters(in: .whitespaces) }
         guard !names.contains("*") else { return nil }
         status = response.status
-        headers = response.headers
+        var headers = response.headers
+        headers.remove(.setCookie)  // a cookie is set once
+        self.headers = headers
         self.body = body
         varying = names.map { HTTPHeaderName($0) }
         audience = CachedResponse.audience(of: request, varying)
@@ -34,7 +36,9 @@ struct CachedResponse: Sendable {
     }
 
     private static func audience(of request: HTTPRequest, _ varying: [HTTPHeaderName]) -> HTTPHeaders {
-        HTTPHeaders(request.allHeaders.filter { $0.isSensitive || varying.contains($0.name) })
+        var headers = request.allHeaders
+        headers.removeAll { !$0.isSensitive && !varying.contains($0.name) }
+        return headers
     }
 
     /// How many bytes it takes, about.
@@ -42,7 +46,8 @@ struct CachedResponse: Sendable {
 
     /// How many seconds ago the server made it or vouched for it.
     func age(at now: Date) -> Int {
-        max(0, Int(now.timeIntervalSince(date))) + (headers["Age"].flatMap { Int($0) } ?? 0)
+        let before = headers["Age"].flatMap { Int($0) } ?? 0
+        return max(0, Int(now.timeIntervalSince(date))) + min(max(before, 0), 1 << 31)
     }
 
     /// Whether it still holds without asking: RFC 9111 section 4.2, without guesses.
@@ -53,7 +58,9 @@ struct CachedResponse: Sendable {
         if let bound = asked.seconds("max-age"), age(at: now) >= bound { return false }
         if let seconds = directives.seconds("max-age") { return age(at: now) < seconds }
         guard let expires = headers[.expires].flatMap({ HTTPDate($0) }) else { return false }
-        return HTTPDate(now) < expires
+        // By the server's clock, where it tells: ours may be another.
+        let made = headers.date ?? HTTPDate(date)
+        return age(at: now) < expires.secondsSince1970 - made.secondsSince1970
     }
 
     /// Asks whether it has changed; false where it has nothing to ask with.
@@ -69,11 +76,16 @@ struct CachedResponse: Sendable {
     }
 
     /// Takes over what a 304 says: RFC 9111 section 3.2.
-    mutating func refresh(by response: HTTPResponse, at now: Date) {
-        let kept: [HTTPHeaderName] = [.contentLength, .contentEncoding, .contentType, .contentRange]
+    ///
+    /// - Returns: Whether it may be kept on.
+    mutating func refresh(by response: HTTPResponse, at now: Date) -> Bool {
+        let kept: [HTTPHeaderName] = [.contentLength, .contentEncoding, .contentType, .contentRange, .setCookie]
+        var news = response.headers
+        news.removeAll { kept.contains($0.name) }
         headers.remove("Age")
-        headers.merge(HTTPHeaders(response.headers.filter { !kept.contains($0.name) }))
+        headers.merge(news)
         date = now
+        return !CacheDirectives(headers).has("no-store")
     }
 
     /// The answer, as if it had just come.

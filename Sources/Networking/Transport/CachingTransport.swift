@@ -15,31 +15,45 @@ public struct CachingTransport: Transport {
     /// Sends the request, unless its answer is known.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let rule = request[option: CachingRule.self] ?? .standard
-        guard rule != .none else { return try await base.send(request, answering: timing) }
-        guard request.method == .get, case .whenComplete(let limit) = timing, !request.hasConditions else {
-            let response = try await base.send(request, answering: timing)
-            // What has been changed is not what was kept (RFC 9111 section 4.4).
-            if !request.method.isSafe, response.status.isSuccessful { cache.removeAnswers(from: request.url) }
-            return response
+        guard rule != .off, request.method == .get, case .whenComplete(let limit) = timing, !request.hasConditions
+        else {
+            return try await pass(request, timing)
         }
+        let changes = cache.changes
         var kept = rule == .reload ? nil : cache.answer(to: request)
         if let kept, kept.isFresh(for: request, at: cache.date()) { return kept.answer(to: request, at: cache.date()) }
         var asked = request
         if kept?.makeConditional(&asked) != true { kept = nil }
         var response = try await base.send(asked, answering: timing)
-        if response.status == .notModified, var kept {
-            kept.refresh(by: response, at: cache.date())
-            cache.keep(kept, to: request)
-            return kept.answer(to: request, at: cache.date())
-        }
+        // The conditions are the cache's own: whoever goes on from here, to a redirect's target, has none.
+        response.request.headers.remove(.ifNoneMatch)
+        response.request.headers.remove(.ifModifiedSince)
+        if response.status == .notModified, let kept { return unchanged(kept, by: response, to: request, changes) }
         if response.content.isPending(upTo: limit) {
             response.content = try await response.content.collected(upTo: limit)
         }
-        if let new = CachedResponse(response, to: request, at: cache.date()) {
-            cache.keep(new, to: request)
-        } else if response.status.isSuccessful {
-            cache.removeAnswers(from: request.url)
+        if response.status.isSuccessful {
+            cache.keep(CachedResponse(response, to: request, at: cache.date()), to: request, since: changes)
         }
+        return response
+    }
+
+    /// The kept answer, which the server has said still holds.
+    private func unchanged(
+        _ kept: CachedResponse, by response: HTTPResponse, to request: HTTPRequest, _ changes: UInt64
+    ) -> HTTPResponse {
+        var kept = kept
+        let isKept = kept.refresh(by: response, at: cache.date())
+        cache.keep(isKept ? kept : nil, to: request, since: changes)
+        var answer = kept.answer(to: request, at: cache.date())
+        for cookie in response.headers.values(for: .setCookie) { answer.headers.append(HTTPHeader(.setCookie, cookie)) }
+        return answer
+    }
+
+    /// Sends what is no business of the cache. What has been changed is not what was kept (RFC 9111 section 4.4).
+    private func pass(_ request: HTTPRequest, _ timing: AnswerTiming) async throws -> HTTPResponse {
+        let response = try await base.send(request, answering: timing)
+        if !request.method.isSafe, (200..<400).contains(response.status.code) { cache.removeAnswers(from: request.url) }
         return response
     }
 }

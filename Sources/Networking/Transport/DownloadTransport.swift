@@ -24,22 +24,39 @@ struct DownloadTransport: Transport {
         var whole = request
         // Places are counted in what is sent: it must be what is written.
         whole.headers[.acceptEncoding] = "identity"
+        let content = destination.contentName(request.url)
+        whole[option: ContentName.self] = content
         let size = destination.partialSize
-        guard size > 0, let point = destination.point, point.content == destination.contentName(request.url) else {
-            return try await base.send(whole, answering: timing)
+        if size > 0, let point = destination.point, point.content == content,
+            let rest = try await rest(of: whole, from: point, after: size, timing)
+        {
+            return rest
         }
+        return try await base.send(whole, answering: timing)
+    }
+
+    /// Asks for what is missing.
+    ///
+    /// - Returns: The answer; nil where the download has to begin anew. What was answered then has been let go.
+    private func rest(
+        of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ timing: AnswerTiming
+    ) async throws -> HTTPResponse? {
         let start = point.start(after: size)
         var rest = whole
         rest.headers[.range] = "bytes=\(start)-"
         rest.headers[.ifRange] = point.validator
         let response = try await base.send(rest, answering: timing)
         switch response.status {
-        case .partialContent where point.isContinued(by: response, at: start): return response
-        case .partialContent, .rangeNotSatisfiable: break
+        case .partialContent: return point.isContinued(by: response, at: start) ? response : nil
+        case .rangeNotSatisfiable: return nil
         default: return response  // all of it, or an error
         }
-        return try await base.send(whole, answering: timing)
     }
+}
+
+/// The name by which a download is known, as it was before redirects.
+enum ContentName: RequestOption {
+    static var defaultOption: String? { nil }
 }
 
 /// Who may pause a download, and have it go on.

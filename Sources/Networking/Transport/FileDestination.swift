@@ -28,6 +28,9 @@ public struct FileDestination: Sendable {
     /// The part stays beside the target, with a small file that tells what it is a part of. It is gone on with by `Range` and `If-Range`
     /// ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) and only where the server vouches, with a strong
     /// validator, that it still has the same content; otherwise the download begins anew.
+    ///
+    /// While the download runs the part is locked. On Apple's systems do not put such a target into a container that apps share: an app that
+    /// is suspended with a locked file there is ended.
     public enum ResumeRule: Hashable, Sendable {
         /// It begins anew, and nothing is left behind where it fails.
         case never
@@ -62,13 +65,18 @@ public struct FileDestination: Sendable {
 
     /// How many bytes of a download that was cut off are there to be gone on with.
     public var partialSize: Int64 {
-        point == nil ? 0 : (try? FileManager.default.attributesOfItem(atPath: part.path)[.size] as? Int64) ?? 0
+        guard point != nil, let attributes = try? FileManager.default.attributesOfItem(atPath: part.path),
+            // What has another name by now is a whole file of somebody's.
+            (attributes[.referenceCount] as? NSNumber)?.intValue ?? 1 < 2
+        else { return 0 }
+        return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// Removes what is left of a download that was cut off.
+    /// Removes what is left of a download that was cut off; what a download that is under way has, stays.
     public func discardPart() {
-        unlink(part.path)
-        unlink(note.path)
+        guard let file = try? PartFile(part, isLocked: true, fault) else { return }
+        defer { file.close() }
+        remove(part)
     }
 
     /// Where the bytes are until all of them are there.
@@ -116,9 +124,12 @@ public struct FileDestination: Sendable {
         }
         do {
             if let checksum { try await checksum.verify(name) }
+            // What is put in its place is what was written here, whatever became of the name.
+            guard file.isNamed(name) else { throw fault(ENOENT) }
             return try putInPlace(name)
         } catch {
-            remove(name)
+            let isWrong = (error as? NetworkError)?.kind == .checksumMismatch
+            if isWrong || !isKept { remove(name) }
             throw error
         }
     }
@@ -130,7 +141,7 @@ public struct FileDestination: Sendable {
         guard resuming != .never else { return false }
         if response.status == .partialContent {
             guard let point, let start = response.headers.contentRange?.first, start <= file.size,
-                point.isContinued(by: response, at: start)
+                response.request.headers[.ifRange] == point.validator, point.isContinued(by: response, at: start)
             else {
                 throw NetworkError(.malformedResponse, reason: "the answer is a part that nobody asked for")
             }
@@ -140,7 +151,8 @@ public struct FileDestination: Sendable {
         // In this order: a note never tells of bytes that are not its own.
         try file.truncate(to: 0)
         unlink(note.path)
-        guard let point = ResumePoint(response, content: contentName(response.request.url)) else { return false }
+        let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
+        guard let point = ResumePoint(response, content: content) else { return false }
         do { try JSONEncoder().encode(point).write(to: note, options: .atomic) } catch {
             throw fault(((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue ?? EIO)
         }
@@ -151,9 +163,8 @@ public struct FileDestination: Sendable {
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
         let isEncoded = response.headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
         let length = isEncoded ? nil : response.headers.contentLength.map(Int64.init)
-        guard let total = response.status == .partialContent ? response.headers.contentRange?.total : length else {
-            return
-        }
+        let isRest = response.status == .partialContent && resuming != .never
+        guard let total = isRest ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) bytes of \(total)")
     }
@@ -171,15 +182,30 @@ public struct FileDestination: Sendable {
         } else {
             var number = 2
             // A link fails where there is a file: nothing that came meanwhile is overwritten.
-            while link(part.path, target.path) != 0 {
+            while !give(part, the: target) {
                 guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw fault(errno) }
                 target = numbered(number)
                 number += 1
             }
-            unlink(part.path)
         }
         if resuming != .never { unlink(note.path) }
         return target
+    }
+
+    /// Gives a file a name that nothing has.
+    ///
+    /// - Returns: False where something has it, and where it cannot be given; `errno` tells.
+    private func give(_ part: URL, the name: URL) -> Bool {
+        if link(part.path, name.path) == 0 {
+            unlink(part.path)
+            return true
+        }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
+        // A file system without links: the name is claimed with an empty file first.
+        let claim = open(name.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard claim >= 0 else { return false }
+        close(claim)
+        return rename(part.path, name.path) == 0
     }
 
     private func numbered(_ number: Int) -> URL {

@@ -22,7 +22,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     ///   - isLocked: Whether the file may be there already, and is then nobody else's as long as it is open. The lock ends with its process.
     ///   - fault: An error of the system in the library's words.
     init(_ url: URL, isLocked: Bool, _ fault: @escaping @Sendable (Int32) -> NetworkError) throws {
-        let flags = isLocked ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (isLocked ? 0 : O_EXCL)
         var status = stat()
         while true {
             let descriptor = open(url.path, flags, 0o644)
@@ -40,6 +40,12 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
             }
             guard status.st_ino == named.st_ino else {
                 // Somebody put it in its place in between: it is not a part any more.
+                systemClose(descriptor)
+                continue
+            }
+            guard status.st_nlink < 2 else {
+                // A process that ended between giving it its last name and taking this one: it is a whole file by now.
+                unlink(url.path)
                 systemClose(descriptor)
                 continue
             }
@@ -80,6 +86,13 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     /// Has the system put everything on the disk.
     func synchronize() throws {
         guard fsync(descriptor) == 0 else { throw fault(errno) }
+    }
+
+    /// Whether a name is still this file's.
+    func isNamed(_ url: URL) -> Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(url.path, &named) == 0 && own.st_ino == named.st_ino
+            && own.st_dev == named.st_dev
     }
 
     /// Closes the file, and lets go of it.

@@ -5,11 +5,18 @@ public import Foundation
 /// An answer belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever has other credentials
 /// never gets it. A service has none unless it is given one: `cache: ResponseCache()`. Every method is safe from any thread.
 public final class ResponseCache: Sendable {
+    fileprivate struct Page: Sendable {
+        var answers: [CachedResponse]
+        /// When it was used last, by the count of uses.
+        var use: UInt64
+    }
+
     fileprivate struct State: Sendable {
-        var answers: [URL: [CachedResponse]] = [:]
-        /// The URLs, those used last at the end.
-        var order: [URL] = []
+        var pages: [URL: Page] = [:]
+        var uses: UInt64 = 0
         var size = 0
+        /// How often answers have been forgotten because they may not hold any more.
+        var changes: UInt64 = 0
     }
 
     /// How many bytes it keeps at most; what has not been used for longest goes first.
@@ -28,49 +35,62 @@ public final class ResponseCache: Sendable {
     }
 
     /// How many answers it has.
-    public var count: Int { state.withLock { $0.answers.values.reduce(0) { $0 + $1.count } } }
+    public var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.answers.count } } }
 
     /// Forgets every answer.
     public func removeAll() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(changes: $0.changes + 1) }
     }
 
     /// Forgets the answers from a URL, whomever they are for.
     public func removeAnswers(from url: URL) {
-        state.withLock { $0.remove(url) }
+        state.withLock { state in
+            state.changes += 1
+            state.remove(url)
+        }
     }
+
+    /// How often answers have been forgotten: what was asked for before the last time is not kept.
+    var changes: UInt64 { state.withLock { $0.changes } }
 
     /// The answer that a request may get, fresh or not.
     func answer(to request: HTTPRequest) -> CachedResponse? {
         state.withLock { state in
-            guard let found = state.answers[request.url]?.first(where: { $0.isFor(request) }) else { return nil }
-            state.order.removeAll { $0 == request.url }
-            state.order.append(request.url)
+            guard let found = state.pages[request.url]?.answers.first(where: { $0.isFor(request) }) else { return nil }
+            state.uses += 1
+            state.pages[request.url]?.use = state.uses
             return found
         }
     }
 
     /// Keeps an answer in the place of the one that its request would get.
-    func keep(_ answer: CachedResponse, to request: HTTPRequest) {
+    ///
+    /// - Parameters:
+    ///   - answer: The answer; nil keeps none.
+    ///   - changes: What ``changes`` said when it was asked for.
+    func keep(_ answer: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
         state.withLock { state in
             let url = request.url
-            var answers = (state.answers[url] ?? []).filter { !$0.isFor(request) }
+            var answers = (state.pages[url]?.answers ?? []).filter { !$0.isFor(request) }
+            if let answer, answer.size <= capacity / 8, changes == state.changes {
+                answers = answers.suffix(7) + [answer]
+            }
             state.remove(url)
-            guard answer.size <= capacity / 8 else { return }
-            answers = answers.suffix(7) + [answer]
-            state.answers[url] = answers
-            state.order.append(url)
+            guard !answers.isEmpty else { return }
+            state.uses += 1
+            state.pages[url] = Page(answers: answers, use: state.uses)
             state.size += answers.reduce(0) { $0 + $1.size }
-            while state.size > capacity, let oldest = state.order.first { state.remove(oldest) }
+            while state.size > capacity, let oldest = state.pages.min(by: { $0.value.use < $1.value.use }) {
+                state.remove(oldest.key)
+            }
         }
     }
 }
 
 extension ResponseCache.State {
     fileprivate mutating func remove(_ url: URL) {
-        guard let gone = answers.removeValue(forKey: url) else { return }
-        order.removeAll { $0 == url }
-        size -= gone.reduce(0) { $0 + $1.size }
+        guard let gone = pages.removeValue(forKey: url) else { return }
+        size -= gone.answers.reduce(0) { $0 + $1.size }
     }
 }
 
@@ -82,7 +102,7 @@ public enum CachingRule: Hashable, Sendable {
     /// The server is asked for all of it, and its answer is kept.
     case reload
     /// Neither used nor kept.
-    case none
+    case off
 }
 
 extension CachingRule: RequestOption {

@@ -41,6 +41,14 @@ struct JSONValueTests {
         }
     }
 
+    @Test("Numbers of Foundation stay what they are: 1 is no truth value, and long ones keep every digit")
+    func foundationNumbers() throws {
+        #expect(try JSONValue(NSNumber(value: 1)) == .int(1))
+        #expect(try JSONValue(NSNumber(value: true)) == .bool(true))
+        #expect(try JSONValue(NSNumber(value: 9_007_199_254_740_993)) == .int(9_007_199_254_740_993))
+        #expect(try JSONValue(NSNumber(value: 0.5)) == .double(0.5))
+    }
+
     @Test("Any JSON is read, looked into and written as it was")
     func reading() throws {
         let text = #"{"a":[1,null,{"b":"x"}],"c":1e300,"d":true,"e":-7}"#

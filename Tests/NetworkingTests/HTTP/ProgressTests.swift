@@ -65,6 +65,10 @@ struct ProgressTests {
         meter.observe(on: queue) { seen.add(-$0.upload.completed) }
         queue.sync {}
         #expect(seen.all == [1_000, -1_000])
+        meter.finish()
+        meter.noteSent(1)
+        queue.sync {}
+        #expect(seen.all == [1_000, -1_000], "it ends with the call")
     }
 
     @Test("The sequence keeps the newest, and ends with the call")

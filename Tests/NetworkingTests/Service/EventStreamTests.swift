@@ -96,9 +96,30 @@ struct EventStreamTests {
             environment: Fixture.environment, authorizedBy: nil, transport: other, clock: clock.networkClock)
         let stream = limited.events(News(), reconnecting: EventReconnection(delay: .seconds(1), maximumFailures: 2))
         let reading = Task { await Fixture.failure { for try await _ in stream {} } }
-        for _ in 0..<2 { _ = await clock.advanceToNextSleeper() }
+        for _ in 0..<3 { _ = await clock.advanceToNextSleeper() }
         #expect(await reading.value as? GeneralRequestError == .cannotConnect)
-        #expect(other.requests.count == 3)
+        #expect(other.requests.count == 4, "one that went well, two that may fail, one too many")
+    }
+
+    @Test(
+        "An id that came without an event is where the next connection goes on, and lasts over connections without ids")
+    func ids() async throws {
+        stub.on(
+            .get, "/v1/news", events("data: a\n\nid: 9\n\nretry: 100\n\n"), events("data: b\n\n"), .status(.noContent))
+        let (data, waits) = try await read(service().events(News()), waits: 2)
+        #expect(data == ["a", "b"] && waits[0] == .milliseconds(100))
+        #expect(stub.requests.map { $0.headers[.lastEventID] } == [nil, "9", "9"])
+    }
+
+    @Test("A reset ends a stream that waits for its next connection")
+    func reset() async throws {
+        stub.on(.get, "/v1/news", events("data: a\n\n"))
+        let service = service()
+        let stream = service.events(News())
+        let reading = Task { await Fixture.failure { for try await _ in stream {} } }
+        await clock.waitForSleepers()
+        await service.reset()
+        #expect((await reading.value as? NetworkError)?.kind == .resetting)
     }
 
     @Test("A cancelled reader stops waiting for the next connection")

@@ -133,11 +133,60 @@ struct CacheTests {
         #expect(service.cached(german) as String? == nil)
     }
 
+    @Test("A cookie is set once: by the answer that brought it, and not by what was kept of it")
+    func cookies() async throws {
+        answers([.cacheControl: "max-age=60", .setCookie: "session=abc"])
+        let jar = CookieJar()
+        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar, cache: cache)
+        try await service.request(Get())
+        #expect(jar.cookies.count == 1)
+        jar.removeAll()
+        try await service.request(Get())
+        #expect(stub.requests.count == 1)
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("A redirect's target is not asked with the conditions of what was kept of its source")
+    func redirect() async throws {
+        answers([.eTag: "\"a\""])
+        let service = service()
+        let _: String = try await service.request(Get())
+        stub.on(nil, "/v1/items", StubAnswer(.found, headers: [.location: "/v1/moved"]))
+        stub.on(nil, "/v1/moved", .text("moved"))
+        #expect(try await service.request(Get()) == "moved")
+        #expect(stub.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"a\"", nil])
+    }
+
+    @Test(
+        "An absurd age is no crash; a 304 that says no-store is the end of what was kept; fields that come twice count")
+    func oddities() async throws {
+        answers([.cacheControl: "max-age=60", "Age": "9223372036854775807", .eTag: "\"a\""])
+        let service = service()
+        let _: String = try await service.request(Get())
+        clock.advance(by: .seconds(5))
+        #expect(service.cached(Get()) == "one")
+        stub.on(nil, nil, StubAnswer(.notModified, headers: [.cacheControl: "no-store"]))
+        #expect(try await service.request(Get()) == "one")
+        #expect(cache.count == 0)
+    }
+
+    @Test("What was asked for before a change is not kept after it")
+    func change() async throws {
+        let manual = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: manual, cache: cache)
+        let old = service.task(Get(), as: .string)
+        await manual.waitForRequests()
+        cache.removeAnswers(from: try #require(URL(string: "https://api.example.com/v1/items")))
+        manual.answer(.ok, "old")
+        _ = try await old.value
+        #expect(cache.count == 0)
+    }
+
     @Test("N-21: a call, an endpoint or a service says how the cache is used")
     func rules() async throws {
         answers([.cacheControl: "max-age=60"])
         let service = service()
-        let _: String = try await service.request(Get(), with: RequestSettings(caching: CachingRule.none))
+        let _: String = try await service.request(Get(), with: RequestSettings(caching: .off))
         #expect(cache.count == 0)
         for _ in 0..<2 { let _: String = try await service.request(Get(), with: RequestSettings(caching: .reload)) }
         #expect(stub.requests.count == 3)

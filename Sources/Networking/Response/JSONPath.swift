@@ -1,0 +1,104 @@
+import Foundation
+
+/// Where a value stands in JSON: `"data.users.0.name"`. A number is an element's place where there is an array.
+///
+/// It is read once, when it is written. A member whose name has a dot is written as its own part: `["data", "a.b"]`.
+public struct JSONPath: Hashable, Sendable {
+    /// The parts, the outermost first.
+    public let parts: [String]
+
+    /// Makes a path of parts.
+    public init(_ parts: [String]) {
+        self.parts = parts
+    }
+}
+
+extension JSONPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, CustomStringConvertible {
+    /// Makes a path of a text whose parts stand between dots.
+    public init(stringLiteral text: String) {
+        self.init(text.split(separator: ".").map(String.init))
+    }
+
+    /// Makes a path of parts.
+    public init(arrayLiteral parts: String...) {
+        self.init(parts)
+    }
+
+    /// The parts with dots between.
+    public var description: String { parts.joined(separator: ".") }
+}
+
+extension JSONValue {
+    /// The value at a path; nil where there is none.
+    public subscript(path: JSONPath) -> JSONValue? {
+        path.parts.reduce(self) { value, part in
+            value?[part] ?? Int(part).flatMap { value?[$0] }
+        }
+    }
+}
+
+extension JSONDecoder {
+    private static let path = CodingUserInfoKey(rawValue: "networking.path")
+
+    /// A decoder with the same settings that reads what stands at a path.
+    func at(_ path: JSONPath) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = dateDecodingStrategy
+        decoder.dataDecodingStrategy = dataDecodingStrategy
+        decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        decoder.keyDecodingStrategy = keyDecodingStrategy
+        decoder.allowsJSON5 = allowsJSON5
+        decoder.userInfo = userInfo
+        if let key = JSONDecoder.path { decoder.userInfo[key] = path }
+        return decoder
+    }
+
+    /// A value at the path that this decoder was made for. The text is parsed once.
+    func decodeLocated<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try decode(Located<Value>.self, from: data).value
+    }
+
+    private struct Located<Value: Decodable>: Decodable {
+        let value: Value
+
+        init(from decoder: any Decoder) throws {
+            let path = JSONDecoder.path.flatMap { decoder.userInfo[$0] as? JSONPath } ?? []
+            let target = try path.parts.reduce(decoder) { try Located.step(to: $1, in: $0) }
+            value = try target.singleValueContainer().decode(Value.self)
+        }
+
+        private static func step(to part: String, in decoder: any Decoder) throws -> any Decoder {
+            let key = Part(stringValue: part)
+            if let index = Int(part), var elements = try? decoder.unkeyedContainer() {
+                guard let count = elements.count, index >= 0, index < count else {
+                    throw missing(Part(intValue: index), decoder)
+                }
+                for _ in 0..<index { _ = try elements.superDecoder() }
+                return try elements.superDecoder()
+            }
+            let members = try decoder.container(keyedBy: Part.self)
+            guard members.contains(key) else { throw missing(key, decoder) }
+            return try members.superDecoder(forKey: key)
+        }
+
+        private static func missing(_ part: Part, _ decoder: any Decoder) -> DecodingError {
+            .keyNotFound(
+                part, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is nothing"))
+        }
+    }
+
+    private struct Part: CodingKey {
+        let stringValue: String
+        let intValue: Int?
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+            intValue = nil
+        }
+
+        init(intValue: Int) {
+            self.intValue = intValue
+            stringValue = "\(intValue)"
+        }
+    }
+}

@@ -1,0 +1,128 @@
+public import Foundation
+
+extension ResponseConverter where Value: Decodable {
+    /// The body decoded from JSON. An empty body is an error; say `as: .optional(…)` where it may be.
+    ///
+    /// - Parameters:
+    ///   - type: The type to read, where it is not known from the context.
+    ///   - decoder: The decoder; by default one with Foundation's settings.
+    public static func json(
+        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+    ) -> ResponseConverter {
+        ResponseConverter { try decoder.decode(type, from: $0.nonEmpty()) }
+            .located { path in
+                let decoder = decoder.at(path)
+                return ResponseConverter { try decoder.decodeLocated(type, from: $0.nonEmpty()) }
+            }
+            .asking(.json)
+    }
+}
+
+extension ResponseConverter {
+    /// What another converter reads of the value at a path: `.keyPath("data.user", .json())`.
+    ///
+    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it.
+    public static func keyPath(_ path: JSONPath, _ converter: ResponseConverter) -> ResponseConverter {
+        if let located = converter.reading(at: path) { return located }
+        return .transformingJSON(
+            { json in
+                guard let value = json[path] else { throw UndecodableBody("\"\(path)\" is missing") }
+                return value
+            }, converter)
+    }
+
+    /// What another converter reads of the JSON that a closure makes of the body's; nil from it is an error.
+    public static func transformingJSON(
+        _ transform: @escaping @Sendable (JSONValue) throws -> JSONValue?, _ converter: ResponseConverter
+    ) -> ResponseConverter {
+        converter.after { response in
+            guard let value = try transform(response.json()) else {
+                throw UndecodableBody("the body's JSON was turned into nothing")
+            }
+            var changed = response
+            changed.content = .data(try JSONEncoder().encode(value))
+            return changed
+        }
+        .asking(.json)
+    }
+
+    /// The same, with a value in the place of one that cannot be read.
+    public func or(_ fallback: Value) -> ResponseConverter {
+        recovering { _ in fallback }
+    }
+}
+
+extension ResponseConverter {
+    /// The elements of a JSON array that can be read; those that cannot are left out.
+    public static func tolerantArray<Element: Decodable & Sendable>(
+        of type: Element.Type = Element.self, decoder: JSONDecoder = JSONDecoder()
+    ) -> ResponseConverter where Value == [Element] {
+        ResponseConverter<[Tolerant<Element>]>.json(decoder: decoder).map { $0.compactMap(\.value) }
+    }
+}
+
+/// An element that may be anything, and is nil where it is not what was wanted.
+private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
+    let value: Element?
+
+    init(from decoder: any Decoder) {
+        value = try? decoder.singleValueContainer().decode(Element.self)
+    }
+}
+
+extension ResponseConverter where Value == [String: any Sendable] {
+    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these; null members
+    /// are left out. Another root than an object is an error.
+    public static var jsonObject: ResponseConverter {
+        ResponseConverter<JSONValue>.json().map { value in
+            guard let object = value.untyped as? [String: any Sendable] else {
+                throw UndecodableBody("the body is JSON, but its root is no object")
+            }
+            return object
+        }
+    }
+}
+
+extension ResponseConverter where Value == [any Sendable] {
+    /// The body as a JSON array whose elements are as those of ``jsonObject``. Another root than an array is an error.
+    public static var jsonArray: ResponseConverter {
+        ResponseConverter<JSONValue>.json().map { value in
+            guard let array = value.untyped as? [any Sendable] else {
+                throw UndecodableBody("the body is JSON, but its root is no array")
+            }
+            return array
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// JSON is what can be read.
+    static let json: HTTPHeaders = [HTTPHeader.accept(.json)]
+}
+
+extension HTTPResponse {
+    /// What a converter reads of the response, at once; for one that is kept, or in a validator or handler.
+    ///
+    /// - Throws: ``NetworkError/Kind/undecodableBody``, also for a converter that pulls.
+    public func read<Value: Sendable>(as converter: ResponseConverter<Value>) throws -> Value {
+        do {
+            if let value = try converter.convertNow(self) { return value }
+            throw UndecodableBody("the converter pulls, and the body is there already")
+        } catch let error as NetworkError {
+            throw error.completed(request: request, response: self)
+        } catch {
+            throw NetworkError(
+                .undecodableBody, reason: UndecodableBody.words(error, headers.contentType), request: request,
+                response: self, underlying: error)
+        }
+    }
+
+    func nonEmpty() throws -> Data {
+        guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
+        return data
+    }
+
+    fileprivate func json() throws -> JSONValue {
+        try JSONDecoder().decode(JSONValue.self, from: nonEmpty())
+    }
+}
