@@ -31,10 +31,10 @@ public struct AdHocEndpoint: Endpoint {
     public private(set) var options = RequestOptions()
     /// Settings.
     public private(set) var settings = RequestSettings()
-    private var statusErrors: @Sendable (HTTPStatus) -> (any Error)? = { _ in nil }
+    private var statusErrors: [HTTPStatus: any Error] = [:]
 
     /// Makes a call to a path below the environment's URL.
-    public init(_ method: HTTPMethod = .get, _ path: EndpointPath) {
+    public init(_ method: HTTPMethod, _ path: EndpointPath) {
         self.method = method
         self.path = path
         baseURL = NetworkEnvironment.noBaseURL
@@ -57,7 +57,7 @@ public struct AdHocEndpoint: Endpoint {
     }
 
     /// The error that a status means for this call.
-    public func error(for status: HTTPStatus) -> (any Error)? { statusErrors(status) }
+    public func error(for status: HTTPStatus) -> (any Error)? { statusErrors[status] }
 
     private func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
         var copy = self
@@ -119,9 +119,9 @@ public struct AdHocEndpoint: Endpoint {
         settings(RequestSettings(timeouts: RequestTimeouts(idle: idle, connect: connect, total: total)))
     }
 
-    /// The call whose refusals mean something: `.mapping { $0 == .notFound ? NoSuchUser() : nil }`.
-    public func mapping(_ error: @escaping @Sendable (HTTPStatus) -> (any Error)?) -> AdHocEndpoint {
-        with { $0.statusErrors = error }
+    /// The call whose refusals mean something: `.errors([.notFound: NoSuchUser()])`.
+    public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {
+        with { $0.statusErrors.merge(errors) { $1 } }
     }
 }
 
@@ -142,8 +142,8 @@ extension Endpoint where Self == AdHocEndpoint {
     /// Any method.
     public static func call(_ method: HTTPMethod, _ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(method, path) }
     /// A call to a URL, whatever the environment's is.
-    public static func url(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
-    /// A call to a URL in text.
+    public static func at(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
+    /// A call to a URL in text, whatever the environment's is.
     public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint {
         AdHocEndpoint(method, url: url)
     }

@@ -53,10 +53,4 @@ extension URL {
     fileprivate var trimmedPath: String {
         path(percentEncoded: true).trimmingCharacters(in: CharacterSet(charactersIn: "/"))
     }
-
-    /// For messages: neither query nor user and password.
-    fileprivate var withoutSecrets: String {
-        let address = absoluteString.prefix { $0 != "?" && $0 != "#" }
-        return String(address.split(separator: "@", omittingEmptySubsequences: false).last ?? address)
-    }
 }

@@ -54,7 +54,8 @@ extension TypedEndpoint where Value: Decodable {
 
 extension TypedEndpoint where Value == Void {
     /// Reads nothing.
-    public func converter(decoder: JSONDecoder) -> ResponseConverter<Void> { .void }
+    // Not `ResponseConverter<Void>`: an endpoint's own `Value` would be taken for that.
+    public func converter(decoder: JSONDecoder) -> ResponseConverter<Value> { .void }
 }
 
 extension TypedEndpoint {

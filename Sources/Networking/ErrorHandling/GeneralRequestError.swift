@@ -18,6 +18,24 @@ public enum GeneralRequestError: Error, Hashable, Sendable {
     case cancelled
 }
 
+extension GeneralRequestError: CustomNSError {
+    /// `Networking.GeneralRequestError`, for whoever sees the error as an `NSError`.
+    public static var errorDomain: String { "Networking.GeneralRequestError" }
+
+    /// The status or the code of Foundation's that says the same: 401, -1009.
+    public var errorCode: Int {
+        switch self {
+        case .noInternetConnection: URLError.Code.notConnectedToInternet.rawValue
+        case .cannotConnect: URLError.Code.cannotConnectToHost.rawValue
+        case .timedOut: URLError.Code.timedOut.rawValue
+        case .noAuth: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .cancelled: URLError.Code.cancelled.rawValue
+        }
+    }
+}
+
 extension GeneralRequestError: LocalizedError {
     /// The failure in words.
     public var errorDescription: String? {
@@ -29,6 +47,16 @@ extension GeneralRequestError: LocalizedError {
         case .forbidden: "Access is denied."
         case .notFound: "Nothing was found."
         case .cancelled: "The request was cancelled."
+        }
+    }
+
+    /// What may help, where something does.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .noInternetConnection: "Connect to a network and try again."
+        case .cannotConnect, .timedOut: "Try again."
+        case .noAuth: "Log in and try again."
+        case .forbidden, .notFound, .cancelled: nil
         }
     }
 }

@@ -51,11 +51,6 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
         return request.map { "\($0): \(text)" } ?? text
     }
 
-    /// The reason alone: `503 Service Unavailable`.
-    var cause: String {
-        reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
-    }
-
     /// The same line.
     public var errorDescription: String? { description }
 }

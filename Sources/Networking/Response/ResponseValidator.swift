@@ -52,6 +52,38 @@ extension ResponseValidator {
         self.status { $0 == status }
     }
 
+    /// Accepts answers that have these fields with these values, whatever else they have.
+    public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
+        ResponseValidator { response in
+            let lacking = fields.first { !response.headers.values(for: $0.name).contains($0.value) }
+            return lacking.map { .invalid("the answer's \($0.name) is not what it should be") } ?? .valid
+        }
+    }
+
+    /// Accepts answers that have exactly these fields with these values.
+    public static func headers(matching fields: HTTPHeaders) -> ResponseValidator {
+        ResponseValidator { response in
+            let differing = Set(response.headers).symmetricDifference(Set(fields)).map(\.name.rawValue).sorted().first
+            return differing.map { .invalid("the answer's fields are not those wanted: \($0)") } ?? .valid
+        }
+    }
+
+    /// Accepts answers that have none of these fields with these values.
+    public static func headers(lacking fields: HTTPHeaders) -> ResponseValidator {
+        ResponseValidator { response in
+            let present = fields.first { response.headers.values(for: $0.name).contains($0.value) }
+            return present.map { .invalid("the answer's \($0.name) is what it should not be") } ?? .valid
+        }
+    }
+
+    /// Accepts answers that have fields of all of these names.
+    public static func headers(named names: HTTPHeaderName...) -> ResponseValidator {
+        ResponseValidator { response in
+            let lacking = names.first { !response.headers.contains($0) }
+            return lacking.map { .invalid("the answer has no \($0)") } ?? .valid
+        }
+    }
+
     private static func status(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) -> ResponseValidator {
         ResponseValidator { response in
             accepts(response.status) ? .valid : .failure(NetworkError(.unacceptableStatus))

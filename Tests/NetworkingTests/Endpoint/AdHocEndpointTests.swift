@@ -1,0 +1,108 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Calls without an enumeration")
+struct AdHocEndpointTests {
+    private let stub = StubTransport { _ in .json(User(id: "7")) }
+
+    private var service: NetworkService {
+        NetworkService(
+            environment: Fixture.environment, transport: stub, requestAdaptingService: RequestAdaptingService())
+    }
+
+    @Test(
+        "I-03, N-10, P-01, P-02: a call is made where it is needed, from method and path on, and decides itself what it carries"
+    )
+    func fluent() async throws {
+        let id = "a/b"
+        let user: User = try await service.request(
+            .get("users/\(id)").query(["page": 1]).query("q", "x & y").query("left", nil as Int?)
+                .header("X-A", "1").headers(["X-A": "2", "X-B": "3"], .oldWins))
+        #expect(user == User(id: "7"))
+        #expect(stub.requests[0].url.absoluteString == "https://api.example.com/v1/users/a%2Fb?page=1&q=x%20%26%20y")
+        #expect(stub.requests[0].headers["X-A"] == "1" && stub.requests[0].headers["X-B"] == "3")
+        try await service.request(.post("users").body(.json(["id": "8"])).idempotent(.value("key")))
+        #expect(stub.requests[1].method == .post && stub.requests[1].headers[.idempotencyKey] == "key")
+        try await service.request(.post("users").parameters(.form(["a": "b"])))
+        #expect(stub.requests[2].body.data == Data("a=b".utf8))
+        for (call, method) in [
+            (AdHocEndpoint.put("x"), HTTPMethod.put), (.patch("x"), .patch), (.delete("x"), .delete),
+            (.head("x"), .head),
+            (.call("PURGE", "x"), "PURGE"),
+        ] {
+            try await service.request(call)
+            #expect(stub.requests.last?.method == method)
+        }
+    }
+
+    @Test("I-05: nothing said is GET; every method can be had, and any token")
+    func methods() async throws {
+        try await service.request(AdHocEndpoint(.get, "x"))
+        #expect(stub.requests[0].method == .get)
+    }
+
+    @Test(
+        "I-04: a URL or a text of one goes where it says; one that is none is an error of the call, delivered like any other"
+    )
+    func urls() async throws {
+        let url = try #require(URL(string: "https://other.example/a?b=c"))
+        try await service.request(.at(url).query(["d": 1]))
+        try await service.request(.url("https://other.example/text"))
+        #expect(
+            stub.requests.map(\.url.absoluteString) == [
+                "https://other.example/a?b=c&d=1", "https://other.example/text",
+            ])
+        for text in ["http://[", "ftp://a.example/x", "localhost:8080/x"] {
+            let error = await Fixture.failure { try await service.request(.url(text)) } as? NetworkError
+            #expect(error?.kind == .invalidRequest, "\(text)")
+        }
+        let error = await withCheckedContinuation { continuation in
+            service.request(
+                for: .url("http://[?secret"), with: RequestSettings(callbackQueue: .global()), success: {},
+                failure: { continuation.resume(returning: $0) })
+        }
+        #expect("\(error)" == "path: \"http://[\" is no URL (AdHocEndpoint)")
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")
+    func defaultService() async throws {
+        enum App { static let service = NetworkService(transport: StubTransport { _ in .status(.noContent) }) }
+        try await App.service.request(.url("https://a.example"))
+        let error = await Fixture.failure { try await App.service.request(.get("users")) } as? NetworkError
+        #expect(error?.kind == .invalidRequest && error?.description.contains("base URL") == true)
+    }
+
+    @Test("Validators, timeouts, retries, errors, options and authorization are the call's own")
+    func settings() async throws {
+        let refusing = StubTransport { _ in .status(.notFound) }
+        let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("u") }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: refusing)
+        try await service.request(.get("x").validated(by: .none))
+        let mapped = await Fixture.failure {
+            try await service.request(.get("x").errors([.notFound: UserError.taken]).authorized())
+        }
+        #expect(mapped as? UserError == .taken)
+        #expect(refusing.requests[1].headers.authorization == .bearer("t"))
+        _ = await Fixture.failure {
+            try await service.request(
+                .get("x").retrying(RetryPolicy(retries: 2, on: .any)).timeouts(idle: .seconds(7))
+                    .option(RequestPriority.self, .high))
+        }
+        #expect(refusing.requests.count == 5)
+        #expect(refusing.requests[4].timeouts.idle == .seconds(7))
+        #expect(refusing.requests[4][option: RequestPriority.self] == .high)
+    }
+
+    @Test("It is a value: a changed copy leaves the first one as it was")
+    func value() {
+        let first = AdHocEndpoint(.get, "x").query(["a": 1])
+        let second = first.query(["a": 2, "b": 3]).header("X", "y")
+        #expect(first.query.percentEncoded == "a=1" && first.headers.isEmpty)
+        #expect(second.query.percentEncoded == "a=2&b=3")
+        #expect(second.query(["c": 4], .replaceAll).query.percentEncoded == "c=4")
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Typed endpoints and what servers say")
+struct TypedEndpointTests {
+    private struct Grant: Codable, Equatable { let token: String }
+    private struct LoginError: Codable, Equatable, LocalizedError {
+        let message: String
+        var errorDescription: String? { message }
+    }
+
+    private struct LogIn: TypedEndpoint {
+        typealias Value = Grant
+        typealias ServerError = LoginError
+        var path: EndpointPath { "login" }
+        var method: HTTPMethod { .post }
+        var ownError: (@Sendable (HTTPStatus) -> (any Error)?)?
+        var problemError: (@Sendable (ProblemDetails) -> (any Error)?)?
+        func error(for status: HTTPStatus) -> (any Error)? { ownError?(status) }
+        func error(for problem: ProblemDetails) -> (any Error)? { problemError?(problem) }
+    }
+
+    private struct Call<Value: Decodable & Sendable, ServerError: Decodable & Sendable>: TypedEndpoint {
+        var path: EndpointPath { "call" }
+    }
+
+    private struct Remove: TypedEndpoint {
+        typealias Value = Void
+        var path: EndpointPath { "remove" }
+    }
+
+    private func service(_ answer: StubAnswer, handlers: [any ErrorHandler] = []) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, transport: StubTransport { _ in answer },
+            handlers: handlers)
+    }
+
+    @Test("N-09, N-16: a typed endpoint needs no type at the call, in every form of it")
+    func forms() async throws {
+        let service = service(.json(Grant(token: "t")))
+        let grant = try await service.request(LogIn())
+        #expect(grant == Grant(token: "t"))
+        #expect(try await service.response(LogIn()).status == .ok)
+        #expect(try await service.task(LogIn()).value == grant)
+        let token = await withCheckedContinuation { continuation in
+            service.request(
+                for: LogIn(), with: RequestSettings(callbackQueue: .global()),
+                success: { continuation.resume(returning: $0.token) },
+                failure: { _ in continuation.resume(returning: "") })
+        }
+        #expect(token == "t")
+        try await service.request(Remove())
+        try await service.request(LogIn())
+    }
+
+    @Test("N-23, P-11: the error carries what the server says beside status, headers and request")
+    func serverFailure() async throws {
+        let answer = StubAnswer(
+            .unprocessableContent, headers: ["X-Trace": "7"],
+            body: try JSONEncoder().encode(LoginError(message: "too short")))
+        do {
+            _ = try await service(answer).request(LogIn())
+            #expect(Bool(false), "it was taken")
+        } catch let error as ServerFailure<LoginError> {
+            #expect(error.serverError == LoginError(message: "too short"))
+            #expect(error.status == .unprocessableContent && error.headers["X-Trace"] == "7")
+            #expect(error.request?.method == .post && error.response?.data.isEmpty == false)
+            #expect(error.localizedDescription == "too short")
+            #expect(error.description == "POST api.example.com/v1/login: 422 Unprocessable Content (LoginError)")
+        }
+    }
+
+    @Test(
+        "U13: the order is the endpoint's own error, the server's, the general case; a body that is neither hides nothing"
+    )
+    func order() async throws {
+        let body = StubAnswer(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
+        let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
+        let first = await Fixture.failure { _ = try await service(body).request(own) }
+        #expect(first as? UserError == .taken)
+        let second = await Fixture.failure { _ = try await service(body).request(LogIn()) }
+        #expect(second is ServerFailure<LoginError>)
+        let third = await Fixture.failure { _ = try await service(.status(.notFound)).request(LogIn()) }
+        #expect(third as? GeneralRequestError == .notFound)
+        let fourth = await Fixture.failure {
+            _ = try await service(.text("<html>", status: .badGateway)).request(LogIn())
+        }
+        #expect((fourth as? NetworkError)?.status == .badGateway)
+        let raw = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in body })
+        let fifth = await Fixture.failure { try await raw.request(LogIn()) }
+        #expect((fifth as? NetworkError)?.status == .notFound, "without handlers the raw error is thrown")
+    }
+
+    @Test("N-24: String and optionals are server errors, too; an empty body is nil")
+    func simpleServerErrors() async throws {
+        let text = await Fixture.failure {
+            try await service(.text("no", status: .conflict)).request(Call<User, String>())
+        }
+        #expect((text as? ServerFailure<String>)?.serverError == "no")
+        let none = await Fixture.failure {
+            _ = try await service(.status(.conflict)).request(Call<User, LoginError?>())
+        }
+        #expect(none is ServerFailure<LoginError?> && (none as? ServerFailure<LoginError?>)?.serverError == nil)
+    }
+
+    @Test("N-28: empty answers and status answers")
+    func readyAnswers() async throws {
+        _ = try await service(.status(.noContent)).request(Call<EmptyAnswer, NoServerError>())
+        _ = try await service(.text("anything")).request(Call<EmptyAnswer, NoServerError>())
+        for body in [#"{"code":7}"#, #"{"statusCode":"7"}"#, #"{"code":null,"status":7}"#] {
+            let answer = try await service(.json(text: body)).request(Call<StatusAnswer, NoServerError>())
+            #expect(answer.status == HTTPStatus(7))
+        }
+        let error = await Fixture.failure {
+            _ = try await service(.json(text: "{}")).request(Call<StatusAnswer, NoServerError>())
+        }
+        #expect((error as? NetworkError)?.kind == .undecodableBody)
+    }
+
+    @Test("N-27: what a body is read as is decided by type: data, text, nothing, and JSON for the rest")
+    func byType() async throws {
+        #expect(try await service(.text("é")).request(Call<String, NoServerError>()) == "é")
+        #expect(try await service(.text("é")).request(Call<Data, NoServerError>()) == Data("é".utf8))
+        #expect(try await service(.status(.noContent)).request(Call<String, NoServerError>()) == "")
+        #expect(try await service(.status(.noContent)).request(Call<User?, NoServerError>()) == nil)
+        let error = await Fixture.failure {
+            _ = try await service(.status(.noContent)).request(Call<User, NoServerError>())
+        }
+        #expect((error as? NetworkError)?.description.contains("the body is empty") == true)
+    }
+
+    @Test("Problem details are read with their own members, offered to the endpoint and to handlers")
+    func problems() async throws {
+        let json = """
+            {"type":"https://a.example/out-of-credit","title":"Out of credit","status":403,"detail":"30 are too few",
+             "instance":"/account/12","balance":30,"accounts":["/a","/b"]}
+            """
+        let answer = StubAnswer(
+            .forbidden, headers: [.contentType: "application/problem+json"], body: Data(json.utf8))
+        let seen = Box<[ProblemDetails?]>([])
+        let watching = ClosureHandler { failure in
+            seen.change { $0.append(failure.problem) }
+            return .next(failure.error)
+        }
+        let call = LogIn(problemError: { $0.type.hasSuffix("out-of-credit") ? UserError.cloudy : nil })
+        let error = await Fixture.failure { _ = try await service(answer, handlers: [watching]).request(call) }
+        #expect(error as? UserError == .cloudy)
+        let problem = try #require(seen.value.first ?? nil)
+        #expect(problem.title == "Out of credit" && problem.status == .forbidden && problem.instance == "/account/12")
+        #expect(problem.detail == "30 are too few")
+        #expect(problem.extensions == ["balance": 30, "accounts": ["/a", "/b"]])
+        struct Credit: Decodable { let balance: Int }
+        #expect(try problem.extensions(as: Credit.self).balance == 30)
+    }
+
+    @Test(
+        "A broken problem body never hides the status",
+        arguments: ["", "{", "[]", "7", #"{"status":"x","title":7}"#, "\u{FEFF}{}"])
+    func brokenProblem(text: String) async throws {
+        let answer = StubAnswer(
+            .notFound, headers: [.contentType: "application/problem+json"], body: Data(text.utf8))
+        let error = await Fixture.failure {
+            try await service(answer).request(LogIn(problemError: { $0.title == nil ? nil : UserError.cloudy }))
+        }
+        #expect(error as? GeneralRequestError == .notFound)
+    }
+
+    @Test("N-18, N-25: decoders of call, endpoint and service also read the server's error; statuses know their class")
+    func decoders() async throws {
+        struct Dated: Decodable, Equatable { let at: Date }
+        struct Refused: TypedEndpoint {
+            typealias Value = EmptyAnswer
+            typealias ServerError = Dated
+            var path: EndpointPath { "x" }
+        }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            transport: StubTransport { _ in .json(text: #"{"at":7}"#, status: .conflict) },
+            settings: RequestSettings(decoder: decoder))
+        let error = await Fixture.failure { try await service.request(Refused()) } as? ServerFailure<Dated>
+        #expect(error?.serverError == Dated(at: Date(timeIntervalSince1970: 7)))
+        #expect(error?.status?.isClientError == true && error?.status?.isSuccessful == false)
+    }
+
+    @Test("N-34: a retry can be chosen by the type of what the server says")
+    func retryByServerError() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .json(LoginError(message: "busy"), status: .conflict), .json(Grant(token: "t")))
+        let policy = RetryPolicy(retries: 1, on: .serverError(LoginError.self), repeatsUnsafeRequests: true)
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: policy), transport: stub)
+        #expect(try await service.request(LogIn()) == Grant(token: "t"))
+        let other = StubTransport { _ in .text("busy", status: .conflict) }
+        let impatient = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: policy), transport: other
+        )
+        _ = await Fixture.failure { try await impatient.request(LogIn()) }
+        #expect(other.requests.count == 1)
+    }
+}
+
+/// A handler made of a closure.
+struct ClosureHandler: ErrorHandler {
+    let action: @Sendable (RequestFailure) async -> ErrorHandlingResult
+    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { await action(failure) }
+}

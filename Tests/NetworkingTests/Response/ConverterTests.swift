@@ -1,0 +1,186 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Converters")
+struct ConverterTests {
+    private struct Item: Codable, Equatable, Sendable { let n: Int }
+
+    private func response(_ text: String, _ type: String? = "application/json") throws -> HTTPResponse {
+        try response(Data(text.utf8), type)
+    }
+
+    private func response(_ data: Data, _ type: String? = "application/json") throws -> HTTPResponse {
+        HTTPResponse(
+            .ok, headers: type.map { [.contentType: $0] } ?? [:], content: .data(data),
+            to: HTTPRequest(.get, try #require(URL(string: "https://a.example"))))
+    }
+
+    @Test("N-30: a key path picks a child, also of an array, and names what is missing")
+    func keyPath() async throws {
+        let response = try response(#"{"data":{"users":[{"n":1},{"n":2}],"a.b":{"n":3}}}"#)
+        #expect(try response.read(as: .keyPath("data.users", .json([Item].self))) == [Item(n: 1), Item(n: 2)])
+        #expect(try response.read(as: .keyPath("data.users.1", .json(Item.self))) == Item(n: 2))
+        #expect(try response.read(as: .keyPath(["data", "a.b"], .json(Item.self))) == Item(n: 3))
+        #expect(try response.read(as: .keyPath("data", .keyPath("users.0.n", .json(Int.self)))) == 1)
+        let number = ResponseConverter.json(Item.self).map(\.n)
+        #expect(try response.read(as: .keyPath("data.users.0", number)) == 1)
+        #expect(try response.read(as: .keyPath("data.users.0", .automatic() as ResponseConverter<Item>)) == Item(n: 1))
+        for (path, words) in [
+            ("data.nobody", "\"data.nobody\" is missing"), ("data.users.7.n", "\"data.users[7]\" is missing"),
+            ("data.users.x", "\"data.users\" is no object"), ("data.users.0.n.x", "\"data.users[0].n\" is no object"),
+        ] as [(JSONPath, String)] {
+            let error = #expect(throws: NetworkError.self) { try response.read(as: .keyPath(path, .json(Int.self))) }
+            #expect(error?.reason == words)
+        }
+    }
+
+    @Test("A key path keeps the decoder's settings, and where a converter is none of JSON the child is handed to it")
+    func keyPathSettings() throws {
+        struct Dated: Decodable { let madeAt: Date }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .secondsSince1970
+        let response = try response(#"{"a":{"made_at":7,"b":"x"}}"#)
+        #expect(
+            try response.read(as: .keyPath("a", .json(Dated.self, decoder: decoder))).madeAt
+                == Date(timeIntervalSince1970: 7))
+        #expect(
+            try response.read(as: .keyPath("a.madeAt", .json(Date.self, decoder: decoder)))
+                == Date(timeIntervalSince1970: 7))
+        #expect(try response.read(as: .keyPath("a.b", .data)) == Data(#""x""#.utf8))
+    }
+
+    @Test(
+        "N-29, N-31: a closure turns the body's JSON into another; nil from it is an error; success and error have their own"
+    )
+    func transforming() async throws {
+        let wrap = ResponseConverter.transformingJSON({ ["n": $0["m"] ?? .null] }, .json(Item.self))
+        #expect(try response(#"{"m":4}"#).read(as: wrap) == Item(n: 4))
+        let none = ResponseConverter.transformingJSON({ _ in nil }, .json(Item.self))
+        let error = #expect(throws: NetworkError.self) { try response("{}").read(as: none) }
+        #expect(error?.reason?.contains("turned into nothing") == true)
+        struct Refused: Decodable { let why: String }
+        struct Get: TypedEndpoint {
+            typealias Value = Item
+            typealias ServerError = Refused
+            var path: EndpointPath { "x" }
+            func converter(decoder: JSONDecoder) -> ResponseConverter<Item> {
+                .keyPath("data", .json(decoder: decoder))
+            }
+            func errorConverter(decoder: JSONDecoder) -> ResponseConverter<Refused> {
+                .keyPath("error", .json(decoder: decoder))
+            }
+        }
+        let stub = StubTransport()
+        stub.on(nil, nil, .json(text: #"{"data":{"n":1}}"#), .json(text: #"{"error":{"why":"no"}}"#, status: .conflict))
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        #expect(try await service.request(Get()) == Item(n: 1))
+        let failure = await Fixture.failure { try await service.request(Get()) } as? ServerFailure<Refused>
+        #expect(failure?.serverError.why == "no")
+    }
+
+    @Test("A value in the place of one that cannot be read, and arrays that leave out what cannot")
+    func tolerant() throws {
+        #expect(try response("{").read(as: .json(Item.self).or(Item(n: 0))) == Item(n: 0))
+        #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).or(9))) == 9)
+        let mixed = try response(#"[{"n":1},{"n":"x"},null,7,{"n":2}]"#)
+        #expect(try mixed.read(as: .tolerantArray(of: Item.self)) == [Item(n: 1), Item(n: 2)])
+        #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(of: Item.self)) }
+    }
+
+    @Test(
+        "I-29: a response is read as text, object, array or values, by type or by converter; the wrong root is an error"
+    )
+    func reading() throws {
+        let object = try response(#"{"a":1,"b":null,"c":[1,null,"x"]}"#)
+        let members = try object.read(as: .jsonObject)
+        #expect(members["a"] as? Int == 1 && members["b"] == nil)
+        #expect((members["c"] as? [any Sendable])?.count == 3, "null keeps its place in an array")
+        #expect(try response("[1,2]").read(as: .jsonArray).compactMap { $0 as? Int } == [1, 2])
+        #expect(try object.read(as: .string).hasPrefix("{"))
+        #expect(try response("[{\"n\":1}]").read(as: .json([Item].self)) == [Item(n: 1)])
+        for text in ["[1]", "7", ""] {
+            #expect(throws: NetworkError.self) { try response(text).read(as: .jsonObject) }
+        }
+        #expect(throws: NetworkError.self) { try object.read(as: .jsonArray) }
+        #expect(throws: NetworkError.self) { try object.read(as: .stream) }
+    }
+
+    @Test(
+        "I-30, I-31: decoders of one's own are closures, after JSON or after text, for one value or for each of an array"
+    )
+    func ownDecoders() throws {
+        let count = ResponseConverter<Int> { $0.data.count }
+        #expect(try response("abc").read(as: count) == 3)
+        let afterText = ResponseConverter.string.map { $0.split(separator: ",").count }
+        #expect(try response("a,b", "text/plain").read(as: afterText) == 2)
+        @Sendable func single(_ value: any Sendable) throws -> Int {
+            guard let value = value as? Int else { throw UserError.taken }
+            return value * 2
+        }
+        let each = ResponseConverter.jsonArray.map { try $0.map(single) }
+        #expect(try response("[1,2]").read(as: each) == [2, 4])
+        let error = #expect(throws: NetworkError.self) { try response("[1,\"x\"]").read(as: each) }
+        #expect(error?.underlying as? UserError == .taken)
+    }
+
+    @Test("N-26, R-35: a decoding error tells the place and what was wrong, keeps itself, and tells no value")
+    func decodingErrors() throws {
+        struct Deep: Decodable { let list: [Item] }
+        for (text, words) in [
+            (#"{"list":[{"n":1},{}]}"#, "\"list[1].n\" is missing"),
+            (#"{"list":[{"n":"secret"}]}"#, "\"list[0].n\" is no Int"),
+            (#"{"list":[{"n":null}]}"#, "\"list[0].n\" is null"), (#"{"list":7}"#, "\"list\" is no array"),
+            ("<html>", "the body is no JSON"),
+        ] {
+            let error = #expect(throws: NetworkError.self) { try response(text).read(as: .json(Deep.self)) }
+            #expect(error?.reason?.hasPrefix(words) == true, "\(error?.reason ?? "")")
+            #expect(error?.underlying is DecodingError)
+            #expect(error?.description.contains("secret") == false)
+        }
+    }
+
+    @Test(
+        "Accept is what the converter reads, unless somebody says otherwise; only what somebody said is held against the answer"
+    )
+    func accept() async throws {
+        let stub = StubTransport { _ in
+            StubAnswer(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
+        }
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let user: User = try await service.request(.get("x"))
+        #expect(user == User(id: "7"))
+        let _: String = try await service.request(.get("x"))
+        #expect(stub.requests.map { $0.headers[.accept] } == ["application/json", nil])
+        let error = await Fixture.failure {
+            let _: User = try await service.request(.get("x").header(.accept, "application/json"))
+        }
+        #expect((error as? NetworkError)?.kind == .unacceptableMediaType)
+        let own = ResponseConverter<Int> { $0.data.count }.asking([.accept: "image/png", "X-Version": "2"])
+        _ = try await service.request(.get("x").header("X-Version", "1"), as: own)
+        #expect(stub.requests[3].headers[.accept] == "image/png" && stub.requests[3].headers["X-Version"] == "1")
+    }
+
+    @Test("Hostile bodies end in errors, in bounded time")
+    func hostile() throws {
+        let bodies = [
+            Data(repeating: UInt8(ascii: "["), count: 100 << 20),
+            Data((String(repeating: #"{"a":"#, count: 100_000) + "1").utf8),
+            Data("[1e999999,-1e999999]".utf8), Data(("[" + String(repeating: "9", count: 1_000_000) + "]").utf8),
+            Data([0x22, 0xFF, 0xFE, 0x22]), Data([0xEF, 0xBB, 0xBF]) + Data("[".utf8), Data([0xFF, 0xFE, 0x5B, 0x00]),
+            Data("\"\\ud800\"".utf8), Data([0]), Data("nul".utf8),
+        ]
+        let start = ContinuousClock.now
+        for body in bodies {
+            let response = try response(body)
+            #expect(throws: NetworkError.self) { try response.read(as: .json([Int].self)) }
+            #expect(throws: NetworkError.self) { try response.read(as: .keyPath("a.a.a", .json(Int.self))) }
+            #expect(throws: NetworkError.self) { try response.read(as: .jsonObject) }
+            #expect(response.problem == nil)
+        }
+        #expect(ContinuousClock.now - start < .seconds(50))
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Validators")
+struct ValidatorTests {
+    private func failure(_ validators: [ResponseValidator], _ answer: StubAnswer) async -> NetworkError? {
+        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in answer })
+        return await Fixture.failure {
+            try await service.request(UserEndpoint.open, with: RequestSettings(validators: validators))
+        } as? NetworkError
+    }
+
+    @Test("I-32: a status, a range or a set of them; the error tells the status")
+    func statuses() async {
+        let teapot = StubAnswer(HTTPStatus(418))
+        #expect(await failure([.status(HTTPStatus(418))], teapot) == nil)
+        #expect(await failure([.status(400..<500)], teapot) == nil)
+        #expect(await failure([.status([.ok, HTTPStatus(418)])], teapot) == nil)
+        let error = await failure([.status(.ok)], teapot)
+        #expect(error?.kind == .unacceptableStatus && error?.status == HTTPStatus(418))
+        #expect(error?.description.contains("418") == true)
+    }
+
+    @Test("I-33, a defect of iONess: fields that an answer must have, must be, and must not have")
+    func headers() async {
+        let answer = StubAnswer(.ok, headers: ["A": "1", "B": "2"])
+        #expect(await failure([.headers(containing: ["a": "1"])], answer) == nil)
+        #expect(await failure([.headers(containing: ["A": "2"])], answer)?.kind == .invalidResponse)
+        #expect(await failure([.headers(matching: ["B": "2", "A": "1"])], answer) == nil)
+        #expect(await failure([.headers(matching: ["A": "1"])], answer)?.description.contains("B") == true)
+        #expect(await failure([.headers(lacking: ["A": "2", "C": "1"])], answer) == nil)
+        #expect(await failure([.headers(lacking: ["A": "1"])], answer)?.kind == .invalidResponse)
+        #expect(await failure([.headers(named: "A", "B")], answer) == nil)
+        #expect(await failure([.headers(named: "C")], answer)?.description.contains("no C") == true)
+    }
+
+    @Test("I-34, I-35: validators of one's own run in order, the first that says no ends it with its reason")
+    func own() async {
+        let asked = Box(0)
+        let counting = ResponseValidator { _ in
+            asked.change { $0 += 1 }
+            return .valid
+        }
+        let answer = StubAnswer(.ok)
+        let error = await failure([counting, ResponseValidator { _ in .invalid("too blue") }, counting], answer)
+        #expect(error?.description.contains("too blue") == true && asked.value == 1)
+        #expect(
+            await failure([ResponseValidator { _ in throw UserError.taken }], answer) == nil, "its own error is thrown")
+    }
+
+    @Test("I-36: with no validator every status is an answer; a call says so for itself, an endpoint, or a service")
+    func none() async throws {
+        #expect(await failure(.none, StubAnswer(.internalServerError)) == nil)
+        #expect(await failure([], StubAnswer(.notFound)) == nil)
+    }
+}

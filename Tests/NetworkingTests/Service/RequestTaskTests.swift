@@ -1,0 +1,292 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Running calls")
+struct RequestTaskTests {
+    private let manual = ManualTransport()
+    private let queue = DispatchQueue(label: "callbacks")
+
+    private func service(_ transport: (any Transport)? = nil, retry: RetryPolicy? = nil) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: retry),
+            transport: transport ?? manual, settings: RequestSettings(callbackQueue: queue))
+    }
+
+    private func task(_ transport: (any Transport)? = nil, retry: RetryPolicy? = nil) -> RequestTask<String> {
+        service(transport, retry: retry).task(UserEndpoint.open, as: .string)
+    }
+
+    private func answering(_ text: String) -> RequestTask<String> { task(StubTransport { _ in .text(text) }) }
+
+    private let log = Box<[String]>([])
+
+    private func note(_ text: String) { log.change { $0.append(text) } }
+
+    @Test("I-14, N-15: a call runs at once, whether or not anybody listens")
+    func eager() async {
+        _ = task()
+        await manual.waitForRequests()
+        #expect(manual.count == 1)
+    }
+
+    @Test("I-20, I-21, I-22: then, handle and finally are called once each, on their queue, and late ones, too")
+    func registrations() async throws {
+        let task = answering("a")
+        let first = task.then { $0 + "b" }
+        #expect(try await first.value == "ab")
+        let failing = task.then { _ -> String in throw UserError.taken }
+        #expect(await Fixture.failure { _ = try await failing.value } as? UserError == .taken)
+        for round in 0..<2 {
+            task.onSuccess { note("\(round) \($0)") }.handle { _ in note("never") }.finally {
+                note("\(round) \($0.isSuccess)")
+            }
+            failing.onSuccess { _ in note("never") }.handle { note("\(round) \($0)") }
+                .finally { note("\(round) \($0.isSuccess)") }
+        }
+        queue.sync {}
+        #expect(
+            log.value == [
+                "0 a", "0 true", "0 taken", "0 false", "1 a", "1 true", "1 taken", "1 false",
+            ])
+    }
+
+    @Test("I-23: flat-mapped, awaited, and made of an error; the first error goes through all that follows")
+    func chaining() async throws {
+        let task = answering("7")
+        #expect(try await task.map { Int($0) ?? 0 }.value == 7)
+        #expect(try await task.flatMap { text in answering(text + "8") }.value == "78")
+        #expect(
+            try await task.thenAwait { text in
+                await Task.yield(); return text.count
+            }.value == 1)
+        let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
+        let after = failed.map { $0.count }.then { $0 + 1 }.flatMap { _ in task }
+        #expect(await Fixture.failure { _ = try await after.value } as? GeneralRequestError == .notFound)
+        #expect(try await failed.recover { _ in "none" }.value == "none")
+        let worse = failed.recover { _ in throw UserError.cloudy }
+        #expect(await Fixture.failure { _ = try await worse.value } as? UserError == .cloudy)
+        let mapped = failed.map { $0 }
+        #expect(await Fixture.failure { _ = try await mapped.response } as? GeneralRequestError == .notFound)
+    }
+
+    @Test("I-24: all of two, of three and of many, in their order; the first error fails all")
+    func all() async throws {
+        let two = try await RequestTask.all(answering("a"), answering("b").map { $0.utf8.count }).value
+        #expect(two == ("a", 1))
+        let three = try await RequestTask.all(answering("a"), answering("b"), answering("c")).value
+        #expect(three == ("a", "b", "c"))
+        let many = try #require(RequestTask.all((0..<20).map { answering("\($0)") }))
+        #expect(try await many.value == (0..<20).map(String.init))
+        #expect(RequestTask<[String]>.all([RequestTask<String>]()) == nil)
+        let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
+        let pending = task()
+        let pair = RequestTask.all(pending, failed)
+        #expect(await Fixture.failure { _ = try await pair.value } as? GeneralRequestError == .notFound)
+        #expect(
+            await Fixture.failure { _ = try await pending.value } as? GeneralRequestError == .cancelled,
+            "nobody else waits")
+    }
+
+    @Test("I-25, N-22, P-20: a cancel is true once, ends the call, runs its handlers once and in reverse order")
+    func cancelling() async {
+        let task = task()
+        await manual.waitForRequests()
+        for number in 0..<3 { task.onCancel { note("\(number)") } }
+        task.onSuccess { _ in note("never") }.onFailure { note("\($0)") }
+        #expect(task.cancel() && !task.cancel())
+        #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .cancelled)
+        task.onCancel { note("late") }
+        queue.sync {}
+        #expect(log.value == ["2", "1", "0", "cancelled", "late"])
+        if case .cancelled = task.state {} else { #expect(Bool(false), "\(task.state)") }
+        let done = answering("a")
+        done.onCancel { note("never") }
+        _ = try? await done.value
+        #expect(!done.cancel())
+    }
+
+    @Test("Cancelling a derived task ends the call, unless somebody else waits for it")
+    func cancellingDerived() async throws {
+        let alone = task()
+        let derived = alone.map { $0 }.then { $0 }
+        await manual.waitForRequests()
+        #expect(derived.cancel() && !derived.cancel())
+        #expect(await Fixture.failure { _ = try await derived.value } as? GeneralRequestError == .cancelled)
+        if case .cancelled = alone.state {} else { #expect(Bool(false), "\(alone.state)") }
+
+        let other = ManualTransport()
+        let shared = task(other)
+        let one = shared.map { $0 + "1" }
+        let two = shared.map { $0 + "2" }
+        await other.waitForRequests()
+        #expect(one.cancel())
+        #expect((await Fixture.failure { _ = try await one.value } as? NetworkError)?.kind == .cancelled)
+        other.answer(.ok, "x")
+        #expect(try await two.value == "x2")
+        if case .cancelled = one.state {} else { #expect(Bool(false), "\(one.state)") }
+    }
+
+    @Test("I-26, P-10, N-17: what there is can be looked at, at once; request and identity, too")
+    func peeking() async throws {
+        let task = task()
+        #expect(task.result == nil)
+        await manual.waitForRequests()
+        #expect(task.request?.url.path == "/v1/open")
+        if case .running = task.state {} else { #expect(Bool(false), "\(task.state)") }
+        manual.answer(.ok, "x")
+        _ = try await task.value
+        #expect(try task.result?.get() == "x")
+        if case .completed = task.state {} else { #expect(Bool(false), "\(task.state)") }
+        #expect(task.id != self.task().id)
+        let failed = self.task(StubTransport { _ in .status(.notFound) })
+        _ = await Fixture.failure { _ = try await failed.value }
+        if case .failed(let error) = failed.state {
+            #expect(error as? GeneralRequestError == .notFound)
+        } else {
+            #expect(Bool(false), "\(failed.state)")
+        }
+    }
+
+    @Test("I-27, U24: a call waits, runs, waits to retry, and is over")
+    func states() async throws {
+        let clock = ManualClock()
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, backoff: .constant(.seconds(7)))), transport: stub,
+            settings: RequestSettings(callbackQueue: queue), clock: clock.networkClock)
+        let task = service.task(UserEndpoint.open, as: .string)
+        await clock.waitForSleepers()
+        if case .retrying(let delay) = task.state {
+            #expect(delay == .seconds(7))
+        } else {
+            #expect(Bool(false), "\(task.state)")
+        }
+        clock.advance(by: .seconds(7))
+        #expect(try await task.value == "x")
+    }
+
+    @Test("N-20: start, each attempt and the answer are told, in order, several times each, also late")
+    func told() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
+        let task = task(stub, retry: RetryPolicy(retries: 1))
+        for _ in 0..<2 {
+            task.onStart { note("start") }.onDebug {
+                note("\($0.number) \($0.response?.status.code ?? 0) \($0.error == nil)")
+            }
+            .onSuccess { note($0) }
+            _ = try await task.value
+            queue.sync {}
+        }
+        #expect(log.value.filter { $0 == "start" }.count == 2)
+        #expect(log.value.suffix(4) == ["start", "1 503 false", "2 200 true", "x"])
+        #expect(log.value.prefix(4).last == "x")
+        let attempts = Box<[RequestAttempt]>([])
+        task.onDebug { attempt in attempts.change { $0.append(attempt) } }
+        queue.sync {}
+        #expect(attempts.value.map(\.number) == [1, 2])
+        #expect(attempts.value[0].description.contains("503 Service Unavailable to GET api.example.com/v1/open"))
+    }
+
+    @Test("Each registration may have a queue of its own; decoding runs on none of them, and no callback under a lock")
+    func queues() async throws {
+        let key = DispatchSpecificKey<String>()
+        let own = DispatchQueue(label: "own")
+        queue.setSpecific(key: key, value: "call")
+        own.setSpecific(key: key, value: "own")
+        let reading = ResponseConverter<String> { response in
+            #expect(DispatchQueue.getSpecific(key: key) == nil)
+            return String(decoding: response.data, as: UTF8.self)
+        }
+        let task = service(StubTransport { _ in .text("x") }).task(UserEndpoint.open, as: reading)
+        await withCheckedContinuation { continuation in
+            task.onSuccess { _ in #expect(DispatchQueue.getSpecific(key: key) == "call") }
+            task.onSuccess(on: own) { _ in
+                #expect(DispatchQueue.getSpecific(key: key) == "own")
+                // Under a lock any of these would wait for ever.
+                _ = (task.state, task.result, task.cancel(), task.progress)
+                task.onSuccess(on: own) { _ in continuation.resume() }
+            }
+        }
+        queue.sync {}
+    }
+
+    @Test("A dropped task goes on, and its callbacks come")
+    func dropped() async {
+        await withCheckedContinuation { continuation in
+            answering("x").map { $0 + "y" }.onSuccess {
+                #expect($0 == "xy")
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test("Registered, cancelled and answered in random order on many threads: everybody is told once")
+    func walk() async {
+        let rounds = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 5_000
+        let told = Box((success: 0, failure: 0, completed: 0, twice: 0))
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask { await Walk(seed: UInt64(worker), told: told).run(rounds / 4) }
+            }
+        }
+        let sum = told.value
+        #expect(sum.twice == 0)
+        #expect(sum.completed == rounds)
+        #expect(sum.success + sum.failure == rounds)
+        #expect(sum.success > rounds / 20 && sum.failure > rounds / 20)
+    }
+
+    private struct Walk {
+        var random: SeededGenerator
+        let told: Box<(success: Int, failure: Int, completed: Int, twice: Int)>
+
+        init(seed: UInt64, told: Box<(success: Int, failure: Int, completed: Int, twice: Int)>) {
+            random = SeededGenerator(seed: seed)
+            self.told = told
+        }
+
+        func run(_ rounds: Int) async {
+            var random = random
+            let queue = DispatchQueue(label: "walk")
+            for _ in 0..<rounds {
+                let transport = ManualTransport()
+                let service = NetworkService(
+                    environment: Fixture.environment, transport: transport,
+                    settings: RequestSettings(callbackQueue: queue))
+                let task = service.task(UserEndpoint.open, as: .string)
+                let derived = Bool.random(using: &random) ? task.map { $0 } : task
+                var actions: [@Sendable () async -> Void] = [
+                    { _ = derived.cancel() },
+                    {
+                        await transport.waitForRequests(); transport.answer(.ok, "x")
+                    },
+                    { _ = derived.onStart {}.onProgress { _ in }.onDebug { _ in } }, { _ = derived.state },
+                ]
+                if Bool.random(using: &random) { actions.removeFirst() }
+                let answers = Box(0)
+                derived.onCompletion { _ in
+                    answers.change { $0 += 1 }
+                    told.change { $0.completed += 1 }
+                }
+                actions.shuffle(using: &random)
+                let running = actions.map { action in Task { await action() } }
+                let outcome = await Fixture.failure { _ = try await derived.value }
+                told.change { if outcome == nil { $0.success += 1 } else { $0.failure += 1 } }
+                // Nobody answers a call that was cancelled before it was sent.
+                for action in running { action.cancel() }
+                queue.sync {}
+                if answers.value != 1 { told.change { $0.twice += 1 } }
+            }
+        }
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+}
