@@ -19,6 +19,7 @@ enum NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
             PipelineBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(), CutsBenchmark(),
+            KeyPathBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {

@@ -229,7 +229,7 @@ struct CallTests {
         #expect(error.map { String(decoding: $0.response?.data ?? Data(), as: UTF8.self) } == "no")
     }
 
-    @Test("P-14: any transport carries, and decorators wrap it")
+    @Test("P-14, I-02: any transport carries, and decorators wrap it")
     func decorators() async throws {
         stub.on(nil, nil, .text("hello"))
         let recording = RecordingTransport(stub)

@@ -25,7 +25,7 @@ struct RequestTaskTests {
 
     private func note(_ text: String) { log.change { $0.append(text) } }
 
-    @Test("I-14, N-15: a call runs at once, whether or not anybody listens")
+    @Test("I-14, N-15, P-21: a call runs at once, whether or not anybody listens")
     func eager() async {
         _ = task()
         await manual.waitForRequests()

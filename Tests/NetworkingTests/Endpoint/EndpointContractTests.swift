@@ -1,0 +1,78 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+@Suite("Endpoint contracts")
+struct EndpointContractTests {
+    private struct Get: Endpoint {
+        var path: EndpointPath = "users/7"
+        var method: HTTPMethod = .get
+        var headers: HTTPHeaders = []
+        var body: HTTPBody = .empty
+    }
+
+    private struct Login: TypedEndpoint {
+        typealias Value = [String: String]
+        typealias ServerError = [String: Int]
+        var path: EndpointPath { "login" }
+    }
+
+    private let environment = NetworkEnvironment(
+        baseURL: URL(string: "https://api.example.com") ?? URL(fileURLWithPath: "/"))
+
+    private func faults(_ examples: EndpointExample...) async -> [String] {
+        do {
+            try await EndpointContract.check(examples, in: environment)
+            return []
+        } catch { return (error as? EndpointContract.Breach)?.faults ?? ["\(error)"] }
+    }
+
+    @Test("Good examples pass, and the same examples are a stub")
+    func good() async throws {
+        let examples = [
+            EndpointExample(Get(), answer: .text("seven"), as: .string),
+            EndpointExample(
+                Login(), answer: .json(["token": "t"]), refusal: .json(["code": 7], status: .conflict)),
+            EndpointExample(Get(path: "users", method: .post, body: .json(["a": 1]))),
+        ]
+        try await EndpointContract.check(examples, in: environment)
+        let service = NetworkService(
+            environment: environment, transport: try await StubTransport(answering: examples, in: environment))
+        #expect(try await service.request(Get()) == "seven")
+        #expect(try await service.request(Login()) == ["token": "t"])
+        await #expect(throws: NetworkError.self) { try await service.request(Get(path: "other")) }
+    }
+
+    @Test("Each fault is told with its case and what to do")
+    func faults() async {
+        let id = ""
+        for (example, words) in [
+            (Get(path: "users/\(id)"), "cannot be sent: path:"), (Get(headers: ["A": "x\r\ny"]), "header"),
+            (Get(body: .string("x")), "it has a body with GET; use another method"),
+            (Get(path: "users//7"), "empty segment"),
+            (Get(method: .post, body: .jsonObject(["a": Data()])), "\"a\" has no form in it"),
+        ] {
+            let found = await faults(EndpointExample(example))
+            #expect(found.count == 1 && found[0].contains(words), "\(found)")
+            #expect(found.first?.hasPrefix("Get.Get(") == true)
+        }
+        let same = await faults(EndpointExample(Get()), EndpointExample(Get()))
+        #expect(same.count == 1 && same[0].contains("makes the same request as"))
+        #expect(await faults(EndpointExample(Get()), EndpointExample(Get(headers: ["A": "b"]))).isEmpty)
+    }
+
+    @Test("A sample that is not read is told, answers and refusals alike")
+    func samples() async {
+        #expect(
+            await faults(EndpointExample(Login(), answer: .text("no"))).first?.contains("sample answer is not read")
+                == true)
+        #expect(
+            await faults(EndpointExample(Login(), refusal: .text("no", status: .conflict))).first?
+                .contains("sample refusal is not read") == true)
+        #expect(
+            await faults(EndpointExample(Login(), refusal: .json(["token": "t"]))).first?.contains("status of 400")
+                == true)
+        #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
+    }
+}

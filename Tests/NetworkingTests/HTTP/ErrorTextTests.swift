@@ -1,0 +1,70 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Errors that people can act on")
+struct ErrorTextTests {
+    private func error(_ answer: StubAnswer, _ retry: RetryPolicy? = nil) async -> NetworkError? {
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in answer },
+            errorHandlingService: ErrorHandlingService(retry.map { [RetryErrorHandler($0)] } ?? []))
+        return await Fixture.failure {
+            try await service.request(
+                .get("users/7").query("token", "secret").header(.authorization, "Bearer secret"))
+        } as? NetworkError
+    }
+
+    @Test(
+        "I-51, P-12: one line with method, host and path, status, attempts, and why no more; a hint; no query, no credentials"
+    )
+    func text() async throws {
+        let error = try #require(await error(.status(.serviceUnavailable), RetryPolicy(retries: 1)))
+        #expect(
+            error.description
+                == "GET api.example.com/v1/users/7: 503 Service Unavailable (2 attempts; not retried: the policy's 1 retry is used)"
+        )
+        #expect(error.recoverySuggestion == "Try again later.")
+        #expect(error.failureReason == "503 Service Unavailable")
+        #expect(error.localizedDescription == error.description)
+        #expect(HTTPStatus(0).code == 0 && !HTTPStatus(0).isSuccessful)
+    }
+
+    @Test("As an NSError it has a domain, a code, a URL and what lies beneath, and nothing secret")
+    func bridging() async throws {
+        let status = try #require(await error(.status(.notFound))) as NSError
+        #expect(status.domain == "Networking.NetworkError" && status.code == 404)
+        #expect(
+            (status.userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.absoluteString
+                == "https://api.example.com/v1/users/7")
+        #expect(!"\(status.userInfo)".contains("secret"))
+        let timeout = try #require(await error(.failure(.idleTimedOut))) as NSError
+        #expect(timeout.code == URLError.Code.timedOut.rawValue)
+        #expect(timeout.localizedRecoverySuggestion?.contains("timeouts.idle") == true)
+        let beneath = NetworkError(.unknown, underlying: POSIXError(.ECONNRESET)) as NSError
+        #expect((beneath.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSPOSIXErrorDomain)
+        let general = GeneralRequestError.notFound as NSError
+        #expect(general.domain == "Networking.GeneralRequestError" && general.code == 404)
+        #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
+    }
+
+    @Test("I-17, I-18: status, fields, body and URL are known of an answer and of an error alike")
+    func response() async throws {
+        let error = try #require(await error(StubAnswer(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
+        #expect(error.status == .conflict && error.response?.headers["a"] == "b")
+        #expect(error.response?.data == Data("text".utf8) && error.response?.url.path == "/v1/users/7")
+        #expect(error.response?.message == "Conflict" && error.request?.method == .get)
+    }
+
+    @Test(
+        "A user and a password of the URL are in no text",
+        arguments: [
+            "https://user:secret@a.example/x", "user:secret@a.example/x", "//user:secret@a.example",
+            "https://a.example/@x?secret",
+        ])
+    func secrets(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(!url.withoutSecrets.contains("secret"))
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+// What an app's author writes: a service, its endpoints, its errors, and their tests.
+
+private struct Note: Codable, Equatable { let id: Int, text: String }
+private struct Rejection: Codable { let reason: String }
+private enum NoteError: Error { case gone }
+
+private enum Notes {
+    struct Fetch: TypedEndpoint {
+        typealias Value = Note
+        let id: Int
+        var path: EndpointPath { "notes/\(id)" }
+        var authorizationType: AuthorizationType { .bearer }
+        func error(for status: HTTPStatus) -> (any Error)? { status == .gone ? NoteError.gone : nil }
+    }
+
+    struct Add: TypedEndpoint {
+        typealias Value = Note
+        typealias ServerError = Rejection
+        let text: String
+        let path: EndpointPath = "notes"
+        let method = HTTPMethod.post
+        var body: HTTPBody { .json(["text": text]) }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    static let examples = [
+        EndpointExample(Fetch(id: 7), answer: .json(Note(id: 7, text: "milk"))),
+        EndpointExample(
+            Add(text: "eggs"), answer: .json(Note(id: 8, text: "eggs"), status: .created),
+            refusal: .json(Rejection(reason: "too long"), status: .unprocessableContent)),
+    ]
+}
+
+private final class NoteService: NetworkService, @unchecked Sendable {
+    func note(_ id: Int) async throws -> Note { try await request(Notes.Fetch(id: id)) }
+    func add(_ text: String) async throws -> Note { try await request(Notes.Add(text: text)) }
+}
+
+@Suite("A user's service")
+struct UserStoryTests {
+    private let environment = NetworkEnvironment(
+        baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
+    private let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("fresh") }
+
+    private func service(_ stub: StubTransport) -> NoteService {
+        NoteService(environment: environment, authorizedBy: session, transport: stub)
+    }
+
+    @Test("Its endpoints keep their contract, and their examples are its stub")
+    func contract() async throws {
+        try await EndpointContract.check(Notes.examples, in: environment)
+        let service = try await service(StubTransport(answering: Notes.examples, in: environment))
+        #expect(try await service.note(7) == Note(id: 7, text: "milk"))
+        #expect(try await service.add("eggs").id == 8)
+    }
+
+    @Test("A refusal is told in the server's words, a status in the endpoint's")
+    func refusals() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/notes", .json(Rejection(reason: "too long"), status: .unprocessableContent))
+        stub.on(.get, "/v1/notes/9", .status(.gone))
+        do { _ = try await service(stub).add("…") } catch let error as ServerFailure<Rejection> {
+            #expect(error.serverError.reason == "too long" && error.status == .unprocessableContent)
+        }
+        await #expect(throws: NoteError.gone) { _ = try await service(stub).note(9) }
+    }
+}
