@@ -53,8 +53,8 @@ extension TypedEndpoint where Value: Decodable {
 }
 
 extension TypedEndpoint where Value == Void {
-    /// Reads nothing.
     // Not `ResponseConverter<Void>`: an endpoint's own `Value` would be taken for that.
+    /// Reads nothing.
     public func converter(decoder: JSONDecoder) -> ResponseConverter<Value> { .void }
 }
 

@@ -106,6 +106,43 @@ func makeProfilesInFull(_ environment: NetworkEnvironment, session: AccessTokenS
         ]))
 }
 
+struct LoginError: Decodable, Sendable {
+    let message: String
+}
+
+struct LogIn: TypedEndpoint {
+    typealias Value = Grant  // what an answer is
+    typealias ServerError = LoginError  // what a refusal says
+
+    let name: String
+    let password: String
+    let path: EndpointPath = "login"
+    let method = HTTPMethod.post
+    var body: HTTPBody { .json(["name": name, "password": password]) }
+}
+
+func exampleOfAnswers(_ accounts: NetworkService, _ name: String, _ password: String) async throws {
+    do {
+        let grant = try await accounts.request(LogIn(name: name, password: password))  // no type needed
+        print(grant.token)
+    } catch let error as ServerFailure<LoginError> {
+        print(error.serverError.message, error.status ?? 0)
+    }
+
+    // Without a type of its own, and only what stands somewhere in the answer:
+    let names = try await accounts.request(
+        .get("users").query("page", 2).authorized(), as: .keyPath("data.names", .json([String].self)))
+    print(names)
+
+    // A call that runs, of which others are made:
+    let user = accounts.task(.get("users/7"), as: .json(Profile.self))
+    let photo = user.flatMap { accounts.task(.get("photos/\($0.id)"), as: .data) }
+    photo.onStart { print("started") }.onDebug { attempt in print(attempt) }
+        .onSuccess { print($0.count) }.onFailure { print($0) }.onCancel { print("cancelled") }
+    let both = try await RequestTask.all(user, photo).value
+    print(both.0.name, both.1.count)
+}
+
 enum FilmEndpoint: Endpoint {
     case list(genre: String, page: Int)
     case upload(title: String, file: URL)
