@@ -39,16 +39,23 @@ public enum EndpointContract {
         with settings: RequestSettings = RequestSettings()
     ) async throws {
         var faults: [String] = []
+        if examples.isEmpty { faults.append("there are no examples; give one a case at least") }
         var seen: [String: String] = [:]
         for example in examples {
             let trial = Trial(example: example, environment: environment, settings: settings)
-            faults += await trial.faults().map { "\(example): \($0)" }
-            guard let print = await trial.fingerprint() else { continue }
+            let request: HTTPRequest
+            do { request = try await trial.made() } catch {
+                faults.append("\(example) cannot be sent: \(error)")
+                continue
+            }
+            let name = "\(example) (\(request))"
+            faults += await trial.faults(of: request).map { "\(name): \($0)" }
+            let print = Trial.fingerprint(of: request)
             if let other = seen[print] {
                 faults.append(
-                    "\(example): makes the same request as \(other); give one of them another path, query or body")
+                    "\(name): makes the same request as \(other); give one of them another path, query or body")
             }
-            seen[print] = seen[print] ?? "\(example)"
+            seen[print] = seen[print] ?? name
         }
         guard faults.isEmpty else { throw Breach(faults: faults) }
     }
@@ -60,37 +67,34 @@ private struct Trial {
     let environment: NetworkEnvironment
     let settings: RequestSettings
 
-    func faults() async -> [String] {
-        let request: HTTPRequest
-        do { request = try await made() } catch { return ["cannot be sent: \(error)"] }
-        var faults = Trial.faults(of: request)
+    func faults(of request: HTTPRequest) async -> [String] {
+        var faults = Trial.formFaults(of: request)
         if let answer = example.answer, let fault = await reading(answer) {
             faults.append("its sample answer is not read: \(fault)")
         }
-        if let refusal = example.refusal {
-            do {
-                try await example.send(through: StubTransport { _ in refusal }, environment, settings)
-                faults.append("its sample refusal is taken for an answer; give it a status of 400 or above")
-            } catch is EndpointExample.ReadRefusal {} catch {
+        guard let refusal = example.refusal else { return faults }
+        if refusal.status.isSuccessful {
+            faults.append("its sample refusal is an answer; give it a status of 400 or above")
+        } else {
+            do { try example.readRefusal(refusal, to: request, settings.decoder ?? JSONDecoder()) } catch {
                 faults.append("its sample refusal is not read as the endpoint's server error: \(error)")
             }
         }
         return faults
     }
 
-    /// What makes a request another one than another.
-    func fingerprint() async -> String? {
-        guard let request = try? await made() else { return nil }
-        let body = request.body.data.map { "\($0.base64EncodedString())" } ?? UUID().uuidString
-        let fields = request.allHeaders.map { "\($0.name): \($0.value)" }.sorted().joined(separator: "\n")
-        return "\(request.method) \(request.url.absoluteString)\n\(fields)\n\(body)"
+    /// What makes a request another one than another. A key that is minted for each call is not part of it.
+    static func fingerprint(of request: HTTPRequest) -> String {
+        let body = request.body.data.map { $0.base64EncodedString() } ?? UUID().uuidString
+        let fields = request.allHeaders.filter { $0.name != .idempotencyKey }.map { "\($0.name): \($0.value)" }
+        return ([request.method.rawValue, request.url.absoluteString, body] + fields.sorted()).joined(separator: "\n")
     }
 
-    private func made() async throws -> HTTPRequest {
-        let stub = StubTransport { _ in .status(.noContent) }
+    /// The request, which is sent to nobody.
+    func made() async throws -> HTTPRequest {
+        let stub = StubTransport { _ in .failure(.notConnected) }
         do { try await example.send(through: stub, environment, settings) } catch {
-            guard stub.requests.isEmpty else { return stub.requests[0] }
-            throw error
+            if stub.requests.isEmpty { throw error }
         }
         return stub.requests[0]
     }
@@ -102,7 +106,7 @@ private struct Trial {
         } catch { return error }
     }
 
-    private static func faults(of request: HTTPRequest) -> [String] {
+    private static func formFaults(of request: HTTPRequest) -> [String] {
         var faults: [String] = []
         do { try request.validate() } catch { faults.append("\(error)") }
         if URL(string: request.url.absoluteString) != request.url {

@@ -10,6 +10,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     /// A refusal that it has to read.
     public let refusal: StubAnswer?
     private let read: @Sendable (NetworkService) async throws -> Void
+    private let readRefusal: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
 
     /// Makes an example of an endpoint whose answer is read by a converter, or not at all.
     public init<Value: Sendable>(
@@ -19,6 +20,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         self.answer = answer
         refusal = nil
         read = { _ = try await $0.request(endpoint, as: converter) }
+        readRefusal = { _, _ in }
     }
 
     /// Makes an example of an endpoint that is answered with 204, where it is a stub.
@@ -31,21 +33,22 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         self.endpoint = endpoint
         self.answer = answer
         self.refusal = refusal
-        read = { service in
-            do { _ = try await service.request(endpoint) as Call.Value } catch let error
-                as ServerFailure<Call.ServerError>
-            {
-                throw ReadRefusal(error: error)
-            }
-        }
+        read = { _ = try await $0.request(endpoint) as Call.Value }
+        readRefusal = { _ = try $0.read(as: endpoint.errorConverter(decoder: $1)) }
     }
 
-    /// The case and its values.
-    public var description: String { "\(type(of: endpoint)).\(endpoint)" }
+    /// The endpoint's type and its case; not its values, which may be secret.
+    public var description: String {
+        let name = "\(type(of: endpoint))"
+        let mirror = Mirror(reflecting: endpoint)
+        guard mirror.displayStyle == .enum else { return name }
+        return "\(name).\(mirror.children.first?.label ?? "\(endpoint)")"
+    }
 
-    /// The refusal was read as what the endpoint says it is.
-    struct ReadRefusal: Error {
-        let error: any Error
+    /// Reads the sample refusal as what the endpoint says it is.
+    func readRefusal(_ refusal: StubAnswer, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
+        try readRefusal(
+            HTTPResponse(refusal.status, headers: refusal.headers, content: .data(refusal.body), to: request), decoder)
     }
 
     func send(
@@ -54,7 +57,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         try await read(
             NetworkService(
                 environment: environment, transport: transport, redirects: .ignore,
-                requestAdaptingService: RequestAdaptingService(), errorHandlingService: ErrorHandlingService(),
+                requestAdaptingService: RequestAdaptingService(), errorHandlingService: ErrorHandlingService([]),
                 settings: settings))
     }
 }
@@ -64,7 +67,7 @@ extension StubTransport {
     public convenience init(answering examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
         var answers: [(HTTPMethod, URL, StubAnswer)] = []
         for example in examples {
-            let recording = StubTransport { _ in .status(.noContent) }
+            let recording = StubTransport { _ in .failure(.notConnected) }
             do { try await example.send(through: recording, environment, RequestSettings()) } catch {
                 if recording.requests.isEmpty { throw error }
             }

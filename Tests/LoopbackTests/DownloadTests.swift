@@ -135,6 +135,19 @@ extension Loopback {
             #expect(limit.activeCount == 0)
         }
 
+        @Test("A web address is no file: neither to write to nor to send")
+        func noFile() async throws {
+            let web = try #require(URL(string: "http://h.example/etc/hostname"))
+            let download = await #expect(throws: NetworkError.self) {
+                _ = try await service(.curl).request(Get(name: "whole"), as: .file(at: web))
+            }
+            #expect(download?.description.contains("no file URL") == true)
+            let upload = await #expect(throws: NetworkError.self) {
+                try await service(.curl).request(.post("x").body(.multipart([.file("d", at: web)])))
+            }
+            #expect(upload?.description.contains("no file URL") == true)
+        }
+
         @Test("A folder that is not there, and a full disk, are clear errors")
         func unwritable() async throws {
             let nowhere = scratch.file("no/such/film.mp4")

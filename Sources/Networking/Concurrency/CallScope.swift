@@ -86,7 +86,14 @@ final class CallScope: Endable {
     /// - Returns: The interruption that came before, in which case the answer must not be given.
     func close() -> Interruption? {
         noticeEnd()
-        guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else { return interruption }
+        return seal()
+    }
+
+    /// The same, without a look at the task that it is called from.
+    func seal() -> Interruption? {
+        guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
+            return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }
+        }
         opened.timer?.cancel()
         return nil
     }

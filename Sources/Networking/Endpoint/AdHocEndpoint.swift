@@ -49,10 +49,10 @@ public struct AdHocEndpoint: Endpoint {
 
     /// Makes a call to a URL in text. One that is none ends the call, like every other error, when it is made.
     public init(_ method: HTTPMethod = .get, url: String) {
-        if let url = URL(string: url) {
-            self.init(method, url: url)
+        if let address = URL(string: url), address.scheme != nil {
+            self.init(method, url: address)
         } else {
-            self.init(method, EndpointPath(fault: "\"\(url.prefix { $0 != "?" })\" is no URL"))
+            self.init(method, EndpointPath(fault: "\"\(URL.withoutSecrets(url))\" is no URL with a scheme"))
         }
     }
 

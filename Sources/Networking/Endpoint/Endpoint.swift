@@ -58,7 +58,8 @@ public protocol Endpoint: Sendable {
     var query: URLQuery { get }
     /// The body; empty unless said otherwise.
     var body: HTTPBody { get }
-    /// Parameters, which go into the query, after that of ``query``, or are the body, in place of an empty ``body``; none unless said otherwise.
+    /// Parameters, which go into the query, after that of ``query``, or are the body, where ``body`` is empty (both are an error); none unless said
+    /// otherwise.
     var parameters: RequestParameters { get }
     /// How the call is authorized; not at all unless said otherwise.
     var authorizationType: AuthorizationType { get }

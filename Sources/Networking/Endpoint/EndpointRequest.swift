@@ -28,7 +28,8 @@ struct EndpointRequest {
         let parameters = endpoint.parameters
         var request = HTTPRequest(
             method, try url(below: address, parameters.query(method)), of: address.origin, timeouts: timeouts)
-        request.headers = environment.headers.isEmpty ? endpoint.headers : environment.headers + endpoint.headers
+        request.headers =
+            environment.headers.isEmpty ? endpoint.headers : environmentHeaders(address) + endpoint.headers
         request.options = options
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
@@ -36,7 +37,11 @@ struct EndpointRequest {
         }
         do {
             let body = endpoint.body
-            request.body = try (body.isEmpty ? parameters.body(method) ?? body : body).encoded()
+            let given = parameters.body(method)
+            guard body.isEmpty || given == nil else {
+                throw NetworkError(.invalidRequest, reason: "body: there is one, and parameters that are one, too")
+            }
+            request.body = try (given ?? body).encoded()
         } catch let error as NetworkError {
             throw error.completed(request: request, response: nil)
         }
@@ -45,8 +50,10 @@ struct EndpointRequest {
 
     /// Base, prefix, path and query, joined component by component with one slash between.
     private func url(below address: ServerAddress, _ parameters: URLQuery?) throws -> URL {
-        let path = try path(below: address.path)
-        var items = environment.query.isEmpty ? endpoint.query : environment.query + endpoint.query
+        // A whole URL goes where it says.
+        let path = hasOwnServer && endpoint.path == "" ? address.wholePath : try path(below: address.path)
+        var items =
+            environment.query.isEmpty || isForeign(address) ? endpoint.query : environment.query + endpoint.query
         if let parameters { items = items + parameters }
         if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
         let query = address.query.appending(items.percentEncoded, after: "&")
@@ -55,6 +62,23 @@ struct EndpointRequest {
             throw NetworkError(.invalidRequest, reason: "URL: the base and the path \"\(path)\" make none")
         }
         return url
+    }
+
+    /// Whether the endpoint names a server.
+    private var hasOwnServer: Bool { endpoint.baseURL != NetworkEnvironment.noBaseURL && endpoint.baseURL.host != nil }
+
+    /// Whether an address is at another server than the environment's.
+    private func isForeign(_ address: ServerAddress) -> Bool {
+        guard hasOwnServer, case .success(let own) = environment.address else { return false }
+        return own.origin != address.origin
+    }
+
+    /// The environment's fields; what is secret among them stays with its server.
+    private func environmentHeaders(_ address: ServerAddress) -> HTTPHeaders {
+        guard isForeign(address) else { return environment.headers }
+        var headers = environment.headers
+        headers.removeAll(where: \.isSensitive)
+        return headers
     }
 
     private func address() throws -> ServerAddress {

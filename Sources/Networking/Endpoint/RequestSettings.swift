@@ -26,13 +26,13 @@ public struct RequestSettings: Sendable {
     /// What counts the bytes of the call; nobody does unless set. A meter serves one call.
     public var progress: ProgressMeter? {
         get { options[ProgressMeter.self] }
-        set { options[ProgressMeter.self] = newValue }
+        set { options.set(ProgressMeter.self, newValue) }
     }
 
     /// How the call uses its service's cache: ``CachingRule/standard`` unless set.
     public var caching: CachingRule? {
         get { options[CachingRule.self] }
-        set { options[CachingRule.self] = newValue }
+        set { options.set(CachingRule.self, newValue) }
     }
 
     /// Makes a set of settings.

@@ -8,6 +8,8 @@ struct ServerAddress: Sendable {
     let origin: HTTPOrigin?
     /// The path, without slashes at its ends.
     let path: String
+    /// The path as it stands, without the slash at its beginning.
+    let wholePath: String
     /// The query, without its question mark; empty where there is none.
     let query: String
 
@@ -30,6 +32,7 @@ struct ServerAddress: Sendable {
         authority = "\(scheme)://\(user ?? "")\(bracketed)\(port)"
         origin = HTTPOrigin(url)
         path = url.trimmedPath
+        wholePath = String(url.path(percentEncoded: true).drop { $0 == "/" })
         query = url.query(percentEncoded: true) ?? ""
     }
 
@@ -37,6 +40,7 @@ struct ServerAddress: Sendable {
         self.authority = authority
         self.origin = origin
         self.path = path
+        wholePath = path
         self.query = query
     }
 

@@ -65,6 +65,6 @@ extension TypedEndpoint {
     /// The server's error in a refusal; nil where the endpoint has none, and where the body is another one.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
         guard ServerError.self != NoServerError.self else { return nil }
-        return try? errorConverter(decoder: decoder).convertNow(response)
+        return try? errorConverter(decoder: decoder).convertNow(response, decoder)
     }
 }

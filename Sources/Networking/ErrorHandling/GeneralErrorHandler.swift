@@ -16,7 +16,7 @@ public struct GeneralErrorHandler: ErrorHandler {
     }
 
     private func mapped(_ failure: RequestFailure) -> (any Error)? {
-        guard let error = failure.networkError else {
+        guard let error = failure.error as? NetworkError else {
             return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
         }
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {

@@ -36,6 +36,16 @@ extension GeneralRequestError: CustomNSError {
     }
 }
 
+extension GeneralRequestError {
+    /// The text and the hint.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [:]
+        if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
+        if let recoverySuggestion { info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion }
+        return info
+    }
+}
+
 extension GeneralRequestError: LocalizedError {
     /// The failure in words.
     public var errorDescription: String? {

@@ -2,7 +2,7 @@ extension RequestSettings {
     /// When a failed request is sent again; left to the next in line, and at last to the service's ``RetryErrorHandler``, unless set.
     public var retry: RetryPolicy? {
         get { options[RetryPolicy.self] }
-        set { options[RetryPolicy.self] = newValue }
+        set { options.set(RetryPolicy.self, newValue) }
     }
 
     /// These settings with a retry policy: `RequestSettings().retrying(.standard)`.

@@ -90,6 +90,9 @@ public struct HTTPBody: Sendable {
 
     /// How many bytes a file has.
     static func fileLength(_ url: URL) throws -> Int {
+        guard url.isFileURL else {
+            throw NetworkError(.bodyUnreadable, reason: "the request's body: \(url.withoutSecrets) is no file URL")
+        }
         let attributes: [FileAttributeKey: Any]
         do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
             throw unreadable(url, error)

@@ -17,8 +17,16 @@ extension NetworkError: CustomNSError {
         if let url = request.flatMap({ URL(string: $0.url.withoutSecrets) }) {
             info[NSURLErrorFailingURLErrorKey] = url
         }
-        if let underlying { info[NSUnderlyingErrorKey] = underlying as NSError }
+        if let underlying { info[NSUnderlyingErrorKey] = NetworkError.withoutSecrets(underlying) }
         return info
+    }
+
+    /// An error of Foundation's tells the whole URL, query and all: of it, domain, code and text are left.
+    private static func withoutSecrets(_ error: any Error) -> NSError {
+        guard let error = error as? URLError else { return error as NSError }
+        return NSError(
+            domain: NSURLErrorDomain, code: error.errorCode,
+            userInfo: [NSLocalizedDescriptionKey: error.localizedDescription])
     }
 
     /// The reason alone.

@@ -29,6 +29,8 @@ public final class ProgressMeter: Sendable {
         var hasNews = false
         var isTelling = false
         var isStream = false
+        /// The meters that tell what this one tells.
+        var followers: [ProgressMeter] = []
         var isOver = false
 
         var progress: RequestProgress { RequestProgress(upload: upload.progress, download: download.progress) }
@@ -56,10 +58,26 @@ public final class ProgressMeter: Sendable {
     public func observe(on queue: DispatchQueue = .main, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
             defer { state.nextID += 1 }
-            state.observers[state.nextID] = Observer(queue: queue, action: action)
-            return state.progress == RequestProgress() ? nil : state.nextID
+            if !state.isOver { state.observers[state.nextID] = Observer(queue: queue, action: action) }
+            return state.progress == RequestProgress() || state.isOver ? nil : state.nextID
         }
-        if let id { call(id) }
+        if let id { return call(id) }
+        let end = state.withLock { $0.isOver && $0.progress != RequestProgress() ? $0.progress : nil }
+        if let end { queue.async { action(end) } }
+    }
+
+    /// Tells from now on what another meter tells.
+    func follow(_ other: ProgressMeter) {
+        let now = other.state.withLock { state in
+            state.followers.append(self)
+            return state
+        }
+        adopt(now.upload, now.download, isOver: now.isOver)
+    }
+
+    private func adopt(_ upload: TransferCount, _ download: TransferCount, isOver: Bool) {
+        change { ($0.upload, $0.download) = (upload, download) }
+        if isOver { end() }
     }
 
     /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
@@ -127,6 +145,11 @@ public final class ProgressMeter: Sendable {
             return state.readers
         }
         for reader in readers.values { reader.finish() }
+        let followers = state.withLock { state in
+            defer { state.followers = [] }
+            return state.followers
+        }
+        for follower in followers { follower.end() }
     }
 
     private func change(_ change: (inout State) -> Void) {
@@ -143,6 +166,10 @@ public final class ProgressMeter: Sendable {
         }
         for id in called { call(id) }
         if tells { tellReaders() }
+        let now = state.withLock { $0.followers.isEmpty ? nil : $0 }
+        for follower in now?.followers ?? [] {
+            follower.adopt(now?.upload ?? TransferCount(), now?.download ?? TransferCount(), isOver: false)
+        }
     }
 
     private func tellReaders() {

@@ -63,6 +63,17 @@ public struct RequestOptions: Sendable {
         }
     }
 
+    /// Forgets an option: it is left to whoever is next in line.
+    public mutating func remove<Option: RequestOption>(_ option: Option.Type) {
+        entries.removeAll { $0.key == ObjectIdentifier(option) }
+    }
+
+    /// Sets an option, or leaves it to whoever is next in line.
+    public mutating func set<Option: RequestOption, Value>(_ option: Option.Type, _ value: Value?)
+    where Option.Value == Value? {
+        if let value { self[option] = value } else { remove(option) }
+    }
+
     /// Forgets the options that are about credentials.
     mutating func removeSensitive() {
         entries.removeAll(where: \.isSensitive)

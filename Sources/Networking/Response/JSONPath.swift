@@ -48,6 +48,7 @@ extension JSONDecoder {
         decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
         decoder.keyDecodingStrategy = keyDecodingStrategy
         decoder.allowsJSON5 = allowsJSON5
+        decoder.assumesTopLevelDictionary = assumesTopLevelDictionary
         decoder.userInfo = userInfo
         if let key = JSONDecoder.path { decoder.userInfo[key] = path }
         return decoder

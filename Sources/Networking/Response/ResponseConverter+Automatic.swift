@@ -3,9 +3,11 @@ public import Foundation
 extension ResponseConverter where Value: Decodable {
     /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of any of these,
     /// an empty body is nil.
-    public static func automatic(decoder: JSONDecoder = JSONDecoder()) -> ResponseConverter {
+    ///
+    /// - Parameter decoder: What decodes JSON; by default the decoder that holds for the call.
+    public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
         guard Value.self is any SelfReading.Type else { return .json(decoder: decoder) }
-        return ResponseConverter { try $0.read(Value.self, decoder) }
+        return ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) })
     }
 }
 
@@ -47,6 +49,9 @@ extension EmptyAnswer: SelfReading {
 
 extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
-        response.data.isEmpty ? nil : try response.read(Wrapped.self, decoder)
+        guard !response.data.isEmpty else { return nil }
+        // The JSON `null` is nil, too; what is read in its own way has no such thing.
+        return Wrapped.self is any SelfReading.Type
+            ? try response.read(Wrapped.self, decoder) : try decoder.decode(Wrapped?.self, from: response.data)
     }
 }

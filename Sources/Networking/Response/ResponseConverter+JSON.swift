@@ -5,14 +5,16 @@ extension ResponseConverter where Value: Decodable {
     ///
     /// - Parameters:
     ///   - type: The type to read, where it is not known from the context.
-    ///   - decoder: The decoder; by default one with Foundation's settings.
+    ///   - decoder: The decoder; by default the one that holds for the call.
     public static func json(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter {
-        ResponseConverter { try decoder.decode(type, from: $0.nonEmpty()) }
+        ResponseConverter(decoding: { try (decoder ?? $1).decode(type, from: $0.nonEmpty()) })
             .located { path in
-                let decoder = decoder.at(path)
-                return ResponseConverter { try decoder.decodeLocated(type, from: $0.nonEmpty()) }
+                let located = decoder?.at(path)
+                return ResponseConverter(decoding: {
+                    try (located ?? $1.at(path)).decodeLocated(type, from: $0.nonEmpty())
+                })
             }
             .asking(.json)
     }
@@ -21,7 +23,8 @@ extension ResponseConverter where Value: Decodable {
 extension ResponseConverter {
     /// What another converter reads of the value at a path: `.keyPath("data.user", .json())`.
     ///
-    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it.
+    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it. The path's names are as the decoder makes
+    /// them: with `.convertFromSnakeCase`, `"userData"` finds `user_data`.
     public static func keyPath(_ path: JSONPath, _ converter: ResponseConverter) -> ResponseConverter {
         if let located = converter.reading(at: path) { return located }
         return .transformingJSON(
@@ -41,6 +44,7 @@ extension ResponseConverter {
             }
             var changed = response
             changed.content = .data(try JSONEncoder().encode(value))
+            changed.headers.contentType = .json
             return changed
         }
         .asking(.json)
@@ -53,9 +57,10 @@ extension ResponseConverter {
 }
 
 extension ResponseConverter {
-    /// The elements of a JSON array that can be read; those that cannot are left out.
+    /// The elements of a JSON array that can be read; those that cannot are left out, all of them where none can. Use it where a server adds
+    /// kinds of elements that an old app does not know.
     public static func tolerantArray<Element: Decodable & Sendable>(
-        of type: Element.Type = Element.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == [Element] {
         ResponseConverter<[Tolerant<Element>]>.json(decoder: decoder).map { $0.compactMap(\.value) }
     }
@@ -104,9 +109,11 @@ extension HTTPResponse {
     /// What a converter reads of the response, at once; for one that is kept, or in a validator or handler.
     ///
     /// - Throws: ``NetworkError/Kind/undecodableBody``, also for a converter that pulls.
-    public func read<Value: Sendable>(as converter: ResponseConverter<Value>) throws -> Value {
+    public func read<Value: Sendable>(
+        as converter: ResponseConverter<Value>, decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
         do {
-            if let value = try converter.convertNow(self) { return value }
+            if let value = try converter.convertNow(self, decoder) { return value }
             throw UndecodableBody("the converter pulls, and the body is there already")
         } catch let error as NetworkError {
             throw error.completed(request: request, response: self)

@@ -54,7 +54,7 @@ extension ResponseConverter where Value == ServerSentEvents? {
         ResponseConverter(pulling: .stream) {
             $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
         }
-        .asking(lastEventID.isEmpty ? .events : .events + [.lastEventID: lastEventID])
+        .asking(.events).insisting(on: lastEventID.isEmpty ? [] : [.lastEventID: lastEventID])
     }
 }
 
@@ -78,8 +78,8 @@ extension HTTPResponse {
 extension ResponseConverter {
     /// The body as JSON values, one a line, as they come (`application/x-ndjson`). Blank lines are passed over.
     public static func jsonLines<Element: Decodable & Sendable>(
-        _ type: Element.Type = Element.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == JSONLines<Element> {
-        ResponseConverter(pulling: .stream) { JSONLines(BodyLines($1), decoder: decoder) }
+        ResponseConverter(pulling: .stream, decoding: { JSONLines(BodyLines($1), decoder: decoder ?? $2) })
     }
 }

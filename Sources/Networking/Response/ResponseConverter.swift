@@ -14,8 +14,8 @@ public import Foundation
 /// call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private enum Reading: Sendable {
-        case whole(@Sendable (HTTPResponse) throws -> Value)
-        case pulled(@Sendable (HTTPResponse, IncomingBody) async throws -> Value)
+        case whole(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
+        case pulled(@Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value)
     }
 
     private var reading: Reading
@@ -25,6 +25,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     private var carrying: (@Sendable (any Transport) -> any Transport)?
     /// What the request says where nobody else says anything about it.
     private var asked: HTTPHeaders = []
+    /// What the request says, whatever anybody else says about it.
+    private var insisted: HTTPHeaders = []
     /// The same converter for what stands somewhere in JSON, where it reads that.
     private var atPath: (@Sendable (JSONPath) -> ResponseConverter)?
 
@@ -35,6 +37,11 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Makes a converter of a closure, which finds the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
+        self.init(.whole { response, _ in try read(response) }, .memory)
+    }
+
+    /// Makes a converter of a closure, which finds the body in memory and is given the JSON decoder that holds for the call.
+    public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
         self.init(.whole(read), .memory)
     }
 
@@ -46,6 +53,13 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ///   - read: Reads. An error of the body's own, such as a lost connection, is the call's error.
     public init(
         pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
+    ) {
+        self.init(.pulled { response, body, _ in try await read(response, body) }, delivery)
+    }
+
+    init(
+        pulling delivery: BodyDelivery,
+        decoding read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value
     ) {
         self.init(.pulled(read), delivery)
     }
@@ -61,7 +75,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// (`Accept`), for example. An `Accept` that was only asked for in this way is not held against the answer.
     public func asking(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
-        converter.asked = asked.merging(headers)
+        converter.asked = asked.isEmpty ? headers : asked.merging(headers)
+        return converter
+    }
+
+    /// A converter whose requests carry these fields in the place of others of their names.
+    func insisting(on headers: HTTPHeaders) -> ResponseConverter {
+        var converter = self
+        converter.insisted = headers
         return converter
     }
 
@@ -83,18 +104,18 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// A converter that reads a changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
         reading { read in
-            { try read(change($0)) }
-        } pulled: { read in
-            { try await read($0, $1) }
+            { try read(change($0), $1) }
+        } pulled: { _ in
+            { _, _, _ in throw UndecodableBody("what stands somewhere in JSON cannot be had of a body that is pulled") }
         }
     }
 
     /// A converter that has a closure make a value where this one cannot.
     func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
         var converter = reading { read in
-            { response in do { return try read(response) } catch { return fallback(error) } }
+            { do { return try read($0, $1) } catch { return fallback(error) } }
         } pulled: { read in
-            { try await read($0, $1) }
+            read
         }
         if let atPath { converter.atPath = { atPath($0).recovering(fallback) } }
         return converter
@@ -103,10 +124,11 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// A converter that reads in another way what is asked for and carried in the same.
     private func reading<Other: Sendable>(
         whole:
-            @escaping (@escaping @Sendable (HTTPResponse) throws -> Value) -> @Sendable (HTTPResponse) throws -> Other,
+            (@escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) ->
+            @Sendable (HTTPResponse, JSONDecoder) throws -> Other,
         pulled:
-            @escaping (@escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value) ->
-            @Sendable (HTTPResponse, IncomingBody) async throws -> Other
+            (@escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) ->
+            @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Other
     ) -> ResponseConverter<Other> {
         var converter =
             switch reading {
@@ -115,6 +137,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
             }
         converter.carrying = carrying
         converter.asked = asked
+        converter.insisted = insisted
         return converter
     }
 
@@ -128,6 +151,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Puts what is asked for on a request.
     func dress(_ request: inout HTTPRequest) {
+        for field in insisted { request.headers.set(field) }
         for field in asked where !request.headers.contains(field.name) {
             request.headers.append(field)
             if field.name == .accept { request[option: DerivedAccept.self] = field.value }
@@ -136,13 +160,16 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Reads a response.
     ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - decoder: What decodes JSON where the converter has no decoder of its own.
     /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with another error of the
     ///   closure underlying.
-    public func convert(_ response: HTTPResponse) async throws -> Value {
+    public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         do {
             switch reading {
-            case .whole(let read): return try read(response)
-            case .pulled(let read): return try await read(response, try response.content.stream)
+            case .whole(let read): return try read(response, decoder)
+            case .pulled(let read): return try await read(response, try response.content.stream, decoder)
             }
         } catch let error as Interruption {
             throw error
@@ -156,8 +183,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Reads a response that is in memory, without waiting; nil for a converter that pulls.
-    func convertNow(_ response: HTTPResponse) throws -> Value? {
-        if case .whole(let read) = reading { try read(response) } else { nil }
+    func convertNow(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Value? {
+        if case .whole(let read) = reading { try read(response, decoder) } else { nil }
     }
 
     /// A converter that changes what this one reads.
@@ -165,9 +192,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
         var converter = reading { read in
-            { try transform(try read($0)) }
+            { try transform(try read($0, $1)) }
         } pulled: { read in
-            { try transform(try await read($0, $1)) }
+            { try transform(try await read($0, $1, $2)) }
         }
         if let atPath { converter.atPath = { atPath($0).map(transform) } }
         return converter
@@ -178,9 +205,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
         converter.reading { read in
-            { $0.data.isEmpty ? nil : try read($0) }
+            { $0.data.isEmpty ? nil : try read($0, $1) }
         } pulled: { read in
-            { try await read($0, $1) }
+            { try await read($0, $1, $2) }
         }
     }
 }
@@ -209,7 +236,9 @@ extension ResponseConverter where Value == String {
     /// The body as text, in the charset that its `Content-Type` names.
     ///
     /// Without a charset JSON is UTF-8 (RFC 8259), and other text is UTF-8 where it is valid UTF-8, else ISO Latin 1.
-    public static var string: ResponseConverter { ResponseConverter { try $0.text() } }
+    public static var string: ResponseConverter {
+        ResponseConverter { try $0.text() }.located { .keyPath($0, .json()) }
+    }
 
     /// The body as text in an encoding of your choice, whatever the answer says.
     public static func string(encoding: String.Encoding) -> ResponseConverter {

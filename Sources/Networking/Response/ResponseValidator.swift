@@ -114,8 +114,15 @@ extension [ResponseValidator] {
 }
 
 extension HTTPResponse {
+    /// Whether there is nothing to judge, also where the body would still be pulled.
+    private var hasNoContent: Bool {
+        if case .data(let data) = content { return data.isEmpty }
+        return [.noContent, .resetContent, .notModified].contains(status) || request.method == .head
+            || headers.contentLength == 0
+    }
+
     fileprivate func verdict(onTypes types: [MediaType]) -> ResponseValidator.Verdict {
-        if case .data(let data) = content, data.isEmpty { return .valid }
+        if hasNoContent { return .valid }
         // Whoever takes everything takes what says nothing of itself, too (RFC 9110 section 8.3).
         if types.contains(where: { $0.withoutParameters.description == "*/*" }) { return .valid }
         guard let type = headers.contentType else {

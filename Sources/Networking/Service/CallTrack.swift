@@ -25,8 +25,31 @@ final class CallTrack: Sendable {
         var phase = Phase.queued
         var request: HTTPRequest?
         var attempts: [RequestAttempt] = []
+        var isOver = false
         var startObservers: [@Sendable () -> Void] = []
+        var stepObservers: [@Sendable (CallStep) -> Void] = []
         var attemptObservers: [@Sendable (RequestAttempt) -> Void] = []
+
+        /// Takes note of a step; says whom to tell.
+        mutating func take(_ step: CallStep) -> [@Sendable () -> Void] {
+            switch step {
+            case .began(let request):
+                phase = .queued
+                self.request = request
+                defer { startObservers = [] }
+                return startObservers
+            case .sending(let request):
+                phase = .sending
+                self.request = request
+                return []
+            case .attempted(let attempt):
+                attempts.append(attempt)
+                return attemptObservers.map { observer in { observer(attempt) } }
+            case .waiting(let delay):
+                phase = .retrying(after: delay)
+                return []
+            }
+        }
     }
 
     let meter: ProgressMeter
@@ -45,6 +68,27 @@ final class CallTrack: Sendable {
         countsUpload = isUpload && delivery == .memory
     }
 
+    /// Makes a track that will follow another one.
+    convenience init() {
+        self.init(meter: ProgressMeter(), pauseGate: nil, delivery: .memory, isUpload: false)
+    }
+
+    /// Tells from now on what another one tells, what it has told included.
+    func follow(_ other: CallTrack) {
+        other.onStep { [weak self] step in self?.note(step) }
+        meter.follow(other.meter)
+    }
+
+    /// Has a closure told of each step, of the last request and the attempts before at once.
+    private func onStep(_ action: @escaping @Sendable (CallStep) -> Void) {
+        let (request, attempts) = state.withLock { state in
+            if !state.isOver { state.stepObservers.append(action) }
+            return (state.request, state.attempts)
+        }
+        if let request { action(.began(request)) }
+        for attempt in attempts { action(.attempted(attempt)) }
+    }
+
     var phase: Phase { state.withLock { $0.phase } }
 
     /// The request, as far as it has come; nil before there is one.
@@ -52,32 +96,28 @@ final class CallTrack: Sendable {
 
     /// Takes note of a step, and tells.
     func note(_ step: CallStep) {
-        let tell: [@Sendable () -> Void] = state.withLock { state in
-            switch step {
-            case .began(let request):
-                let isFirst = state.request == nil
-                state.phase = .queued
-                state.request = request
-                return isFirst ? state.startObservers : []
-            case .sending(let request):
-                state.phase = .sending
-                state.request = request
-                return []
-            case .attempted(let attempt):
-                state.attempts.append(attempt)
-                return state.attemptObservers.map { observer in { observer(attempt) } }
-            case .waiting(let delay):
-                state.phase = .retrying(after: delay)
-                return []
-            }
+        let (tell, followers): ([@Sendable () -> Void], [@Sendable (CallStep) -> Void]) = state.withLock { state in
+            (state.take(step), state.stepObservers)
         }
         for tell in tell { tell() }
+        for follower in followers { follower(step) }
     }
+
+    /// The call is over: whoever was told of it is let go.
+    func finish() {
+        state.withLock { state in
+            state.isOver = true
+            (state.startObservers, state.attemptObservers, state.stepObservers) = ([], [], [])
+        }
+    }
+
+    /// The response of the last attempt that had one.
+    var lastResponse: HTTPResponse? { state.withLock { $0.attempts.last { $0.response != nil }?.response } }
 
     /// Has a closure called once the request is made; at once where it is.
     func onStart(_ action: @escaping @Sendable () -> Void) {
         let hasStarted = state.withLock { state in
-            state.startObservers.append(action)
+            if state.request == nil, !state.isOver { state.startObservers.append(action) }
             return state.request != nil
         }
         if hasStarted { action() }
@@ -86,7 +126,7 @@ final class CallTrack: Sendable {
     /// Has a closure called for each attempt that is over, those from before included.
     func onAttempt(_ action: @escaping @Sendable (RequestAttempt) -> Void) {
         let attempts = state.withLock { state in
-            state.attemptObservers.append(action)
+            if !state.isOver { state.attemptObservers.append(action) }
             return state.attempts
         }
         for attempt in attempts { action(attempt) }

@@ -5,22 +5,31 @@ extension NetworkRequesting {
     ///
     /// Of the adapters those that are ``SynchronousRequestAdapter``s dress the request. An answer for other credentials than these give is never
     /// found.
-    public func cached<Value: Sendable>(
+    public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> Response<Value>? {
         guard let cache = client.cache, let request = client.dressedNow(endpoint, settings, converter.dress),
             let response = cache.answer(to: request)?.answer(to: request, at: cache.date()),
-            let value = try? converter.convertNow(response)
+            let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
         return Response(value, response)
     }
 
-    /// What the service's cache has for a call, read by the value's type.
+    /// What the service's cache has for a call, fresh or not, as a converter reads it: see ``cachedResponse(_:as:with:)``.
+    public func cached<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
+    ) -> Value? {
+        cachedResponse(endpoint, as: converter, with: settings)?.value
+    }
+
+    /// What the service's cache has for a call, fresh or not, read by the value's type: see ``cachedResponse(_:as:with:)``.
+    @_disfavoredOverload  // a typed endpoint's own converter comes first
     public func cached<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
     ) -> Value? {
-        cached(endpoint, as: automatic(for: endpoint, settings), with: settings)?.value
+        cached(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
 
     /// Forgets what the service's cache has for a call, whomever it is for.

@@ -47,7 +47,7 @@ extension NetworkRequesting {
 }
 
 extension RequestTask {
-    fileprivate func answering(
+    func answering(
         _ success: @escaping @Sendable (Response<Value>) -> Void, _ failure: @escaping @Sendable (any Error) -> Void
     ) -> RequestTask {
         onResponse { result in

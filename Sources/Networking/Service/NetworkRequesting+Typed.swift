@@ -37,6 +37,22 @@ extension NetworkRequesting {
             for: endpoint, as: converter(of: endpoint, settings), with: settings, success: success, failure: failure)
     }
 
+    /// Sends a request; the closure gets its value and the response.
+    @discardableResult
+    public func request<Call: TypedEndpoint>(
+        for endpoint: Call, with settings: RequestSettings = RequestSettings(),
+        success: @escaping SuccessHandler<Response<Call.Value>>, failure: @escaping FailureHandler
+    ) -> any CancellableRequest {
+        task(endpoint, as: converter(of: endpoint, settings), with: settings).answering(success, failure)
+    }
+
+    /// What the service's cache has for a call: see ``cachedResponse(_:as:with:)``.
+    public func cached<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings = RequestSettings()
+    ) -> Call.Value? {
+        cached(endpoint, as: converter(of: endpoint, settings), with: settings)
+    }
+
     private func converter<Call: TypedEndpoint>(
         of endpoint: Call, _ settings: RequestSettings
     ) -> ResponseConverter<Call.Value> {

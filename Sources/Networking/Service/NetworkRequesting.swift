@@ -24,6 +24,7 @@ extension NetworkRequesting {
 
     /// Sends a request and answers with a value: text by its charset for `String`, bytes for `Data`, everything else from JSON. Of an
     /// optional of any of these, an empty body is nil.
+    @_disfavoredOverload  // a typed endpoint's own converter comes first, also where an optional is wanted
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
@@ -44,6 +45,7 @@ extension NetworkRequesting {
     }
 
     /// Sends a request and answers with a value, read by its type, and the response.
+    @_disfavoredOverload  // as above
     public func response<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {

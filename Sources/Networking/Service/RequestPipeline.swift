@@ -1,3 +1,5 @@
+import Foundation
+
 /// The whole life of one call.
 struct RequestPipeline<Value: Sendable>: Sendable {
     let client: NetworkClient
@@ -21,7 +23,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
                 try await call.judge(response, by: settings.validators ?? .standard)
-                let value = try await converter.convert(response)
+                let value = try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder())
                 permit.release(after: response)
                 try call.finish()
                 return Response(value, response)

@@ -50,13 +50,14 @@ extension RequestTask {
         }
     }
 
-    /// A task with the value of another one that `next` makes of this one's.
+    /// A task with the value of another one that `next` makes of this one's. Its progress, its attempts and its request are those of that one.
     public func flatMap<Other: Sendable>(
         _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
     ) -> RequestTask<Other> {
-        derived { result, derived in
+        derived(track: CallTrack()) { result, derived in
             do {
                 let following = try next(result.get().value)
+                derived.track.follow(following.track)
                 following.observe { derived.settle($0) }
                 derived.cancellations.add { _ = following.leave() }
             } catch {
@@ -71,17 +72,22 @@ extension RequestTask {
         derived { result, derived in
             guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }
             let request = derived.request ?? HTTPRequest(.get, URL(fileURLWithPath: "/"))
-            let http = (error as? NetworkError)?.response ?? HTTPResponse(0, to: request)
+            let http = derived.track.lastResponse ?? HTTPResponse(0, to: request)
             derived.settle(Result { Response(try action(error), http) })
         }
     }
 
     /// Makes a task that is settled by what `settle` makes of this one's outcome.
     private func derived<Other: Sendable>(
+        track: CallTrack? = nil,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
     ) -> RequestTask<Other> {
-        let task = RequestTask<Other>(of: endpoint, on: queue, track: track) { [self] in leave() }
-        observe { settle($0, task) }
+        let task = RequestTask<Other>(of: endpoint, on: queue, track: track ?? self.track) { [self] in leave() }
+        observe { result in
+            // What nobody wants any more is not begun.
+            if case .success = result, task.isCancelled { return task.settle(.failure(NetworkError(.cancelled))) }
+            settle(result, task)
+        }
         return task
     }
 }

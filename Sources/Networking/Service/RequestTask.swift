@@ -3,7 +3,8 @@ public import Foundation
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
 /// It runs from the moment it is made, and settles exactly once. Dropping it does not cancel it. Callbacks are called on the call's
-/// queue, in the order they were registered where that queue is serial; one registered after the answer is called with it.
+/// queue, in the order they were registered where that queue is serial; one registered after the answer is called with it, and one
+/// registered on another thread in the moment of the answer may come before its elders.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
@@ -45,7 +46,10 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         self.scope = scope
         endpoint = pipeline.endpoint
         queue = pipeline.settings.callbackQueue ?? .main
-        settlement.observe { [cancellations] _ in cancellations.end(wasCancelled: scope.isCancelled) }
+        settlement.observe { [cancellations] _ in
+            cancellations.end(wasCancelled: scope.isCancelled)
+            track.finish()
+        }
         // At once, so that a reset or a cancel right after this line finds it.
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
         let settlement = settlement
@@ -156,7 +160,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Settles a derived task, unless it was cancelled: then with the error of the call that it ended.
     func settle(_ outcome: Result<Response<Value>, any Error>) {
-        if scope.isCancelled || scope.close() != nil, case .success = outcome {
+        // Not by `close()`: whoever settles is no part of this call, and its own end is none of this.
+        if scope.seal() != nil, case .success = outcome {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
             settlement.settle(outcome)

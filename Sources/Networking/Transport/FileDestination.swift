@@ -96,6 +96,9 @@ public struct FileDestination: Sendable {
 
     /// What can be found wrong before anything is sent.
     func check() throws {
+        guard url.isFileURL else {
+            throw NetworkError(.fileNotWritable, reason: "the download's target is no file URL: \(url.withoutSecrets)")
+        }
         if rule == .fail, FileManager.default.fileExists(atPath: url.path) { throw fault(EEXIST) }
         if checksum != nil { _ = try SHA256Digest() }
     }
@@ -219,12 +222,20 @@ public struct FileDestination: Sendable {
         if resuming != .never { unlink(note.path) }
     }
 
+    private func words(_ code: Int32) -> String {
+        let name = url.lastPathComponent
+        let folder = url.deletingLastPathComponent()
+        if code == EWOULDBLOCK { return "another download to \(name) is under way" }
+        if code == ENOENT, !FileManager.default.fileExists(atPath: folder.path) {
+            return "the file \(name) cannot be written: there is no folder \(folder.lastPathComponent)"
+        }
+        return "the file \(name) cannot be written: \(String(cString: strerror(code)))"
+    }
+
     private func fault(_ code: Int32) -> NetworkError {
         NetworkError(
             .fileNotWritable,
-            reason: code == EWOULDBLOCK
-                ? "another download to \(url.lastPathComponent) is under way"
-                : "the file \(url.lastPathComponent) cannot be written: \(String(cString: strerror(code)))",
+            reason: words(code),
             underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

@@ -5,16 +5,22 @@ public struct SHA256Checksum: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes of the sum.
     public let bytes: Data
 
-    /// Makes a sum of its bytes; nil unless there are 32.
-    public init?(_ bytes: Data) {
-        guard bytes.count == 32 else { return nil }
+    /// Makes a sum of its bytes.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` unless there are 32.
+    public init(_ bytes: Data) throws {
+        guard bytes.count == 32 else { throw NetworkError(.invalidRequest, reason: "checksum: it has not 32 bytes") }
         self.bytes = bytes
     }
 
-    /// Reads a sum of 64 hexadecimal digits; nil where the text is none.
-    public init?(hexadecimal text: String) {
+    /// Reads a sum of 64 hexadecimal digits.
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` where the text is none.
+    public init(hexadecimal text: String) throws {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard text.utf8.count == 64, digits.count == 64 else { return nil }
+        guard text.utf8.count == 64, digits.count == 64 else {
+            throw NetworkError(.invalidRequest, reason: "checksum: it has not 64 hexadecimal digits")
+        }
         bytes = Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 
@@ -37,7 +43,7 @@ public struct SHA256Checksum: Hashable, Sendable, CustomStringConvertible {
         guard sum == bytes else {
             throw NetworkError(
                 .checksumMismatch,
-                reason: "the file's SHA-256 is \(SHA256Checksum(sum)?.description ?? "unreadable"), not \(self)")
+                reason: "the file's SHA-256 is \(try SHA256Checksum(sum)), not \(self)")
         }
     }
 }

@@ -144,7 +144,9 @@ struct URLQueryEncoderTests {
         #expect(try await sent(Call(method: .delete, parameters: .form(filter))).body.data == Data("a=1%262".utf8))
         #expect(try await sent(Call(method: .post, parameters: .json(filter))).body.data == Data(#"{"a":"1&2"}"#.utf8))
         let own = Call(method: .post, body: .string("own"), parameters: .form(filter))
-        #expect(try await sent(own).body.data == Data("own".utf8))
+        await #expect(throws: NetworkError.self, "two bodies") { _ = try await sent(own) }
+        let query = Call(method: .post, body: .string("own"), parameters: .query(filter))
+        #expect(try await sent(query).body.data == Data("own".utf8))
     }
 
     @Test("A form of names and values keeps their order")

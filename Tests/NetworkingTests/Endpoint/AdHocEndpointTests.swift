@@ -64,8 +64,33 @@ struct AdHocEndpointTests {
                 for: .url("http://[?secret"), with: RequestSettings(callbackQueue: .global()), success: {},
                 failure: { continuation.resume(returning: $0) })
         }
-        #expect("\(error)" == "path: \"http://[\" is no URL (AdHocEndpoint)")
+        #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint)")
         #expect(stub.requests.count == 2)
+    }
+
+    @Test("A whole URL goes where it says, and what is secret in the environment stays with its own server")
+    func wholeURL() async throws {
+        let base = try #require(URL(string: "https://api.example.com"))
+        let service = NetworkService(
+            environment: NetworkEnvironment(
+                baseURL: base, pathPrefix: "v2", headers: [.authorization: "Basic secret", "X-App": "1"],
+                query: ["key": "secret"]),
+            transport: stub, requestAdaptingService: RequestAdaptingService())
+        try await service.request(.url("https://cdn.example/dir/?sig=1"))
+        #expect(stub.requests[0].url.absoluteString == "https://cdn.example/dir/?sig=1")
+        #expect(stub.requests[0].headers.authorization == nil && stub.requests[0].headers["X-App"] == "1")
+        try await service.request(.url("https://api.example.com/x"))
+        #expect(stub.requests[1].url.absoluteString == "https://api.example.com/x?key=secret")
+        #expect(stub.requests[1].headers.contains(.authorization))
+        for text in ["not a url", "example.com/x", "https://user:secret@[bad#token=secret"] {
+            let error = await Fixture.failure { try await service.request(.url(text)) } as? NetworkError
+            #expect(error?.kind == .invalidRequest && error?.description.contains("secret") == false, "\(error as Any)")
+        }
+        let both =
+            await Fixture.failure {
+                try await service.request(.post("x").body(.json([1])).parameters(.json(["b": 1])))
+            } as? NetworkError
+        #expect(both?.description.contains("body: there is one, and parameters") == true)
     }
 
     @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")

@@ -53,6 +53,15 @@ struct TypedEndpointTests {
         }
         #expect(token == "t")
         try await service.request(Remove())
+        // Also where an optional is wanted, the endpoint's own converter reads.
+        struct Below: TypedEndpoint {
+            typealias Value = String
+            var path: EndpointPath { "x" }
+            func converter(decoder: JSONDecoder) -> ResponseConverter<String> { .keyPath("token", .string) }
+        }
+        var optional: String? = nil
+        optional = try await service.request(Below())
+        #expect(optional == "t")
         try await service.request(LogIn())
     }
 
@@ -166,6 +175,14 @@ struct TypedEndpointTests {
             try await service(answer).request(LogIn(problemError: { $0.title == nil ? nil : UserError.cloudy }))
         }
         #expect(error as? GeneralRequestError == .notFound)
+    }
+
+    @Test("What a handler before has mapped stays as it is")
+    func mappedBefore() async throws {
+        let mapping = ClosureHandler { _ in .next(UserError.cloudy) }
+        let answer = StubAnswer(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
+        let error = await Fixture.failure { _ = try await service(answer, handlers: [mapping]).request(LogIn()) }
+        #expect(error as? UserError == .cloudy)
     }
 
     @Test("N-18, N-25: decoders of call, endpoint and service also read the server's error; statuses know their class")

@@ -44,6 +44,9 @@ struct ErrorTextTests {
         #expect(timeout.localizedRecoverySuggestion?.contains("timeouts.idle") == true)
         let beneath = NetworkError(.unknown, underlying: POSIXError(.ECONNRESET)) as NSError
         #expect((beneath.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSPOSIXErrorDomain)
+        let failing = URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://a.example/?secret"])
+        #expect(!"\((NetworkError(.unknown, underlying: failing) as NSError).userInfo)".contains("secret"))
+        #expect(GeneralRequestError.notFound.localizedDescription == "Nothing was found.")
         let general = GeneralRequestError.notFound as NSError
         #expect(general.domain == "Networking.GeneralRequestError" && general.code == 404)
         #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
@@ -66,5 +69,7 @@ struct ErrorTextTests {
     func secrets(text: String) throws {
         let url = try #require(URL(string: text))
         #expect(!url.withoutSecrets.contains("secret"))
+        let path = try #require(URL(string: "https://a.example/users/@ada"))
+        #expect(path.withoutSecrets == "https://a.example/users/@ada")
     }
 }

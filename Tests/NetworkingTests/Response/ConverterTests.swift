@@ -82,13 +82,46 @@ struct ConverterTests {
         #expect(failure?.serverError.why == "no")
     }
 
+    @Test(
+        "The decoder that holds for the call is that of every converter without one of its own; null is nil for an optional"
+    )
+    func callsDecoder() async throws {
+        struct Snake: Decodable, Equatable { let userName: String }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let stub = StubTransport { _ in .json(text: #"[{"user_name":"a"}]"#) }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub, settings: RequestSettings(decoder: decoder))
+        let wanted = [Snake(userName: "a")]
+        #expect(try await service.request(.get("x"), as: .json([Snake].self)) == wanted)
+        #expect(try await service.request(.get("x"), as: .tolerantArray(Snake.self)) == wanted)
+        #expect(try await service.request(.get("x"), as: .keyPath("0.userName", .string)) == "a")
+        #expect(try await service.task(.get("x"), as: .json([Snake].self)).value == wanted)
+        let error = await Fixture.failure {
+            _ = try await service.request(.get("x"), as: .json([Snake].self, decoder: JSONDecoder()))
+        }
+        #expect((error as? NetworkError)?.kind == .undecodableBody)
+        let null = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "null") })
+        let none: Snake? = try await null.request(.get("x"))
+        #expect(none == nil)
+    }
+
+    @Test("What is pulled has no key path, and says so")
+    func pulledKeyPath() async throws {
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "{}") })
+        let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
+        #expect((error as? NetworkError)?.description.contains("a body that is pulled") == true)
+    }
+
     @Test("A value in the place of one that cannot be read, and arrays that leave out what cannot")
     func tolerant() throws {
         #expect(try response("{").read(as: .json(Item.self).or(Item(n: 0))) == Item(n: 0))
         #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).or(9))) == 9)
         let mixed = try response(#"[{"n":1},{"n":"x"},null,7,{"n":2}]"#)
-        #expect(try mixed.read(as: .tolerantArray(of: Item.self)) == [Item(n: 1), Item(n: 2)])
-        #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(of: Item.self)) }
+        #expect(try mixed.read(as: .tolerantArray(Item.self)) == [Item(n: 1), Item(n: 2)])
+        #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
     }
 
     @Test(

@@ -47,8 +47,11 @@ struct ValidatorTests {
         let answer = StubAnswer(.ok)
         let error = await failure([counting, ResponseValidator { _ in .invalid("too blue") }, counting], answer)
         #expect(error?.description.contains("too blue") == true && asked.value == 1)
-        #expect(
-            await failure([ResponseValidator { _ in throw UserError.taken }], answer) == nil, "its own error is thrown")
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in answer },
+            settings: RequestSettings(validators: [ResponseValidator { _ in throw UserError.taken }]))
+        let thrown = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(thrown as? UserError == .taken)
     }
 
     @Test("I-36: with no validator every status is an answer; a call says so for itself, an endpoint, or a service")

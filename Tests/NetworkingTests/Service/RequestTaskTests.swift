@@ -106,6 +106,8 @@ struct RequestTaskTests {
         done.onCancel { note("never") }
         _ = try? await done.value
         #expect(!done.cancel())
+        queue.sync {}
+        #expect(!log.value.contains("never"))
     }
 
     @Test("Cancelling a derived task ends the call, unless somebody else waits for it")
@@ -127,6 +129,42 @@ struct RequestTaskTests {
         other.answer(.ok, "x")
         #expect(try await two.value == "x2")
         if case .cancelled = one.state {} else { #expect(Bool(false), "\(one.state)") }
+    }
+
+    @Test("A cancelled derived task begins nothing any more, and one that follows another call tells of that")
+    func derivedFollows() async throws {
+        let other = ManualTransport()
+        let shared = task(other)
+        let begun = Box(0)
+        let next = shared.flatMap { _ in
+            begun.change { $0 += 1 }
+            return answering("x")
+        }
+        let kept = shared.map { $0 }
+        await other.waitForRequests()
+        next.cancel()
+        other.answer(.ok, "first")
+        _ = try await kept.value
+        #expect(begun.value == 0)
+        let first = answering("first")
+        let second = service(StubTransport { _ in .text("second") }).task(.get("second"), as: .string)
+        let following = first.flatMap { _ in second }
+        following.onDebug { note($0.request?.url.lastPathComponent ?? "") }
+        #expect(try await following.value == "second")
+        queue.sync {}
+        #expect(log.value == ["second"])
+        #expect(following.progress.download.completed == 6 && following.request?.url.lastPathComponent == "second")
+    }
+
+    @Test("A task that is derived of an answer in a cancelled task of Swift's is none that is cancelled")
+    func derivedInCancelledTask() async throws {
+        let done = answering("a")
+        _ = try await done.value
+        let derived = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return done.map { $0 + "b" }
+        }.value
+        #expect(try await derived.value == "ab")
     }
 
     @Test("I-26, P-10, N-17: what there is can be looked at, at once; request and identity, too")

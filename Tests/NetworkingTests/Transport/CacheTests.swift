@@ -45,7 +45,7 @@ struct CacheTests {
         let kept: User? = service.cached(Get())
         #expect(kept == User(id: "7"))
         #expect(service.cached(Get()) as [User]? == nil, "what cannot be read is nil")
-        let response = try #require(service.cached(Get(), as: .string))
+        let response = try #require(service.cachedResponse(Get(), as: .string))
         #expect(response.headers["Age"] == "0")
         let _: User = try await service.request(Get(path: "other"))
         service.removeCached(Get())
