@@ -14,9 +14,18 @@
             let everything = TrafficPolicy(
                 limit: limit, circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(),
                 duplicates: .join, cookies: CookieJar())
+            func part(_ name: String, _ change: (inout TrafficPolicy) -> Void) -> (String, PipelineSubject) {
+                var policy = TrafficPolicy()
+                change(&policy)
+                return ("with \(name)", PipelineSubject(url, on: InstantTransport(), traffic: policy))
+            }
             let subjects = [
                 ("bare", PipelineSubject(url, on: InstantTransport(), limit: limit)),
                 ("default", PipelineSubject(url, on: InstantTransport(), traffic: TrafficPolicy())),
+                part("breaker") { $0.circuitBreaker = CircuitBreaker() },
+                part("budget and retries") { ($0.retry, $0.retryBudget) = (.standard, RetryBudget()) },
+                part("cookies") { $0.cookies = CookieJar() },
+                part("duplicates") { $0.duplicates = .join },
                 ("everything", PipelineSubject(url, on: InstantTransport(), traffic: everything)),
             ]
             let calls = isQuick ? 2_000 : 20_000

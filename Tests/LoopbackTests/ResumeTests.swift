@@ -351,7 +351,9 @@ extension Loopback {
             #expect(try Data(contentsOf: await first.value) == content)
         }
 
-        @Test("I-28: a pause settles nothing and gives the place back; resume goes on", arguments: Engine.allCases)
+        @Test(
+            "I-28, a defect of iONess: a pause settles nothing and gives the place back; resume goes on",
+            arguments: Engine.allCases)
         func pause(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)
             let service = NetworkService(

@@ -41,7 +41,7 @@ extension Loopback {
         }
 
         @Test(
-            "L28: an upload tells its progress, right over a 401 and a 307, and arrives whole each time",
+            "L28, a defect of RonasIT Networking: an upload tells its progress, right over a 401 and a 307, and arrives whole",
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
             let bodies = Cell<[Data]>([])

@@ -154,10 +154,26 @@ extension HTTPHeaders {
         set { self[.contentType] = newValue?.description }
     }
 
-    /// `Accept`; empty where there is none or nothing in it can be read.
+    /// `Accept`; empty where there is none or nothing in it can be read. What it refuses, with `q=0`, is not among them.
     public var accept: [MediaType] {
-        get { (self[.accept] ?? "").split(separator: ",").compactMap { MediaType(String($0)) } }
+        get { HTTPHeaders.elements(of: self[.accept] ?? "").compactMap { MediaType($0) }.filter { !$0.isRefused } }
         set { self[.accept] = newValue.isEmpty ? nil : newValue.map(\.description).joined(separator: ", ") }
+    }
+
+    /// The elements of a list, [RFC 9110 section 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1): a comma in quotation marks is none.
+    private static func elements(of list: String) -> [String] {
+        var elements = [""]
+        var (isQuoted, isEscaped) = (false, false)
+        for character in list {
+            if character == ",", !isQuoted {
+                elements.append("")
+                continue
+            }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && character == "\\" && !isEscaped
+            elements[elements.count - 1].append(character)
+        }
+        return elements
     }
 
     /// `Accept-Language`, as it stands.
@@ -186,4 +202,9 @@ extension HTTPHeaders {
     public var date: HTTPDate? {
         self[.date].flatMap { HTTPDate($0) }
     }
+}
+
+extension MediaType {
+    /// Whether a range in `Accept` says that it is not wanted (RFC 9110 section 12.4.2).
+    fileprivate var isRefused: Bool { parameters.contains { $0.name.lowercased() == "q" && Double($0.value) == 0 } }
 }

@@ -118,11 +118,18 @@ struct RequestCall: Sendable {
     /// The error of a call that was cancelled, reset or overtaken by its deadline: the chain maps it, and no retry is granted.
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
         response = nil  // of whatever came before, it is not what ended the call
-        var failure = failure(with: scope.interruption ?? .cancelled)
+        var failure = failure(with: ending)
         if adapted != nil { tellOfAttempt(failure.error) }
         let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return failure.error }
         return told(error, failure)
+    }
+
+    /// Why the call has to end.
+    private var ending: any Error {
+        let interruption = scope.interruption ?? .cancelled
+        guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
+        return NetworkError(.deadlineTimedOut, reason: "the call was not over within \(total.words)")
     }
 
     /// The error that the call ends with, with what is known about its attempts.

@@ -74,7 +74,9 @@ struct EndpointRequestTests {
                 == "https://a.example/a%20b/c%20d/100%25/%C3%A9;v=1")
     }
 
-    @Test("L37, U3: query items keep their order, and + & = # ? arrive as they are; the base's query stays")
+    @Test(
+        "L37, U3, a defect of iONess: query items keep their order, and + & = # ? arrive as they are; the base's query stays"
+    )
     func query() throws {
         let page: Int? = nil
         let query: URLQuery = ["b": "1+1=2&x#y?", "a": 2, "a": true, "page": page, "grüß": " "]

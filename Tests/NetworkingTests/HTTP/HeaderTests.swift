@@ -51,6 +51,13 @@ struct HeaderTests {
         #expect((headers + [.acceptLanguage: "en"])[.acceptLanguage] == "en")
     }
 
+    @Test("What Accept names is read with its quoted commas, and what it refuses is not among it")
+    func accept() {
+        let headers: HTTPHeaders = [.accept: #"text/plain;x="a,\"b", image/*;q=0, application/json;q=0.5, */*;q=0.000"#]
+        #expect(headers.accept.map(\.withoutParameters.description) == ["text/plain", "application/json"])
+        #expect(HTTPHeaders([]).accept.isEmpty)
+    }
+
     @Test("N-05: the common names are typed, and any other can be made and turned into text")
     func registered() {
         #expect(HTTPHeaderName.ifNoneMatch.rawValue == "If-None-Match")
