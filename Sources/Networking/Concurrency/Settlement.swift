@@ -11,38 +11,56 @@ final class Settlement<Value: Sendable>: Endable {
         case pending
         /// One party waits: nearly always the only one.
         case observed(Observer, others: [Observer])
+        /// Those who waited are being told; who comes now is told after them, by the same thread.
+        case telling(Outcome, late: [Observer])
         case settled(Outcome)
+
+        var outcome: Outcome? {
+            switch self {
+            case .pending, .observed: nil
+            case .telling(let outcome, _), .settled(let outcome): outcome
+            }
+        }
     }
 
     private let state = Locked(State.pending)
 
     /// The outcome, where there is one already.
-    var outcome: Outcome? {
-        state.withLock { state in
-            if case .settled(let outcome) = state { outcome } else { nil }
-        }
-    }
+    var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Settles, unless somebody else did before.
+    /// Settles, unless somebody else did before. Whoever observes is told in the order of their coming.
     ///
     /// - Returns: Whether this outcome is the one that counts.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
         let before = state.withLock { state in
             let before = state
-            if case .settled = before { return before }
-            state = .settled(outcome)
+            switch before {
+            case .pending: state = .settled(outcome)
+            case .observed: state = .telling(outcome, late: [])
+            case .telling, .settled: break
+            }
             return before
         }
         switch before {
-        case .settled:
+        case .telling, .settled:
             return false
         case .pending:
             return true
         case .observed(let first, let others):
             first(outcome)
             for observer in others { observer(outcome) }
+            while let late = lateObservers() { for observer in late { observer(outcome) } }
             return true
+        }
+    }
+
+    /// Those who have come while others were told; nil once there are none, and from then on whoever comes is told at once.
+    private func lateObservers() -> [Observer]? {
+        state.withLock { state in
+            guard case .telling(let outcome, let late) = state else { return nil }
+            state = late.isEmpty ? .settled(outcome) : .telling(outcome, late: [])
+            return late.isEmpty ? nil : late
         }
     }
 
@@ -54,11 +72,12 @@ final class Settlement<Value: Sendable>: Endable {
                 return outcome
             case .pending:
                 state = .observed(observer, others: [])
-                return nil
             case .observed(let first, let others):
                 state = .observed(first, others: others + [observer])
-                return nil
+            case .telling(let outcome, let late):
+                state = .telling(outcome, late: late + [observer])
             }
+            return nil
         }
         if let outcome { observer(outcome) }
     }

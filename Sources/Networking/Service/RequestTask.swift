@@ -3,8 +3,7 @@ public import Foundation
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
 /// It runs from the moment it is made, and settles exactly once. Dropping it does not cancel it. Callbacks are called on the call's
-/// queue, in the order they were registered where that queue is serial; one registered after the answer is called with it, and one
-/// registered on another thread in the moment of the answer may come before its elders.
+/// queue, in the order they were registered where that queue is serial; one registered after the answer is called with it.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))

@@ -164,8 +164,7 @@ public struct FileDestination: Sendable {
 
     /// All of it must be there: where the server has said how much that is.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
-        let isEncoded = response.headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
-        let length = isEncoded ? nil : response.headers.contentLength.map(Int64.init)
+        let length = response.headers.isContentEncoded ? nil : response.headers.contentLength.map(Int64.init)
         let isRest = response.status == .partialContent && resuming != .never
         guard let total = isRest ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }

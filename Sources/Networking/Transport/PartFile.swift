@@ -24,7 +24,8 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     init(_ url: URL, isLocked: Bool, _ fault: @escaping @Sendable (Int32) -> NetworkError) throws {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (isLocked ? 0 : O_EXCL)
         var status = stat()
-        while true {
+        var opened: Int32?
+        for _ in 0..<100 where opened == nil {
             let descriptor = open(url.path, flags, 0o644)
             guard descriptor >= 0 else { throw fault(errno) }
             if isLocked, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -49,9 +50,10 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
                 systemClose(descriptor)
                 continue
             }
-            self.descriptor = descriptor
-            break
+            opened = descriptor
         }
+        guard let descriptor = opened else { throw fault(EAGAIN) }
+        self.descriptor = descriptor
         self.fault = fault
         size = Int64(status.st_size)
         lseek(descriptor, 0, Int32(SEEK_END))

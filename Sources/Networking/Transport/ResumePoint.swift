@@ -12,8 +12,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
     /// What a first answer tells; nil where its content cannot be gone on with later.
     init?(_ response: HTTPResponse, content: String) {
         let headers = response.headers
-        let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
-        guard response.status == .ok, !isEncoded, headers[.acceptRanges]?.lowercased() != "none",
+        guard response.status == .ok, !headers.isContentEncoded, headers[.acceptRanges]?.lowercased() != "none",
             let validator = headers.strongValidator
         else { return nil }
         self.content = content
@@ -29,9 +28,9 @@ struct ResumePoint: Codable, Hashable, Sendable {
 
     /// Whether an answer is the rest of the same content, from a place.
     func isContinued(by response: HTTPResponse, at start: Int64) -> Bool {
-        guard response.status == .partialContent, let range = response.headers.contentRange, range.first == start else {
-            return false
-        }
+        guard response.status == .partialContent, !response.headers.isContentEncoded,
+            let range = response.headers.contentRange, range.first == start
+        else { return false }
         if let total, range.total != total { return false }
         // A server that goes on by a date need not repeat it; one that goes on by a tag has to (RFC 9110 section 15.3.7).
         if validator.hasPrefix("\"") { return response.headers[.eTag] == validator }
@@ -40,6 +39,9 @@ struct ResumePoint: Codable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
+    /// Whether the body is packed, so that its bytes are not those of the content.
+    var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
+
     /// What tells one content from every other, byte for byte (RFC 9110 sections 8.8.2.2 and 8.8.3): an entity tag that is not weak, or a date of
     /// the last change that lies at least a second before the answer's.
     fileprivate var strongValidator: String? {

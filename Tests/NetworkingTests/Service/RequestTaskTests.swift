@@ -231,6 +231,34 @@ struct RequestTaskTests {
         #expect(attempts.value[0].description.contains("503 Service Unavailable to GET api.example.com/v1/open"))
     }
 
+    @Test("Who registers while others are told is told after them")
+    func order() async {
+        let settlement = Settlement<Int>()
+        let order = Box<[Int]>([])
+        let (isTold, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        settlement.observe { _ in
+            isTold.signal()
+            goOn.wait()
+            order.change { $0.append(1) }
+        }
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            settlement.settle(.success(1))
+            isDone.signal()
+        }
+        await Task.detached { RequestTaskTests.wait(for: isTold) }.value
+        settlement.observe { _ in order.change { $0.append(2) } }
+        #expect(order.value.isEmpty)
+        #expect(settlement.outcome != nil)
+        goOn.signal()
+        await Task.detached { RequestTaskTests.wait(for: isDone) }.value
+        #expect(order.value == [1, 2])
+        settlement.observe { _ in order.change { $0.append(3) } }
+        #expect(order.value == [1, 2, 3])
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
     @Test("Each registration may have a queue of its own; decoding runs on none of them, and no callback under a lock")
     func queues() async throws {
         let key = DispatchSpecificKey<String>()
