@@ -16,7 +16,7 @@ public final class NetworkClient: Sendable {
     public let clock: NetworkClock
     /// Where chance comes from.
     public let random: RandomSource
-    /// What carries a request: duplicates, redirects, cookies, then what the service was given.
+    /// What carries a request: duplicates, redirects, cookies, cache, then what the service was given.
     let transport: any Transport
     /// The cookies of the service.
     let cookies: CookieJar?

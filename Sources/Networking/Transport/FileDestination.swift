@@ -129,7 +129,9 @@ public struct FileDestination: Sendable {
             if let checksum { try await checksum.verify(name) }
             // What is put in its place is what was written here, whatever became of the name.
             guard file.isNamed(name) else { throw fault(ENOENT) }
-            return try putInPlace(name)
+            let target = try putInPlace(name)
+            if isSynchronized { synchronizeFolder() }
+            return target
         } catch {
             let isWrong = (error as? NetworkError)?.kind == .checksumMismatch
             if isWrong || !isKept { remove(name) }
@@ -192,6 +194,14 @@ public struct FileDestination: Sendable {
         }
         if resuming != .never { unlink(note.path) }
         return target
+    }
+
+    /// Has the system put the file's new name on the disk, too. The bytes are there; a folder that cannot be opened for that is no failure.
+    private func synchronizeFolder() {
+        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
     }
 
     /// Gives a file a name that nothing has.

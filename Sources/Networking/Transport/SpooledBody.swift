@@ -15,12 +15,18 @@ enum SpooledBody: Sendable {
         }
     }
 
-    /// Reads a body. Closes the reader.
+    /// Reads a body; one that is in memory already stays there.
     ///
     /// - Parameters:
+    ///   - body: The body.
     ///   - limit: How many bytes are kept in memory.
     ///   - idle: How long it may have nothing; longer is a ``NetworkError/Kind/idleTimedOut``.
-    init(_ reader: any BodyReader, inMemory limit: Int, idle: Duration) async throws {
+    init(_ body: HTTPBody, inMemory limit: Int, idle: Duration) async throws {
+        if let data = body.data {
+            self = .data(data)
+            return
+        }
+        let reader = try body.open()
         defer { reader.close() }
         var collected = Data()
         var file: TemporaryFile?

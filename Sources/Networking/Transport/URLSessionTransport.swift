@@ -71,7 +71,7 @@ public final class URLSessionTransport: Transport {
             try request.validate()
             var message = try message(for: request)
             let body = try await SpooledBody(
-                request.body.open(), inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
+                request.body, inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
             let bytes = try body.bytes
             if !bytes.isEmpty { message.httpBody = bytes }
             let running = RunningTask(

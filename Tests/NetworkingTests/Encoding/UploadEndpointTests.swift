@@ -23,7 +23,7 @@ struct UploadEndpointTests {
         let stub = StubTransport { _ in .status(.ok) }
         try await NetworkService(environment: Fixture.environment, transport: stub).request(endpoint)
         let request = stub.requests[0]
-        let spooled = try await SpooledBody(request.body.open(), inMemory: 1 << 20, idle: .seconds(1))
+        let spooled = try await SpooledBody(request.body, inMemory: 1 << 20, idle: .seconds(1))
         guard case .data(let body) = spooled else { throw NetworkError(.unknown, reason: "the form is in a file") }
         #expect(request.body.length == body.count)
         return (request.method, request.allHeaders[.contentType] ?? "", String(decoding: body, as: UTF8.self))
