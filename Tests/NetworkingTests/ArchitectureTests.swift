@@ -174,7 +174,9 @@ struct ArchitectureTests {
                 #expect(!text.contains("@testable"))
                 for match in text.matches(of: /(?m)^\s*(?:public )?import (\w+)/) {
                     let module = String(match.output.1)
-                    if ["CryptoKit", "Combine"].contains(module), url.lastPathComponent.hasSuffix("+Apple.swift") {
+                    if ["CryptoKit", "Combine", "Network", "os", "Security"].contains(module),
+                        url.lastPathComponent.hasSuffix("+Apple.swift")
+                    {
                         continue
                     }
                     #expect(

@@ -13,12 +13,16 @@ final class Permit: HeldPlace {
 
     /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
     /// What is part of a token refresh enters none.
+    ///
+    /// - Parameter noteWait: Is told of each policy that has to be waited for.
     static func enter(
-        _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
+        _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
+        noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
         guard request[option: AdmissionOption.self] != .refresh else { return Permit([], of: []) }
         var entry = try enterAll(policies, but: nil, request, endpoint)
         while case .refused(let index) = entry {
+            noteWait(policies[index])
             let ticket = try await policies[index].enter(request, for: endpoint)
             entry = try enterAll(policies, but: (index, ticket), request, endpoint)
         }

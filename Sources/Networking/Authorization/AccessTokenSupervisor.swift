@@ -153,7 +153,9 @@ extension AccessTokenSupervisor {
 
     /// What an answer means for the token that its request carried; nil where it is not about one, or does not refuse it.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
-        guard let sent = response.request[option: SentToken.self], sent.supervisor == ObjectIdentifier(self) else {
+        guard let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
+            sent.supervisor == ObjectIdentifier(self)
+        else {
             return nil
         }
         guard isRefusal(response) else {

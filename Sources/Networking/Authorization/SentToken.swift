@@ -2,10 +2,7 @@
 ///
 /// The gate hears of a refusal first, so that a refresh runs before the place is handed on; the handler asks next and must get the
 /// same answer, whatever has happened in between.
-final class SentToken: RequestOption, Sendable {
-    static var defaultOption: SentToken? { nil }
-    static var isSensitive: Bool { true }
-
+final class SentToken: CarriedToken {
     /// Whose token it is.
     let supervisor: ObjectIdentifier
     let generation: Int

@@ -14,7 +14,7 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
         guard endpoint.authorizationType != .none, request[option: AdmissionOption.self] != .refresh else { return }
         let (token, generation) = supervisor.current
         if let token { request.headers.set(.authorization(endpoint.authorizationType, token.value)) }
-        request[option: SentToken.self] = SentToken(of: supervisor, generation: generation)
+        request[option: CarriedTokenOption.self] = SentToken(of: supervisor, generation: generation)
         request[option: RefusedStatuses.self].formUnion(supervisor.unauthorizedStatuses)
     }
 }

@@ -15,7 +15,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         // An interruption is none of its business, though a refused answer came before it.
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
-        guard let response = failure.response, let sent = response.request[option: SentToken.self],
+        guard let response = failure.response,
+            let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
             let judgement = supervisor.judge(response), var request = failure.originalRequest
         else { return .next(failure.error) }
         // A POST that a redirect turned into a GET was done: it is not done again for a token that expired on the way.

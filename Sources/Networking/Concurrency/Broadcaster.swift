@@ -80,6 +80,17 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         deliver()
     }
 
+    /// The same, unless it is the current one already.
+    func publishChange(to value: Value) where Value: Equatable {
+        let isNew = state.withLock { state in
+            guard state.current != value else { return false }
+            state.current = value
+            state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
+            return true
+        }
+        if isNew { deliver() }
+    }
+
     /// Makes `value` the current one; whoever calls ``deliver()`` next tells of it. May be called under a lock.
     func enqueue(_ value: Value) {
         state.withLock { state in

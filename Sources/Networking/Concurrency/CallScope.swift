@@ -1,3 +1,5 @@
+import Foundation
+
 /// What may end the waits of one call from outside: its owner, its deadline, a reset.
 ///
 /// Every ``Settlement`` that is waited for inside the call registers with ``current``, wherever the wait is (a queue, an engine, a
@@ -21,12 +23,14 @@ final class CallScope: Endable {
         var holdsPlace = false
         /// The call has been answered: tasks that it left running are on their own.
         var isOver = false
+        /// What tells the call from every other one, once somebody has asked.
+        var id: UUID?
 
         /// Moves on from `open`, and hands over what is to be let go.
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
-            self = State(phase: next)
+            self = State(phase: next, id: id)
             return opened
         }
     }
@@ -45,6 +49,15 @@ final class CallScope: Endable {
     var holdsPlace: Bool {
         get { state.withLock { $0.holdsPlace } }
         set { state.withLock { $0.holdsPlace = newValue } }
+    }
+
+    /// What tells the call from every other one; drawn when somebody asks first.
+    func id(using random: RandomSource) -> UUID {
+        state.withLock { state in
+            let id = state.id ?? random.uuid()
+            state.id = id
+            return id
+        }
     }
 
     /// - Throws: The interruption of the current call, where it has to end.

@@ -1,4 +1,6 @@
-/// Where the library's chance comes from: the jitter of waits, idempotency keys. A test puts a seeded generator in its place.
+import Foundation
+
+/// Where the library's chance comes from: the jitter of waits, idempotency keys, the ids of calls. A test puts a seeded generator in its place.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 
@@ -16,6 +18,19 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
 
     private init(_ draw: @escaping @Sendable () -> UInt64) {
         self.draw = draw
+    }
+
+    /// A random UUID, RFC 9562 section 5.4.
+    func uuid() -> UUID {
+        let high = next()
+        let low = next()
+        func byte(_ bits: UInt64, _ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits >> (8 * index)) }
+        return UUID(
+            uuid: (
+                byte(high, 7), byte(high, 6), byte(high, 5), byte(high, 4), byte(high, 3), byte(high, 2),
+                byte(high, 1) & 0x0F | 0x40, byte(high, 0), byte(low, 7) & 0x3F | 0x80, byte(low, 6), byte(low, 5),
+                byte(low, 4), byte(low, 3), byte(low, 2), byte(low, 1), byte(low, 0)
+            ))
     }
 
     /// The next random bits.

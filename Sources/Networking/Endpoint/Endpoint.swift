@@ -44,7 +44,7 @@ public import Foundation
 /// ```
 ///
 /// An endpoint is read once a call, when it becomes a request.
-public protocol Endpoint: Sendable {
+public protocol Endpoint: RequestDescribing {
     /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the default, is appended
     /// to the environment's.
     var baseURL: URL { get }
@@ -80,6 +80,8 @@ public protocol Endpoint: Sendable {
 }
 
 extension Endpoint {
+    /// The path with `{}` for each interpolated value: `/users/{}`. Write one of your own where names are wanted: `/users/{id}`.
+    public var urlTemplate: String { "/" + path.template }
     /// None of its own: the service's environment.
     public var baseURL: URL { NetworkEnvironment.noBaseURL }
     /// GET.

@@ -18,8 +18,8 @@ public struct EndpointPath: Hashable, Sendable {
     private var segmentStart = 0
     private var hasLiteral = false
     private var hasInterpolation = false
-    /// How many of the bytes stand before the first interpolation.
-    private var literalBytes: Int?
+    /// Where the interpolations are.
+    private var interpolations: [Range<Int>] = []
     private var fault: String?
 
     /// Makes a path of segments, each escaped as a whole.
@@ -60,11 +60,23 @@ public struct EndpointPath: Hashable, Sendable {
 
     /// Whether the path begins with whole segments that were written, not interpolated.
     func begins(with prefix: String) -> Bool {
-        let written = literalBytes.map { bytes[..<$0] } ?? bytes[...]
+        let written = interpolations.first.map { bytes[..<$0.lowerBound] } ?? bytes[...]
         let path = written.first == EndpointPath.slash ? written.dropFirst() : written
         guard path.starts(with: prefix.utf8) else { return false }
         let rest = path.dropFirst(prefix.utf8.count)
-        return rest.isEmpty ? literalBytes == nil : rest.first == EndpointPath.slash
+        return rest.isEmpty ? interpolations.isEmpty : rest.first == EndpointPath.slash
+    }
+
+    /// The path with `{}` in the place of each interpolation.
+    var template: String {
+        var template: [UInt8] = []
+        var position = 0
+        for interpolation in interpolations {
+            template += bytes[position..<interpolation.lowerBound] + "{}".utf8
+            position = interpolation.upperBound
+        }
+        template += bytes[position...]
+        return String(decoding: template.first == EndpointPath.slash ? template[1...] : template[...], as: UTF8.self)
     }
 
     private static let slash = UInt8(ascii: "/")
@@ -74,8 +86,9 @@ public struct EndpointPath: Hashable, Sendable {
     }
 
     private mutating func append(value: String) {
-        literalBytes = literalBytes ?? bytes.count
+        let start = bytes.count
         bytes += PercentEncoding.encode(value).utf8
+        interpolations.append(start..<bytes.count)
         hasInterpolation = true
     }
 

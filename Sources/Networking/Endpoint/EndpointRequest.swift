@@ -31,6 +31,7 @@ struct EndpointRequest {
         request.headers =
             environment.headers.isEmpty ? endpoint.headers : environmentHeaders(address) + endpoint.headers
         request.options = options
+        if isForeign(address) { request[option: OtherOrigin.self] = true }
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))

@@ -5,7 +5,9 @@ extension HTTPBody {
     static func concatenated(_ bodies: [HTTPBody]) -> HTTPBody {
         let lengths = bodies.map(\.length)
         let length = lengths.contains(nil) ? nil : lengths.reduce(0) { $0 + ($1 ?? 0) }
-        return .source(length: length, isReplayable: bodies.allSatisfy(\.isReplayable), contentType: nil) {
+        return .source(
+            length: length, isReplayable: bodies.allSatisfy(\.isReplayable), pieces: bodies.flatMap(\.pieces)
+        ) {
             ConcatenatedBodyReader(bodies)
         }
     }

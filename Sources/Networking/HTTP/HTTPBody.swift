@@ -19,7 +19,7 @@ public struct HTTPBody: Sendable {
         case empty
         case data(Data)
         case unencoded(@Sendable () throws -> HTTPBody)
-        case source(length: Int?, isReplayable: Bool, open: @Sendable () throws -> any BodyReader)
+        case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any BodyReader)
     }
 
     /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none of its name.
@@ -82,7 +82,7 @@ public struct HTTPBody: Sendable {
         let type = contentType ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
         return .deferred(headers: described(by: type)) {
             let length = try fileLength(url)
-            return .source(length: length, isReplayable: true, contentType: nil) {
+            return .source(length: length, isReplayable: true, pieces: [.file(url)]) {
                 do { return try FileBodyReader(url, length: length) } catch { throw unreadable(url, error) }
             }
         }
@@ -123,7 +123,16 @@ public struct HTTPBody: Sendable {
         length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
         open: @escaping @Sendable () throws -> any BodyReader
     ) -> HTTPBody {
-        HTTPBody(.source(length: length, isReplayable: isReplayable, open: open), headers: described(by: contentType))
+        HTTPBody(
+            .source(length: length, isReplayable: isReplayable, pieces: [.unknown], open: open),
+            headers: described(by: contentType))
+    }
+
+    /// Bytes that a reader gives, of which it is known where they come from.
+    static func source(
+        length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any BodyReader
+    ) -> HTTPBody {
+        HTTPBody(.source(length: length, isReplayable: isReplayable, pieces: pieces, open: open), headers: [])
     }
 
     /// Whether there is nothing to send.
@@ -137,13 +146,13 @@ public struct HTTPBody: Sendable {
         case .empty: 0
         case .data(let data): data.count
         case .unencoded: nil
-        case .source(let length, _, _): length
+        case .source(let length, _, _, _): length
         }
     }
 
     /// Whether the body can be sent a second time.
     public var isReplayable: Bool {
-        if case .source(_, let isReplayable, _) = content { isReplayable } else { true }
+        if case .source(_, let isReplayable, _, _) = content { isReplayable } else { true }
     }
 
     /// The bytes, where they are in memory.
@@ -152,6 +161,24 @@ public struct HTTPBody: Sendable {
         case .empty: Data()
         case .data(let data): data
         case .unencoded, .source: nil
+        }
+    }
+
+    /// Where some bytes of a body come from.
+    enum Piece: Sendable {
+        case data(Data)
+        case file(URL)
+        /// From a reader: they are known only while they are sent.
+        case unknown
+    }
+
+    /// Where its bytes come from, one piece after another.
+    var pieces: [Piece] {
+        switch content {
+        case .empty: []
+        case .data(let data): [.data(data)]
+        case .unencoded: [.unknown]
+        case .source(_, _, let pieces, _): pieces
         }
     }
 
@@ -192,7 +219,7 @@ public struct HTTPBody: Sendable {
         case .empty: DataBodyReader(Data())
         case .data(let data): DataBodyReader(data)
         case .unencoded: try encoded().open()
-        case .source(_, _, let open): try open()
+        case .source(_, _, _, let open): try open()
         }
     }
 

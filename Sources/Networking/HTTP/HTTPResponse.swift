@@ -13,6 +13,9 @@ public struct HTTPResponse: Sendable {
     /// When the parts of the exchange were over.
     public var timing: ResponseTiming
 
+    /// The answers that redirected here, the first one first, each with the request that it answered.
+    public internal(set) var redirects: [HTTPResponse] = []
+
     /// Makes a response.
     public init(
         _ status: HTTPStatus, headers: HTTPHeaders = [], content: ResponseContent = .data(Data()),
@@ -35,6 +38,14 @@ public struct HTTPResponse: Sendable {
 
     /// A text for the status in the registry's words: `Not Found`.
     public var message: String { status.reasonPhrase }
+
+    /// The response without a body that is still coming: an error that is kept does not keep a connection.
+    var withoutStream: HTTPResponse {
+        guard case .stream = content else { return self }
+        var response = self
+        response.content = .data(Data())
+        return response
+    }
 }
 
 extension HTTPResponse: CustomStringConvertible {

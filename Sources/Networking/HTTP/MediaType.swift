@@ -40,6 +40,9 @@ public struct MediaType: Sendable {
         }
     }
 
+    /// Type and subtype without parameters, in lower case: `text/html`.
+    public var essence: String { "\(type)/\(subtype.rawValue)".lowercased() }
+
     /// Makes a media type of its parts.
     public init(_ type: String, _ subtype: Subtype, _ parameters: [Parameter] = []) {
         self.type = type

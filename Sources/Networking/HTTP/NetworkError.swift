@@ -26,6 +26,10 @@ public struct NetworkError: Error {
     public var attempts = 1
     /// Why it was not tried again, where somebody thought about it.
     public var retryDecision: RetryDecision?
+    /// The answers that had redirected before it failed, the first one first.
+    public internal(set) var redirects: [HTTPResponse] = []
+    /// What happened in the call that ended with this error; nil for one that ended none, or not yet.
+    public internal(set) var report: CallReport?
 
     /// Makes an error.
     public init(

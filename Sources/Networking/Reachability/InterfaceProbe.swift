@@ -10,7 +10,7 @@ import Foundation
 
 /// Looks at the machine's network interfaces: one that is up and has an address, other than the loopback, leads to the network.
 ///
-/// It costs one system call and sends nothing, so it cannot tell whether anybody answers.
+/// Of several, the one with the default route says what kind of network it is. No default route is needed: a container may well have none. It costs a few system calls and sends nothing, so it cannot tell whether anybody answers.
 public struct InterfaceProbe: ReachabilityProbe {
     /// Makes a probe.
     public init() {}
@@ -29,17 +29,22 @@ public struct InterfaceProbe: ReachabilityProbe {
             if isUsable(entry.pointee) { names.append(String(cString: entry.pointee.ifa_name)) }
             next = entry.pointee.ifa_next
         }
-        return InterfaceProbe.status(ofInterfacesNamed: names)
+        #if os(Linux)
+            return InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: RoutingTable.current.defaultInterfaces)
+        #else
+            return InterfaceProbe.status(ofInterfacesNamed: names)
+        #endif
     }
 
-    /// What interfaces that are up and have an address mean, by their names.
-    static func status(ofInterfacesNamed names: [String]) -> ReachabilityStatus {
+    /// What interfaces that are up and have an address mean: the first with a default route counts, without one the best.
+    static func status(
+        ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
+        kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }
+    ) -> ReachabilityStatus {
         guard !names.isEmpty else { return .notReachable }
-        return names.allSatisfy(isCellular) ? .reachable(.cellular) : .reachable(.ethernetOrWiFi)
-    }
-
-    private static func isCellular(_ name: String) -> Bool {
-        ["pdp_ip", "rmnet", "wwan", "ppp"].contains { name.hasPrefix($0) }
+        if let name = leading.first(where: names.contains) { return .reachable(kind(name)) }
+        let kinds = names.map(kind)
+        return .reachable(kinds.first { $0 != .cellular } ?? .cellular)
     }
 
     private func isUsable(_ entry: ifaddrs) -> Bool {

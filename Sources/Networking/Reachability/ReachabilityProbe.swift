@@ -15,9 +15,13 @@ public protocol ReachabilityProbe: Sendable {
     func status() async -> ReachabilityStatus
     /// What can be told at once, without waiting for anything.
     func glance() -> ReachabilityStatus
+    /// Takes the closure to call, from any thread, when looking again makes sense before the interval is over.
+    func onChange(_ wake: @escaping @Sendable () -> Void)
 }
 
 extension ReachabilityProbe {
     /// What the system's interfaces tell.
     public func glance() -> ReachabilityStatus { InterfaceProbe().glance() }
+    /// Does nothing: right for a probe that knows only what it is asked for.
+    public func onChange(_ wake: @escaping @Sendable () -> Void) {}
 }

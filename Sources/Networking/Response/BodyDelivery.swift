@@ -20,14 +20,6 @@ extension HTTPResponse {
     /// How much of the body of an answer that was refused is kept, where a file or a stream was wanted: enough to read an error.
     private static let refusedBodySize = 1 << 20
 
-    /// The response without a body that is still coming: an error that is kept does not keep a connection.
-    var withoutStream: HTTPResponse {
-        guard case .stream = content else { return self }
-        var response = self
-        response.content = .data(Data())
-        return response
-    }
-
     /// A refused response with the beginning of its body in memory, whatever was wanted.
     func refused() async -> HTTPResponse {
         guard case .stream(let body) = content else { return self }

@@ -1,17 +1,5 @@
 import Foundation
 
-/// A step that a call takes, for whoever follows it.
-enum CallStep: Sendable {
-    /// An attempt begins, with this request.
-    case began(HTTPRequest)
-    /// The request goes out.
-    case sending(HTTPRequest)
-    /// The attempt is over.
-    case attempted(RequestAttempt)
-    /// The call waits before its next attempt.
-    case waiting(Duration)
-}
-
 /// Where one call stands; shared by its task and whatever is derived from that.
 final class CallTrack: Sendable {
     /// What a call that has no answer yet is at.
@@ -25,28 +13,34 @@ final class CallTrack: Sendable {
         var phase = Phase.queued
         var request: HTTPRequest?
         var attempts: [RequestAttempt] = []
+        var report: CallReport?
         var isOver = false
         var startObservers: [@Sendable () -> Void] = []
-        var stepObservers: [@Sendable (CallStep) -> Void] = []
+        var stepObservers: [@Sendable (RequestEvent) -> Void] = []
         var attemptObservers: [@Sendable (RequestAttempt) -> Void] = []
 
         /// Takes note of a step; says whom to tell.
-        mutating func take(_ step: CallStep) -> [@Sendable () -> Void] {
+        mutating func take(_ step: RequestEvent) -> [@Sendable () -> Void] {
             switch step {
-            case .began(let request):
+            case .attempting(_, let request):
                 phase = .queued
                 self.request = request
                 defer { startObservers = [] }
                 return startObservers
-            case .sending(let request):
+            case .adapted(let request):
                 phase = .sending
                 self.request = request
                 return []
             case .attempted(let attempt):
                 attempts.append(attempt)
                 return attemptObservers.map { observer in { observer(attempt) } }
-            case .waiting(let delay):
+            case .waiting(.retry(let delay, _)):
                 phase = .retrying(after: delay)
+                return []
+            case .finished(let report):
+                self.report = report
+                return []
+            default:
                 return []
             }
         }
@@ -80,12 +74,12 @@ final class CallTrack: Sendable {
     }
 
     /// Has a closure told of each step, of the last request and the attempts before at once.
-    private func onStep(_ action: @escaping @Sendable (CallStep) -> Void) {
+    private func onStep(_ action: @escaping @Sendable (RequestEvent) -> Void) {
         let (request, attempts) = state.withLock { state in
             if !state.isOver { state.stepObservers.append(action) }
             return (state.request, state.attempts)
         }
-        if let request { action(.began(request)) }
+        if let request { action(.attempting(1, request)) }
         for attempt in attempts { action(.attempted(attempt)) }
     }
 
@@ -94,9 +88,12 @@ final class CallTrack: Sendable {
     /// The request, as far as it has come; nil before there is one.
     var request: HTTPRequest? { state.withLock { $0.request } }
 
+    /// What happened in the call; nil before its end.
+    var report: CallReport? { state.withLock { $0.report } }
+
     /// Takes note of a step, and tells.
-    func note(_ step: CallStep) {
-        let (tell, followers): ([@Sendable () -> Void], [@Sendable (CallStep) -> Void]) = state.withLock { state in
+    func note(_ step: RequestEvent) {
+        let (tell, followers): ([@Sendable () -> Void], [@Sendable (RequestEvent) -> Void]) = state.withLock { state in
             (state.take(step), state.stepObservers)
         }
         for tell in tell { tell() }

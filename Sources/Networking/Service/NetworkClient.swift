@@ -16,6 +16,8 @@ public final class NetworkClient: Sendable {
     public let clock: NetworkClock
     /// Where chance comes from.
     public let random: RandomSource
+    /// Who watches the calls; it can be changed while the app runs.
+    public let observers: RequestObservers
     /// What carries a request: duplicates, redirects, cookies, cache, then what the service was given.
     let transport: any Transport
     /// The cookies of the service.
@@ -41,16 +43,17 @@ public final class NetworkClient: Sendable {
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
     ///   - errorHandlingService: What deals with failures; nothing unless said otherwise, so that raw errors are thrown.
     ///   - settings: What holds where neither call nor endpoint says anything.
+    ///   - observers: Who watches the calls.
     ///   - clock: What tells the time.
-    ///   - random: Where chance comes from: idempotency keys.
+    ///   - random: Where chance comes from: idempotency keys, the ids of calls that are watched.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
         cache: ResponseCache? = nil, admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
-        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
-        random: RandomSource = .system
+        settings: RequestSettings = RequestSettings(), observers: [any RequestObserver] = [],
+        clock: NetworkClock = .continuous, random: RandomSource = .system
     ) {
         let base = transport ?? PlatformTransport.shared
         let policies = admission ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock)).admission
@@ -63,6 +66,7 @@ public final class NetworkClient: Sendable {
         self.requestAdaptingService = requestAdaptingService
         self.errorHandlingService = errorHandlingService
         self.settings = settings.over(.standard)
+        self.observers = RequestObservers(observers)
         self.clock = clock
         self.random = random
         let parts: [any Sendable] = [base] + policies + requestAdaptingService.adapters + errorHandlingService.handlers

@@ -60,6 +60,9 @@ extension NetworkRequesting {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }
 
+    /// Who watches the calls; it can be changed while the app runs.
+    public var observers: RequestObservers { client.observers }
+
     func automatic<Value: Decodable>(
         for endpoint: any Endpoint, _ settings: RequestSettings
     ) -> ResponseConverter<Value> {

@@ -1,17 +1,18 @@
 extension NetworkService {
-    /// Makes a service of ``NetworkClient/init(environment:authorizedBy:traffic:transport:redirects:adapters:handlers:settings:clock:)``, where
+    /// Makes a service of ``NetworkClient/init(environment:authorizedBy:traffic:transport:redirects:adapters:handlers:settings:observers:clock:)``, where
     /// every parameter is told. A subclass that stores something of its own cannot call it and calls ``init(client:)`` in its place.
     public convenience init(
         environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
         traffic: TrafficPolicy? = nil, transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
-        clock: NetworkClock = .continuous
+        observers: [any RequestObserver] = [], clock: NetworkClock = .continuous
     ) {
         self.init(
             client: NetworkClient(
                 environment: environment, authorizedBy: session, traffic: traffic, transport: transport,
-                redirects: redirects, adapters: adapters, handlers: handlers, settings: settings, clock: clock))
+                redirects: redirects, adapters: adapters, handlers: handlers, settings: settings, observers: observers,
+                clock: clock))
     }
 }
 
@@ -27,13 +28,14 @@ extension NetworkClient {
     ///   - adapters: What dresses a request before the token is put on.
     ///   - handlers: What deals with failures after the token's handler and before retries and the general mapping.
     ///   - settings: What holds where neither call nor endpoint says anything.
+    ///   - observers: Who watches the calls.
     ///   - clock: What tells the time.
     public convenience init(
         environment: NetworkEnvironment, authorizedBy session: AccessTokenSupervisor?,
         traffic: TrafficPolicy? = nil, transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, adapters: [any RequestAdapter] = [DefaultHeadersAdapter()],
         handlers: [any ErrorHandler] = [], settings: RequestSettings = RequestSettings(),
-        clock: NetworkClock = .continuous
+        observers: [any RequestObserver] = [], clock: NetworkClock = .continuous
     ) {
         let traffic = traffic ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock))
         let token: [any AdmissionPolicy] = session.map { [$0.gate] } ?? []
@@ -45,6 +47,6 @@ extension NetworkClient {
             requestAdaptingService: RequestAdaptingService(adapters + dressing),
             errorHandlingService: ErrorHandlingService(
                 repairing + handlers + [traffic.handler, GeneralErrorHandler()]),
-            settings: settings, clock: clock, random: traffic.random)
+            settings: settings, observers: observers, clock: clock, random: traffic.random)
     }
 }

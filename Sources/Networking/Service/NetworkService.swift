@@ -22,19 +22,20 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
     }
 
     /// Makes a service. Every part has a default; see
-    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:cache:admission:requestAdaptingService:errorHandlingService:settings:clock:random:)``.
+    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:cache:admission:requestAdaptingService:errorHandlingService:settings:observers:clock:random:)``.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
         redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
         cache: ResponseCache? = nil, admission: [any AdmissionPolicy]? = nil,
         requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
         errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
-        settings: RequestSettings = RequestSettings(), clock: NetworkClock = .continuous,
-        random: RandomSource = .system
+        settings: RequestSettings = RequestSettings(), observers: [any RequestObserver] = [],
+        clock: NetworkClock = .continuous, random: RandomSource = .system
     ) {
         client = NetworkClient(
             environment: environment, transport: transport, redirects: redirects, duplicates: duplicates,
             cookies: cookies, cache: cache, admission: admission, requestAdaptingService: requestAdaptingService,
-            errorHandlingService: errorHandlingService, settings: settings, clock: clock, random: random)
+            errorHandlingService: errorHandlingService, settings: settings, observers: observers, clock: clock,
+            random: random)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What one call knows of itself from attempt to attempt, and how it decides whether to try again.
 struct RequestCall: Sendable {
     let endpoint: any Endpoint
@@ -6,36 +8,44 @@ struct RequestCall: Sendable {
     let isInsideAnother: Bool
     let settings: RequestSettings
     let clock: NetworkClock
-    /// Who follows it.
-    let tell: (@Sendable (CallStep) -> Void)?
+    /// Who watches it; nil for nobody.
+    let watch: CallWatch?
 
+    private let date: Date
+    private let begun: Duration
     private var original: HTTPRequest?
     private var adapted: HTTPRequest?
     private var sent: HTTPRequest?
     private var attempt = 0
-    private var start = Duration.zero
-    /// The attempt that was told of last.
-    private var toldAttempt = 0
+    /// When the attempt began, and when it was handed to the transport.
+    private var attemptBegun: Duration
+    private var handedOver: Duration?
     private var response: HTTPResponse?
     private var failures: [RequestFailure] = []
+    /// The attempts that are over.
+    private var attempts: [RequestAttempt] = []
 
     init(
         endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, settings: RequestSettings,
-        clock: NetworkClock, telling tell: (@Sendable (CallStep) -> Void)?
+        clock: NetworkClock, watch: CallWatch?
     ) {
         self.endpoint = endpoint
         self.scope = scope
         self.isInsideAnother = isInsideAnother
         self.settings = settings
         self.clock = clock
-        self.tell = tell
+        self.watch = watch
+        date = clock.date()
+        begun = clock.now()
+        attemptBegun = begun
+        watch?.tell(.started)
     }
 
     /// Begins an attempt: with the request made once, or the one that a handler put in its place.
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
         forgetAttempt()
         attempt += 1
-        if tell != nil { start = clock.now() }
+        if attempt > 1 { attemptBegun = clock.now() }
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
         original = request  // also where the body cannot be encoded: the failure tells of the request
@@ -49,21 +59,30 @@ struct RequestCall: Sendable {
         } else if isInsideAnother, request[option: AdmissionOption.self] == .required {
             request[option: AdmissionOption.self] = .unlimited
         }
-        tell?(.began(request))
+        guard let watch else { return request }
+        if let below = watch.below { request[option: RequestWatch.self] = below }
+        watch.tell(.attempting(attempt, request))
         return request
+    }
+
+    /// An admission policy has said "not now".
+    func noteWait(for policy: any AdmissionPolicy) {
+        watch?.tell(.waiting(.admission(policy: "\(type(of: policy))")))
     }
 
     /// Dresses the original request, and remembers it as it goes out.
     mutating func adapt(
         _ original: HTTPRequest, holding permit: Permit, with adapting: RequestAdaptingService
     ) async throws -> HTTPRequest {
+        watch?.tell(.admitted(attempt: attempt))
         var request = original
         request[option: HeldPlaceOption.self] = permit
         try await adapting.adapt(&request, for: endpoint)
         if let interruption = scope.interruption { throw interruption }
         adapted = request
         sent = request
-        tell?(.sending(request))
+        handedOver = clock.now()
+        watch?.tell(.adapted(request))
         return request
     }
 
@@ -71,6 +90,7 @@ struct RequestCall: Sendable {
     mutating func note(_ response: HTTPResponse) -> HTTPResponse {
         self.response = response
         sent = response.request
+        watch?.tellHead(of: response)
         return response
     }
 
@@ -83,24 +103,26 @@ struct RequestCall: Sendable {
     }
 
     /// Ends the call with success, unless it was ended before.
-    mutating func finish() throws {
+    ///
+    /// - Returns: What happened in it.
+    mutating func finish() throws -> CallReport {
         if let interruption = scope.close() { throw interruption }
-        tellOfAttempt(nil)
+        let last = ended(with: nil)
+        watch?.tell(.attempted(last))
+        let report = CallReport(of: endpoint, date: date, earlier: attempts, last: last, duration: clock.now() - begun)
+        watch?.tell(.finished(report))
+        return report
     }
 
     /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
-        if let pause = settings.options[PauseOption.self], pause.takeInterruption() {
-            forgetAttempt()
-            do { try await pause.resumed() } catch { throw await interrupted(handling) }
-            attempt -= 1
-            return
-        }
+        if try await wasPaused(handling) { return }
         if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
         var failure = failure(with: error)
         tellOfAttempt(failure.error)
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
+        attempts[attempts.count - 1].decision = failure.decisions.last
         guard scope.interruption == nil else { throw await interrupted(handling) }
         failures.append(failure)
         forgetAttempt()
@@ -110,9 +132,21 @@ struct RequestCall: Sendable {
             throw told(error, failure)
         case .retry(let delay, let request):
             original = request ?? original
-            if delay > .zero { tell?(.waiting(delay)) }
+            if delay > .zero, let decision = failure.decisions.last {
+                watch?.tell(.waiting(.retry(after: delay, decision)))
+            }
             do { try await clock.wait(for: delay) } catch { throw await interrupted(handling) }
         }
+    }
+
+    /// Whether the attempt was ended by a pause; then it has been waited for, and the attempt does not count.
+    private mutating func wasPaused(_ handling: ErrorHandlingService) async throws -> Bool {
+        guard let pause = settings.options[PauseOption.self], pause.takeInterruption() else { return false }
+        forgetAttempt()
+        watch?.tell(.waiting(.paused))
+        do { try await pause.resumed() } catch { throw await interrupted(handling) }
+        attempt -= 1
+        return true
     }
 
     /// The error of a call that was cancelled, reset or overtaken by its deadline: the chain maps it, and no retry is granted.
@@ -121,7 +155,7 @@ struct RequestCall: Sendable {
         var failure = failure(with: ending)
         if adapted != nil { tellOfAttempt(failure.error) }
         let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
-        guard case .fail(let error) = verdict else { return failure.error }
+        guard case .fail(let error) = verdict else { return told(failure.error, failure) }
         return told(error, failure)
     }
 
@@ -134,26 +168,37 @@ struct RequestCall: Sendable {
 
     /// The error that the call ends with, with what is known about its attempts.
     private func told(_ error: any Error, _ failure: RequestFailure) -> any Error {
+        let report = CallReport(
+            of: endpoint, date: date, earlier: attempts, last: nil, error: error, duration: clock.now() - begun)
+        watch?.tell(.finished(report))
         guard var error = error as? NetworkError else { return error }
         error.attempts = max(attempt, 1)
         error.retryDecision = failure.isInterruption ? nil : failure.decisions.last
+        error.report = report
         return error
     }
 
-    private mutating func tellOfAttempt(_ error: (any Error)?) {
-        guard let tell, toldAttempt != attempt else { return }
-        toldAttempt = attempt
-        tell(
-            .attempted(
-                RequestAttempt(
-                    number: max(attempt, 1), request: sent ?? original, response: response?.withoutStream, error: error,
-                    duration: clock.now() - start)))
+    /// The attempt is over, and went wrong.
+    private mutating func tellOfAttempt(_ error: any Error) {
+        guard attempts.last?.number != max(attempt, 1) else { return }
+        let attempt = ended(with: error)
+        attempts.append(attempt)
+        watch?.tell(.attempted(attempt))
+    }
+
+    /// The attempt as it stands now.
+    private func ended(with error: (any Error)?) -> RequestAttempt {
+        RequestAttempt(
+            number: max(attempt, 1), request: sent ?? original, response: response?.withoutStream, error: error,
+            start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun },
+            duration: clock.now() - attemptBegun)
     }
 
     private mutating func forgetAttempt() {
         adapted = nil
         sent = nil
         response = nil
+        handedOver = nil
     }
 
     private func failure(with error: any Error) -> RequestFailure {

@@ -14,7 +14,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         while true {
             do {
                 let original = try call.begin { try makeRequest() }
-                let permit = try await Permit.enter(client.admission, original, for: endpoint)
+                let permit = try await Permit.enter(client.admission, original, for: endpoint) {
+                    call.noteWait(for: $0)
+                }
                 call.scope.holdsPlace = true
                 defer {
                     call.scope.holdsPlace = false
@@ -25,8 +27,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 try await call.judge(response, by: settings.validators ?? .standard)
                 let value = try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder())
                 permit.release(after: response)
-                try call.finish()
-                return Response(value, response)
+                return Response(value, response, report: try call.finish())
             } catch {
                 try await call.recover(from: error, with: client.errorHandlingService)
             }
@@ -66,9 +67,12 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 extension RequestPipeline {
     /// Runs in the caller's task, inside a scope that ends the library's waits.
     ///
-    /// - Parameter tell: Is told of each step.
+    /// - Parameters:
+    ///   - follow: Is told of each step.
+    ///   - holdEnd: Holds back what observers are told of the end.
     func run(
-        in scope: CallScope? = nil, telling tell: (@Sendable (CallStep) -> Void)? = nil
+        in scope: CallScope? = nil, telling follow: (@Sendable (RequestEvent) -> Void)? = nil,
+        holdingEnd holdEnd: @escaping CallWatch.EndHold = { $0() }
     ) async throws -> Response<Value> {
         let outer = CallScope.current
         let scope = scope ?? CallScope(deadline: deadline, inside: outer)
@@ -76,6 +80,10 @@ extension RequestPipeline {
         let calls = RefreshMark.isSet ? nil : client.calls
         outer?.add(scope)
         calls?.enter(scope, endpoint)
+        let watch = CallWatch(endpoint, of: client, in: scope, following: follow, holdingEnd: holdEnd)
+        var pipeline = self
+        watch?.count(with: &pipeline.settings, on: client.clock)
+        let settings = pipeline.settings
         if converter.delivery == .stream { settings.progress?.expectStream() }
         var wasAnswered = false
         defer {
@@ -87,8 +95,8 @@ extension RequestPipeline {
         let response = try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
                 endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, settings: settings,
-                clock: client.clock, telling: tell)
-            return try await run(&call)
+                clock: client.clock, watch: watch)
+            return try await pipeline.run(&call)
         }
         wasAnswered = true
         return response

@@ -55,7 +55,13 @@ extension RequestTask {
         on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
         let queue = queue ?? self.queue
-        observe { result in queue.async { action(result) } }
+        callbacks.add()
+        observe { [callbacks] result in
+            queue.async {
+                action(result)
+                callbacks.finishOne()
+            }
+        }
         return self
     }
 

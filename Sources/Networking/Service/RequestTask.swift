@@ -29,6 +29,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     private let interest = Locked(0)
     /// What is done when it ends cancelled.
     let cancellations = CancellationList()
+    /// The callbacks that were registered before it ended.
+    let callbacks = PendingCallbacks()
 
     /// Starts a call.
     init(_ pipeline: RequestPipeline<Value>) {
@@ -51,15 +53,19 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
         // At once, so that a reset or a cancel right after this line finds it.
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
-        let settlement = settlement
+        let (settlement, callbacks) = (settlement, callbacks)
         // A call of its own: the end of a call inside which it is started does not end it.
         let task = CallScope.$current.withValue(nil) {
             Task { [pipeline] in
+                let end = HeldEnd()
                 do {
-                    settlement.settle(.success(try await pipeline.run(in: scope, telling: { track.note($0) })))
+                    let response = try await pipeline.run(
+                        in: scope, telling: { track.note($0) }, holdingEnd: { end.hold($0) })
+                    settlement.settle(.success(response))
                 } catch {
                     settlement.settle(.failure(error))
                 }
+                end.tell(after: callbacks)
             }
         }
         onCancel = {
@@ -110,6 +116,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// The request as it was sent last; as it was made, where nothing was sent yet; nil before.
     public var request: HTTPRequest? { track.request }
+
+    /// What happened in the call, also where an error handler made an error of it that tells nothing; nil before its end.
+    public var report: CallReport? { track.report }
 
     /// Where the call stands.
     public var state: RequestState {

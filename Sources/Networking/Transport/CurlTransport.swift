@@ -72,6 +72,7 @@
                 let loop = leastBusyLoop
                 let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop, owner: self)
                 try loop.start(exchange)
+                request[option: RequestWatch.self]?.tell(.sent(request))
                 return exchange
             } catch {
                 throw NetworkError.wrapping(error).completed(request: request, response: nil)

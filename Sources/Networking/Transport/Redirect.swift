@@ -30,11 +30,14 @@ enum Redirect {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
         if next.origin != request.origin {
-            next.headers.removeAll { $0.isSensitive || $0.name == .host }
+            next.headers.removeAll { $0.isSensitive || Redirect.originFields.contains($0.name) }
             next.options.removeSensitive()
         }
         self = .follow(next)
     }
+
+    /// What is meant for the server that was asked first, besides credentials.
+    private static let originFields: Set<HTTPHeaderName> = [.host, .traceparent, .tracestate]
 
     private static let contentFields: Set<HTTPHeaderName> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentMD5, "Digest", "Content-Digest",

@@ -21,18 +21,34 @@ public struct RedirectFollowingTransport: Transport {
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let response = try await base.send(request, answering: timing)
         guard let next = try next(after: response, hops: 0) else { return response }
-        return try await follow(next, timing)
+        return try await follow(next, from: response, timing)
     }
 
-    private func follow(_ first: HTTPRequest, _ timing: AnswerTiming) async throws -> HTTPResponse {
+    private func follow(
+        _ first: HTTPRequest, from redirect: HTTPResponse, _ timing: AnswerTiming
+    ) async throws -> HTTPResponse {
         var request = first
-        var hops = 0
-        while true {
-            let response = try await base.send(request, answering: timing)
-            hops += 1
-            guard let next = try next(after: response, hops: hops) else { return response }
-            request = next
+        var redirects = [redirect.withoutStream]
+        do {
+            while true {
+                var response = try await base.send(request, answering: timing)
+                guard let next = try next(after: response, hops: redirects.count) else {
+                    response.redirects = redirects
+                    return response
+                }
+                redirects.append(response.withoutStream)
+                request = next
+            }
+        } catch {
+            throw failed(error, after: redirects)
         }
+    }
+
+    @inline(never)
+    private func failed(_ error: any Error, after redirects: [HTTPResponse]) -> any Error {
+        guard var error = error as? NetworkError else { return error }
+        error.redirects = redirects
+        return error
     }
 
     /// What to send in place of a response; nil where that is the answer.
@@ -46,6 +62,7 @@ public struct RedirectFollowingTransport: Transport {
                 .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
                 response: response)
         }
+        response.request[option: RequestWatch.self]?.tell(.redirected(response.withoutStream, to: next))
         return next
     }
 }

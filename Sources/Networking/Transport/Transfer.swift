@@ -54,6 +54,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
         guard !head.status.isInformational else { return }
         self.head = head
+        request[option: RequestWatch.self]?.tell(.head(head.status, head.headers))
         guard pipe != nil else { return count(head) }
         self.timing = timing()
         self.timing.total = nil  // the body is still to come

@@ -11,14 +11,20 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         var wasChallenged = false
     }
 
+    /// The app's own check of a server, on Apple platforms.
+    let isTrusted: @Sendable (URLAuthenticationChallenge) -> Bool
     private let entries = Locked<[Int: Entry]>([:])
+
+    init(isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool) {
+        self.isTrusted = isTrusted
+    }
 
     func register(_ running: RunningTask, for task: URLSessionTask) {
         let identifier = task.taskIdentifier
         entries.withLock { $0[identifier] = Entry(running: running) }
     }
 
-    private func running(_ task: URLSessionTask) -> RunningTask? {
+    func running(_ task: URLSessionTask) -> RunningTask? {
         let identifier = task.taskIdentifier
         return entries.withLock { $0[identifier]?.running }
     }

@@ -40,12 +40,20 @@ public final class URLSessionTransport: Transport {
     ///   - configuration: The session's configuration, copied. By default ephemeral, without cache, cookies and stored credentials,
     ///     and with so many connections a host that the library's own limits decide.
     ///   - limits: The bounds of what is held in memory.
-    public init(configuration: URLSessionConfiguration = .withoutPolicy, limits: Limits = Limits()) {
+    public convenience init(configuration: URLSessionConfiguration = .withoutPolicy, limits: Limits = Limits()) {
+        self.init(configuration: configuration, limits: limits) { _ in true }
+    }
+
+    /// - Parameter isTrusted: The app's own check of a server, where there is one.
+    init(
+        configuration: URLSessionConfiguration, limits: Limits,
+        isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool
+    ) {
         queue = DispatchQueue(label: "networking.urlsession")
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         operations.underlyingQueue = queue
-        delegate = URLSessionTransferDelegate()
+        delegate = URLSessionTransferDelegate(isTrusted: isTrusted)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
         self.limits = limits
     }
@@ -95,6 +103,7 @@ public final class URLSessionTransport: Transport {
             delegate.register(running, for: task)
             running.start(task)
         }
+        running.transfer.request[option: RequestWatch.self]?.tell(.sent(running.transfer.request))
     }
 
     /// The request in Foundation's form, without its body.

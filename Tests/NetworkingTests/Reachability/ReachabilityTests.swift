@@ -63,11 +63,157 @@ struct ReachabilityTests {
         #expect(dependencies.reachabilityService.isReachable)
     }
 
-    @Test("Interfaces are told apart by their names; none means not reachable")
+    @Test(
+        "R-31: five observers that ask for no replay and three changes give 15 notifications in order; one that asks gets the current status first"
+    )
+    func fifteen() async {
+        let service = service()
+        await service.check()
+        let told = Box<[(observer: Int, status: ReachabilityStatus)]>([])
+        let tokens = (0..<5).map { observer in
+            service.statuses.observe { status in told.change { $0.append((observer, status)) } }
+        }
+        let late = Box<[ReachabilityStatus]>([])
+        let lateToken = service.statuses.observe(replayingCurrent: true) { status in late.change { $0.append(status) } }
+        let changes: [ReachabilityStatus] = [.notReachable, .reachable(.cellular), .reachable(.wireless)]
+        for status in changes {
+            probe.set(status)
+            await service.check()
+            await service.check()
+        }
+        #expect(told.value.count == 15)
+        #expect(told.value.map(\.status) == changes.flatMap { Array(repeating: $0, count: 5) })
+        #expect(told.value.map(\.observer) == Array(repeating: [0, 1, 2, 3, 4], count: 3).flatMap { $0 })
+        #expect(late.value == [.reachable(.ethernetOrWiFi)] + changes)
+        withExtendedLifetime((tokens, lateToken)) {}
+    }
+
+    @Test("While the network is down it looks more often, and a probe that knows of a change has it look at once")
+    func pace() async {
+        let probe = WakingProbe()
+        let service = ReachabilityService(
+            probe: probe, interval: .seconds(5), intervalWhileDown: .seconds(1), clock: clock.networkClock)
+        service.startMonitoring()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers()
+        #expect(probe.stub.count == 2)
+        probe.stub.set(.reachable(.wired))
+        probe.wake()
+        while service.status != .reachable(.wired) { await Task.yield() }
+        while clock.sleeperCount != 1 { await Task.yield() }
+        clock.advance(by: .seconds(4))
+        #expect(probe.stub.count == 3)
+        clock.advance(by: .seconds(1))
+        while probe.stub.count < 4 { await Task.yield() }
+        service.stopMonitoring()
+    }
+
+    @Test(
+        "Waiting for the network looks at once, sees it come, gives up when its time is up, and is ended with its call")
+    func waiting() async throws {
+        let service = service()
+        #expect(try await service.waitUntilReachable())
+        #expect(probe.count == 1, "it looked once and no more")
+        probe.set(.notReachable)
+        async let comes = service.waitUntilReachable()
+        while probe.count < 3 { await Task.yield() }
+        probe.set(.reachable(.wireless))
+        while clock.sleeperCount == 0 { await Task.yield() }
+        clock.advance(by: .seconds(1))
+        #expect(try await comes)
+        while clock.sleeperCount > 0 { await Task.yield() }
+        probe.set(.captivePortal)
+        async let gone = service.waitUntilReachable(atMost: .milliseconds(500))
+        while clock.sleeperCount < 2 { await Task.yield() }
+        clock.advance(by: .milliseconds(500))
+        #expect(try await !gone)
+        let cancelled = Task { try await service.waitUntilReachable() }
+        while clock.sleeperCount == 0 { await Task.yield() }
+        cancelled.cancel()
+        await #expect(throws: (any Error).self) { try await cancelled.value }
+        while clock.sleeperCount > 0 { await Task.yield() }
+    }
+
+    @Test("The interface with the default route counts; without one the best; none means not reachable")
     func interfaces() {
-        #expect(InterfaceProbe.status(ofInterfacesNamed: []) == .notReachable)
-        #expect(InterfaceProbe.status(ofInterfacesNamed: ["wwan0"]) == .reachable(.cellular))
-        #expect(InterfaceProbe.status(ofInterfacesNamed: ["wwan0", "eth0"]) == .reachable(.ethernetOrWiFi))
+        func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
+            InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
+                name.hasPrefix("wwan") ? .cellular : name.hasPrefix("wl") ? .wireless : .wired
+            }
+        }
+        #expect(status([]) == .notReachable)
+        #expect(status([], ["eth0"]) == .notReachable)
+        #expect(status(["wwan0"]) == .reachable(.cellular))
+        #expect(status(["wwan0", "eth0"]) == .reachable(.wired))
+        #expect(status(["wwan0", "eth0"], ["wwan0"]) == .reachable(.cellular))
+        #expect(status(["eth0", "wlan0"], ["tun0", "wlan0", "eth0"]) == .reachable(.wireless))
         #expect(InterfaceProbe().glance() != .unknown)
     }
+
+    @Test("Linux's routing tables: default routes by their metric, neither rejecting ones nor those of a network")
+    func routes() {
+        let ipv4 = """
+            Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+            wwan0\t00000000\t010200C0\t0003\t0\t0\t700\t00000000\t0\t0\t0
+            wlan0\t00000000\t010200C0\t0003\t0\t0\t600\t00000000\t0\t0\t0
+            eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+            """
+        let zero = String(repeating: "0", count: 32)
+        let ipv6 = """
+            \(zero) 00 \(zero) 00 fd000000000000000000000000000001 00000400 00000003 00000000 00000003     eth1
+            \(zero) 00 \(zero) 00 \(zero) ffffffff 00000001 00000000 00200200       lo
+            fe80\(zero.dropFirst(4)) 40 \(zero) 00 \(zero) 00000100 00000001 00000000 00000001     eth2
+            """
+        #expect(RoutingTable(ipv4: ipv4, ipv6: ipv6).defaultInterfaces == ["wlan0", "wwan0", "eth1"])
+        #expect(RoutingTable(ipv4: "", ipv6: "nonsense\n1 2 3").defaultInterfaces == [])
+    }
+
+    #if os(Linux)
+        @Test("Linux's own files tell a wire from Wi-Fi and from a modem; where they do not, the name does")
+        func kinds() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("net-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            func make(_ name: String, _ entries: [String], uevent: String = "") throws {
+                let device = folder.appendingPathComponent(name)
+                for entry in entries + ["."] {
+                    try FileManager.default.createDirectory(
+                        at: device.appendingPathComponent(entry), withIntermediateDirectories: true)
+                }
+                try Data(uevent.utf8).write(to: device.appendingPathComponent("uevent"))
+            }
+            try make("a0", ["device"])
+            try make("b0", ["device", "wireless"])
+            try make("c0", ["device"], uevent: "DEVTYPE=wwan\nINTERFACE=c0\n")
+            try make("d0", ["device"], uevent: "DEVTYPE=wlan\n")
+            try make("veth1", [])
+            let kinds = ["a0", "b0", "c0", "d0", "veth1", "wwan9"].map { NetworkInterface.kind(of: $0, in: folder) }
+            #expect(kinds == [.wired, .wireless, .cellular, .wireless, .ethernetOrWiFi, .cellular])
+        }
+    #endif
+
+    @Test(
+        "An HTTP probe tells the right server from a captive portal, and both from nobody",
+        arguments: [
+            (StubAnswer.status(.noContent), true, false), (.status(.internalServerError), true, false),
+            (.status(.ok), false, true), (.status(.found), false, true),
+            (.status(.networkAuthenticationRequired), false, true), (.failure(.tlsUntrusted), false, true),
+            (.failure(.cannotConnect), false, false), (.failure(.notConnected), false, false),
+        ])
+    func portal(answer: StubAnswer, isReachable: Bool, isPortal: Bool) async throws {
+        let url = try #require(URL(string: "http://probe.example/204"))
+        let status = await HTTPProbe(url: url, transport: StubTransport { _ in answer }).status()
+        #expect(status.isReachable == isReachable && (status == .captivePortal) == isPortal)
+    }
+}
+
+/// A probe that says when to look.
+private final class WakingProbe: ReachabilityProbe {
+    let stub = StubProbe(.notReachable)
+    private let action = Box<@Sendable () -> Void>({})
+
+    func status() async -> ReachabilityStatus { await stub.status() }
+    func glance() -> ReachabilityStatus { stub.glance() }
+    func onChange(_ wake: @escaping @Sendable () -> Void) { action.change { $0 = wake } }
+    func wake() { action.value() }
 }

@@ -8,17 +8,36 @@ public struct RequestAttempt: Sendable {
     public let response: HTTPResponse?
     /// What went wrong, before any error handler; nil where nothing did.
     public let error: (any Error)?
+    /// When it began, counted from the beginning of the call.
+    public let start: Duration
+    /// How long it waited for its place and its token and was dressed by adapters; nil where it came to its end before it was handed to the
+    /// transport.
+    public let queued: Duration?
     /// How long it took, from its beginning to here, with its wait for a place.
     public let duration: Duration
+    /// What the error handlers decided about sending the request again, and why; nil where nobody thought about it, and until they have.
+    public internal(set) var decision: RetryDecision?
 
     /// Makes an attempt.
-    public init(number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, duration: Duration) {
+    public init(
+        number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, start: Duration = .zero,
+        queued: Duration? = nil, duration: Duration, decision: RetryDecision? = nil
+    ) {
         self.number = number
         self.request = request
         self.response = response
         self.error = error
+        self.start = start
+        self.queued = queued
         self.duration = duration
+        self.decision = decision
     }
+
+    /// The redirects that were followed on the way, the first one first.
+    public var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
+
+    /// Which token the request carried, counted from 0 for the one that its session began with; nil where it carried none of a session's.
+    public var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
 }
 
 extension RequestAttempt: CustomStringConvertible {

@@ -1,0 +1,65 @@
+/// Has a call that failed for want of a connection wait for one, and then asks for a retry.
+///
+/// It never stops a first attempt: reachability is a hint. The wait ends with the call's deadline, its cancelling or a reset; put the
+/// handler after the token's and before ``RetryErrorHandler``, so that no retry is spent while there is no network.
+///
+/// ```swift
+/// let profiles = ProfileService(
+///     environment: environment, authorizedBy: session, handlers: [ConnectivityErrorHandler(reachability)])
+/// ```
+///
+/// It is about ``NetworkError/Kind/notConnected`` and, where the reachability service says that the network cannot be reached, about connections that
+/// cannot be made or were lost. What may have reached the server is sent again only where that is safe: see ``RequestFailure/isSafeToRepeat``.
+public struct ConnectivityErrorHandler: ErrorHandler {
+    private let reachability: ReachabilityService
+    private let patience: Duration
+
+    /// Makes a handler.
+    ///
+    /// - Parameters:
+    ///   - reachability: Who knows about the network. It need not be monitoring.
+    ///   - patience: How long one wait may take, where the call's deadline does not end it before.
+    public init(_ reachability: ReachabilityService, waitingAtMost patience: Duration = .seconds(60)) {
+        self.reachability = reachability
+        self.patience = patience
+    }
+
+    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where the call failed so before.
+    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        guard isMeant(failure) else { return .next(failure.error) }
+        let pause = ConnectivityErrorHandler.pause(after: failure.earlierFailures.filter(isMeant).count)
+        if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
+            return .next(failure.error, because: refusal)
+        }
+        failure.request?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
+        guard let isThere = try? await reachability.waitUntilReachable(atMost: patience) else {
+            return .next(failure.error)
+        }
+        guard isThere else {
+            return .next(failure.error, because: "no connection came within \(patience.words)")
+        }
+        return .retry(after: pause, because: "the network can be reached")
+    }
+
+    private static let beforeSending: Set<NetworkError.Kind> = [
+        .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
+    ]
+    private static let afterSending: Set<NetworkError.Kind> = [
+        .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .idleTimedOut,
+    ]
+
+    private func isMeant(_ failure: RequestFailure) -> Bool {
+        guard let kind = failure.networkError?.kind else { return false }
+        if kind == .notConnected { return true }
+        let isDown =
+            failure.earlierFailures.contains { $0.networkError?.kind == .notConnected } || !reachability.isReachable
+        guard isDown else { return false }
+        return ConnectivityErrorHandler.beforeSending.contains(kind)
+            || ConnectivityErrorHandler.afterSending.contains(kind) && failure.isSafeToRepeat
+    }
+
+    /// None before the first retry; then a second, doubled each time: the system may call a network reachable that is not.
+    private static func pause(after failures: Int) -> Duration {
+        failures == 0 ? .zero : .seconds(1 << min(failures - 1, 5))
+    }
+}

@@ -1,0 +1,39 @@
+/// What happens to a request below the pipeline, told by whoever sees it: engines, redirects, handlers that wait.
+public enum RequestSignal: Sendable {
+    /// An engine has taken the request and begun to carry it.
+    case sent(HTTPRequest)
+    /// An answer leads elsewhere, and the request that follows it is about to be sent.
+    case redirected(HTTPResponse, to: HTTPRequest)
+    /// The head of an answer has come.
+    case head(HTTPStatus, HTTPHeaders)
+    /// Nothing is sent for a reason of its own.
+    case waiting(RequestWait)
+}
+
+/// Why a call does not go on just now.
+public enum RequestWait: Sendable {
+    /// An admission policy, named by its type, says "not now": it waits for a place or for a token.
+    case admission(policy: String)
+    /// An attempt has failed, and another one follows after a while.
+    case retry(after: Duration, RetryDecision)
+    /// The system has no connection.
+    case connectivity
+    /// Somebody has paused the call.
+    case paused
+}
+
+/// Who watches a request below the pipeline; nobody unless the call has observers.
+///
+/// A transport of yours that carries requests itself may tell: `request[option: RequestWatch.self]?.tell(.sent(request))`.
+public struct RequestWatch: RequestOption, Sendable {
+    /// Nobody.
+    public static var defaultOption: RequestWatch? { nil }
+
+    /// Takes a signal, on the thread that tells.
+    public let tell: @Sendable (RequestSignal) -> Void
+
+    /// Makes a watch of a closure.
+    public init(_ tell: @escaping @Sendable (RequestSignal) -> Void) {
+        self.tell = tell
+    }
+}

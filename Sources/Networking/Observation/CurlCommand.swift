@@ -1,0 +1,124 @@
+import Foundation
+
+/// A request as a command line for the `curl` program, which a POSIX shell runs as it stands.
+///
+/// Method, URL, fields and body are those of the request. Files are named, not copied: run it where they are. A body whose bytes come from a
+/// reader of yours is taken from the standard input. What the ``Redaction`` hides is hidden here, too; ``Redaction/revealed`` gives a command that
+/// does what the request does.
+///
+/// ```swift
+/// print(CurlCommand(request))                             // credentials, query values and body hidden
+/// print(CurlCommand(request, redaction: .revealed))       // to be run
+/// ```
+public struct CurlCommand: Sendable, CustomStringConvertible {
+    /// The command, on one line or more.
+    public let description: String
+
+    /// Writes the command for a request, whose body must have been encoded (`HTTPBody.encoded()`): that of a request that was sent is.
+    public init(_ request: HTTPRequest, redaction: Redaction = .standard) {
+        let body = BodyArguments(request, redaction)
+        var arguments = ["curl --globoff --path-as-is"]
+        arguments.append(request.method == .head ? "--head" : "--request \(ShellText.quoted(request.method.rawValue))")
+        arguments += CurlCommand.fields(request, redaction).map { "--header \(ShellText.quoted($0))" }
+        if let argument = body.argument { arguments.append(argument) }
+        arguments.append("--url \(ShellText.quoted(redaction.text(of: request.url)))")
+        let command = arguments.joined(separator: " \\\n    ")
+        description = body.source.map { "\($0) | \(command)" } ?? command
+    }
+
+    /// The request's fields, and those that curl would add by itself, taken away.
+    private static func fields(_ request: HTTPRequest, _ redaction: Redaction) -> [String] {
+        let headers = request.allHeaders
+        var lines = headers.map { field in
+            let value = redaction.value(of: field)
+            return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
+        }
+        for name in ["User-Agent", "Accept"] + (request.body.isEmpty ? [] : ["Content-Type", "Expect"])
+        where !headers.contains(HTTPHeaderName(name)) {
+            lines.append("\(name):")
+        }
+        if request.body.length == nil, !headers.contains(.transferEncoding) {
+            lines.append("Transfer-Encoding: chunked")
+        }
+        return lines
+    }
+}
+
+/// How curl gets a body: as an argument, from a file, or from what a command before writes.
+private struct BodyArguments {
+    var argument: String?
+    /// The command that writes the body.
+    var source: String?
+
+    /// What the system takes as one argument, less a margin.
+    private static let argumentLimit = 100_000
+
+    init(_ request: HTTPRequest, _ redaction: Redaction) {
+        let body = request.body
+        guard !body.isEmpty else {
+            // So that curl, as the library does, says that the body has no bytes.
+            if [.post, .put, .patch].contains(request.method) {
+                argument = "--data-raw ''"
+                if !request.allHeaders.contains(.contentType) { argument = "--header 'Content-Type:' --data-raw ''" }
+            }
+            return
+        }
+        guard redaction.showsBodies else {
+            let shown = redaction.text(of: body.data ?? Data(), type: request.allHeaders.contentType)
+            let length = body.length.map { "\($0) bytes" } ?? "a body"
+            argument = "--data-raw \(ShellText.quoted(shown.isEmpty ? "<\(length)>" : shown))"
+            return
+        }
+        let pieces = body.pieces
+        argument = "--data-binary @-"
+        switch pieces.first {
+        case .data(let data) where pieces.count == 1:
+            guard let text = ShellText.text(data), data.count < Self.argumentLimit else { break }
+            argument = "--data-raw \(ShellText.quoted(text))"
+            return
+        case .file(let url) where pieces.count == 1 && !url.path.contains(";"):
+            argument = "--data-binary \(ShellText.quoted("@" + url.path))"
+            return
+        default: break
+        }
+        source = ShellText.writing(pieces)
+    }
+}
+
+/// Words of a POSIX shell.
+enum ShellText {
+    /// A text as one word.
+    static func quoted(_ text: String) -> String {
+        "'\(text.replacingOccurrences(of: "'", with: "'\\''"))'"
+    }
+
+    /// Bytes as text, where a shell's word can hold them.
+    static func text(_ data: Data) -> String? {
+        guard !data.contains(0) else { return nil }
+        return String(data: data, encoding: .utf8)
+    }
+
+    /// A command that writes pieces, one after another; nil where only the standard input has them.
+    static func writing(_ pieces: [HTTPBody.Piece]) -> String? {
+        let commands = pieces.compactMap { piece in
+            switch piece {
+            case .data(let data): "printf '\(escaped(data))'"
+            case .file(let url): "cat \(quoted(url.path))"
+            case .unknown: "cat"
+            }
+        }
+        return commands == ["cat"] ? nil : "{ \(commands.joined(separator: "; ")); }"
+    }
+
+    /// Bytes as a format of `printf`: what is not a plain character is written as its octal number.
+    private static func escaped(_ data: Data) -> String {
+        var text: [UInt8] = []
+        for byte in data {
+            switch byte {
+            case 0x20...0x7E where !#"'\%"#.utf8.contains(byte): text.append(byte)
+            default: text += "\\\(String(UInt32(byte) + 0o1000, radix: 8).dropFirst())".utf8
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+
+extension HARArchive {
+    /// The exchanges of a call: of each attempt its redirects, then what it ended with.
+    static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
+        report.attempts.flatMap { attempt in
+            attempt.redirects.map { hop(of: $0, attempt, report, redaction) }
+                + [entry(of: attempt, report, redaction)].compactMap { $0 }
+        }
+    }
+
+    /// An answer that led elsewhere; its time is part of the attempt's.
+    private static func hop(
+        of response: HTTPResponse, _ attempt: RequestAttempt, _ report: CallReport, _ redaction: Redaction
+    ) -> Entry {
+        let timings = Timings(response.timing, queued: nil, total: response.timing.total ?? .zero)
+        return Entry(
+            startedDateTime: text(of: report.date, after: attempt.start), time: timings.sum,
+            request: Request(response.request, redaction), response: Response(response, redaction), timings: timings)
+    }
+
+    /// What an attempt ended with; nil where there was no request.
+    private static func entry(
+        of attempt: RequestAttempt, _ report: CallReport, _ redaction: Redaction
+    ) -> Entry? {
+        guard let request = attempt.request else { return nil }
+        let timings = Timings(
+            attempt.response?.timing ?? ResponseTiming(), queued: attempt.queued, total: attempt.duration)
+        return Entry(
+            startedDateTime: text(of: report.date, after: attempt.start), time: timings.sum,
+            request: Request(request, redaction),
+            response: attempt.response.map { Response($0, redaction) } ?? Response(none: attempt.error),
+            timings: timings, comment: comment(on: attempt))
+    }
+
+    private static func comment(on attempt: RequestAttempt) -> String? {
+        let words = [attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.decision?.description]
+        let known = words.compactMap { $0 }
+        return known.isEmpty ? nil : known.joined(separator: "; ")
+    }
+
+    /// A time in ISO 8601 with milliseconds.
+    private static func text(of date: Date, after offset: Duration) -> String {
+        let instant = date.addingTimeInterval(offset / .seconds(1))
+        return instant.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+extension HARArchive.Request {
+    init(_ request: HTTPRequest, _ redaction: Redaction) {
+        let headers = request.allHeaders
+        let url = redaction.text(of: request.url).prefix { $0 != "#" }
+        self.init(
+            method: request.method.rawValue, url: String(url), headers: HARArchive.Pair.pairs(headers, redaction),
+            queryString: HARArchive.Pair.query(of: String(url)),
+            postData: HARArchive.PostData(request.body, headers.contentType, redaction),
+            bodySize: request.body.length ?? -1)
+    }
+}
+
+extension HARArchive.Response {
+    init(_ response: HTTPResponse, _ redaction: Redaction) {
+        self.init(
+            status: response.status.code, statusText: response.status.reasonPhrase,
+            headers: HARArchive.Pair.pairs(response.headers, redaction),
+            content: HARArchive.Content(response, redaction),
+            redirectURL: response.status.isRedirection
+                ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "")
+    }
+
+    /// Of a request that got no response.
+    init(none error: (any Error)?) {
+        self.init(
+            status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
+            redirectURL: "",
+            comment: (error as? NetworkError)?.kind.rawValue ?? error.map { "\(type(of: $0))" })
+    }
+}
+
+extension HARArchive.Pair {
+    static func pairs(_ headers: HTTPHeaders, _ redaction: Redaction) -> [Self] {
+        headers.map { Self(name: $0.name.rawValue, value: redaction.value(of: $0)) }
+    }
+
+    /// The items of a URL's query, decoded.
+    static func query(of url: String) -> [Self] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        return url[url.index(after: mark)...].split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return Self(
+                name: parts[0].removingPercentEncoding ?? parts[0],
+                value: parts.count > 1 ? parts[1].removingPercentEncoding ?? parts[1] : "")
+        }
+    }
+}
+
+extension HARArchive.PostData {
+    /// How many bytes of files are taken into an archive.
+    private static let fileLimit = 16 << 20
+
+    init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {
+        guard !body.isEmpty else { return nil }
+        let mimeType = type?.description ?? "application/octet-stream"
+        guard let data = Self.bytes(of: body, redaction) else {
+            let length = body.length.map { "\($0)" } ?? "unknown"
+            self.init(mimeType: mimeType, text: "<\(length) bytes of \(type?.essence ?? mimeType)>")
+            return
+        }
+        if redaction.showsBodies, String(data: data, encoding: .utf8) == nil {
+            self.init(mimeType: mimeType, text: data.base64EncodedString(), encoding: "base64")
+        } else {
+            self.init(
+                mimeType: mimeType,
+                text: redaction.showsBodies
+                    ? String(decoding: data, as: UTF8.self) : redaction.text(of: data, type: type))
+        }
+    }
+
+    /// The body's bytes, where they can be had again.
+    private static func bytes(of body: HTTPBody, _ redaction: Redaction) -> Data? {
+        if let data = body.data { return data }
+        guard redaction.showsBodies, (body.length ?? .max) <= fileLimit else { return nil }
+        var bytes = Data()
+        for piece in body.pieces {
+            switch piece {
+            case .data(let data): bytes += data
+            case .file(let url):
+                guard let data = try? Data(contentsOf: url) else { return nil }
+                bytes += data
+            case .unknown: return nil
+            }
+        }
+        return bytes
+    }
+}
+
+extension HARArchive.Content {
+    init(_ response: HTTPResponse, _ redaction: Redaction) {
+        let type = response.headers.contentType
+        let mimeType = type?.description ?? "x-unknown"
+        guard case .data(let data) = response.content else {
+            self.init(size: 0, mimeType: mimeType, comment: "the body went into a file or a stream")
+            return
+        }
+        let text: String?
+        var encoding: String?
+        if !redaction.showsBodies {
+            text = data.isEmpty ? nil : redaction.text(of: data, type: type)
+        } else if let plain = String(data: data, encoding: .utf8) {
+            text = plain
+        } else {
+            text = data.base64EncodedString()
+            encoding = "base64"
+        }
+        self.init(size: data.count, mimeType: mimeType, text: text, encoding: encoding)
+    }
+}
+
+extension HARArchive.Timings {
+    /// - Parameters:
+    ///   - timing: What the engine tells.
+    ///   - queued: How long it waited before.
+    ///   - total: How long all of it took, the wait included.
+    init(_ timing: ResponseTiming, queued: Duration?, total: Duration) {
+        func milliseconds(_ from: Duration?, _ to: Duration?) -> Double {
+            guard let to else { return -1 }
+            return max((to - (from ?? .zero)) / .milliseconds(1), 0)
+        }
+        let carried = max(total - (queued ?? .zero), .zero)
+        let connected = timing.tls ?? timing.connect ?? timing.nameLookup ?? .zero
+        let firstByte = min(timing.firstByte ?? carried, carried)
+        self.init(
+            blocked: queued.map { max($0 / .milliseconds(1), 0) } ?? -1, dns: milliseconds(nil, timing.nameLookup),
+            connect: milliseconds(timing.nameLookup, timing.tls ?? timing.connect),
+            ssl: milliseconds(timing.connect, timing.tls), send: 0,
+            wait: milliseconds(min(connected, firstByte), firstByte),
+            receive: milliseconds(firstByte, carried))
+    }
+
+    /// The whole time, as the format adds it up: TLS is part of connecting, and what is not known takes none.
+    var sum: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
+}

@@ -1,0 +1,190 @@
+public import Foundation
+
+/// What logs, cURL lines, HAR files and reports may show: what is named here, and nothing else.
+///
+/// By default the values of header fields that are known to be harmless are shown; every other value, every query value, user and password in
+/// a URL and every body is not. Names are shown. Allow what you need:
+///
+/// ```swift
+/// let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page", "sort"], fields: ["name"])
+/// ```
+///
+/// The path is shown: put no secret there. A field that is marked as sensitive (`Authorization`, cookies, `isSensitive: true`) is shown by
+/// ``revealed`` only.
+public struct Redaction: Sendable {
+    /// Which names' values are shown.
+    public enum Names<Name: Hashable & Sendable>: Sendable {
+        /// Those of every name.
+        case all
+        /// Those of some.
+        case only(Set<Name>)
+
+        func contains(_ name: Name) -> Bool {
+            switch self {
+            case .all: true
+            case .only(let names): names.contains(name)
+            }
+        }
+
+        fileprivate func adding(_ names: Set<Name>) -> Names {
+            switch self {
+            case .all: .all
+            case .only(let own): .only(own.union(names))
+            }
+        }
+    }
+
+    /// How much of a body is shown.
+    public enum Bodies: Sendable {
+        /// Its length and media type.
+        case hidden
+        /// Of a JSON document or a form, the names, and the values of these; of anything else length and media type.
+        case fields(Set<String>)
+        /// All of it.
+        case shown
+    }
+
+    /// The header fields whose values are shown.
+    public var headers: Names<HTTPHeaderName>
+    /// The query items whose values are shown.
+    public var query: Names<String>
+    /// How much of bodies is shown.
+    public var bodies: Bodies
+    /// Whether fields that are marked as sensitive, and user and password in a URL, are shown.
+    private var showsCredentials = false
+
+    /// Makes a rule of its parts.
+    public init(headers: Names<HTTPHeaderName>, query: Names<String>, bodies: Bodies) {
+        self.headers = headers
+        self.query = query
+        self.bodies = bodies
+    }
+
+    /// Shows the values of harmless header fields, no query value, no body.
+    public static let standard = Redaction(headers: .only(harmless), query: .only([]), bodies: .hidden)
+
+    /// Shows everything, credentials included: for the eyes of whoever runs the program, and for records that are replayed.
+    public static let revealed: Redaction = {
+        var redaction = Redaction(headers: .all, query: .all, bodies: .shown)
+        redaction.showsCredentials = true
+        return redaction
+    }()
+
+    /// This rule with more names: of header fields, of query items, of the members of JSON bodies and forms.
+    public func allowing(
+        headers: Set<HTTPHeaderName> = [], query: Set<String> = [], fields: Set<String> = []
+    ) -> Redaction {
+        var redaction = self
+        redaction.headers = self.headers.adding(headers)
+        redaction.query = self.query.adding(query)
+        if !fields.isEmpty {
+            switch bodies {
+            case .hidden: redaction.bodies = .fields(fields)
+            case .fields(let own): redaction.bodies = .fields(own.union(fields))
+            case .shown: break
+            }
+        }
+        return redaction
+    }
+
+    /// What stands in the place of a value.
+    static let mark = "<redacted>"
+    /// The same where it has to stand in a URL.
+    static let urlMark = "REDACTED"
+
+    private static let harmless: Set<HTTPHeaderName> = [
+        .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
+        .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,
+        "Content-Range", .contentType, .date, "dpi", .eTag, "Expect", "Expires", "Host", .ifMatch, .ifModifiedSince,
+        .ifNoneMatch, .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Modified", "Max-Forwards", "Origin", "Pragma",
+        .range, "RateLimit", "RateLimit-Policy", .retryAfter, "Server", "Server-Timing", "TE", "Trailer",
+        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning", .wwwAuthenticate,
+        "X-Correlation-Id", "X-Request-Id",
+    ]
+
+    /// Fields whose values are URLs.
+    private static let addresses: Set<HTTPHeaderName> = [.location, .contentLocation, "Referer"]
+}
+
+extension Redaction {
+    /// A field's value as it may be shown.
+    public func value(of field: HTTPHeader) -> String {
+        if field.isSensitive { return showsCredentials ? field.value : Redaction.mark }
+        if Redaction.addresses.contains(field.name), !headers.contains(field.name) { return address(field.value) }
+        return headers.contains(field.name) ? field.value : Redaction.mark
+    }
+
+    /// A URL as it may be shown: without user and password, with the names of its query items, without its fragment.
+    public func text(of url: URL) -> String { address(url.absoluteString) }
+
+    private func address(_ text: String) -> String {
+        guard !showsCredentials else { return text }
+        let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let base = URL.withoutSecrets(String(parts.first ?? ""))
+        return parts.count < 2 ? base : "\(base)?\(form(String(parts[1]), shown: query, mark: Redaction.urlMark))"
+    }
+
+    /// Names with the values that may be shown, as they stand in a query or a form.
+    private func form(_ text: String, shown: Names<String>, mark: String) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts.first.map(String.init) ?? ""
+            let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
+            // A word alone may be a value.
+            return shown.contains(plain) ? String(item) : parts.count > 1 ? "\(name)=\(mark)" : item.isEmpty ? "" : mark
+        }.joined(separator: "&")
+    }
+
+    /// Whether bodies are shown as they are.
+    var showsBodies: Bool { if case .shown = bodies { true } else { false } }
+
+    /// A body as it may be shown: as text, where it is text; else its length and media type.
+    ///
+    /// - Parameter limit: How many bytes of it are shown at most.
+    public func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
+        guard !body.isEmpty else { return "" }
+        let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"
+        switch bodies {
+        case .hidden:
+            return summary
+        case .shown:
+            guard let text = String(data: body, encoding: .utf8), !text.contains("\0") else { return summary }
+            return Redaction.beginning(of: text, limit)
+        case .fields(let names):
+            return redacted(body, type, names).map { Redaction.beginning(of: $0, limit) } ?? summary
+        }
+    }
+
+    private static func beginning(of text: String, _ limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
+    }
+
+    private func redacted(_ body: Data, _ type: MediaType?, _ names: Set<String>) -> String? {
+        if type?.essence == MediaType.formURLEncoded.essence, let text = String(data: body, encoding: .utf8) {
+            return form(text, shown: .only(names), mark: Redaction.urlMark)
+        }
+        guard type?.isJSON != false, let value = try? JSONDecoder().decode(JSONValue.self, from: body) else {
+            return nil
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let shown = (try? encoder.encode(value.redacted(but: names, isShown: false))) ?? Data()
+        return String(decoding: shown, as: UTF8.self)
+    }
+}
+
+extension JSONValue {
+    /// The document with its values hidden, besides those of some members.
+    fileprivate func redacted(but names: Set<String>, isShown: Bool) -> JSONValue {
+        switch self {
+        case .object(let members):
+            .object(
+                Dictionary(
+                    members.map { ($0.key, $0.value.redacted(but: names, isShown: names.contains($0.key))) },
+                    uniquingKeysWith: { first, _ in first }))
+        case .array(let elements): .array(elements.map { $0.redacted(but: names, isShown: isShown) })
+        default: isShown || self == .null ? self : .string(Redaction.mark)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Who watches the calls of a service. It can be changed while the app runs; a call is watched by those who were there when it began.
+///
+/// ```swift
+/// let all = service.observers.register(LogObserver { print($0) })
+/// let renames = service.observers.onFinish(of: RenameEndpoint.self) { call, report in audit.note(report) }
+/// let refusals = service.observers.onFinish(with: [.unauthorized, .forbidden]) { call, report in … }
+/// ```
+///
+/// Each registration lasts until its token is cancelled or released.
+public final class RequestObservers: Sendable {
+    private struct State: Sendable {
+        var registered: [(id: UInt64, observer: any RequestObserver)] = []
+        var nextID: UInt64 = 0
+        /// All of them, in order; made when one comes or goes, so that a call takes it as it is.
+        var all: [any RequestObserver] = []
+    }
+
+    /// Is told of a call that is over.
+    public typealias Handler = @Sendable (ObservedCall, CallReport) -> Void
+
+    private let permanent: [any RequestObserver]
+    private let state: Locked<State>
+
+    /// Makes a list that holds some for good.
+    public init(_ permanent: [any RequestObserver] = []) {
+        self.permanent = permanent
+        state = Locked(State(all: permanent))
+    }
+
+    /// Adds an observer, after those that are there.
+    public func register(_ observer: some RequestObserver) -> ObservationToken {
+        let id = change { state in
+            defer { state.nextID += 1 }
+            state.registered.append((state.nextID, observer))
+            return state.nextID
+        }
+        return ObservationToken { [weak self] in
+            self?.change { state in state.registered.removeAll { $0.id == id } }
+        }
+    }
+
+    /// Has a closure told of every call that is over, once each: after its retries and its own callbacks.
+    public func onFinish(_ handler: @escaping Handler) -> ObservationToken {
+        register(FinishObserver(isMeant: { _, _ in true }, handler: handler))
+    }
+
+    /// Has a closure told of every call of an endpoint type that is over.
+    public func onFinish<Call: Endpoint>(of type: Call.Type, _ handler: @escaping Handler) -> ObservationToken {
+        register(FinishObserver(isMeant: { call, _ in call.endpoint is Call }, handler: handler))
+    }
+
+    /// Has a closure told of every call that is over and whose last answer had one of these statuses.
+    public func onFinish(with statuses: Set<HTTPStatus>, _ handler: @escaping Handler) -> ObservationToken {
+        register(FinishObserver(isMeant: { $1.status.map(statuses.contains) ?? false }, handler: handler))
+    }
+
+    /// Has a closure told of every call that is over and whose last answer had a status in a range: `500..<600` for the server's errors.
+    public func onFinish(with statuses: Range<Int>, _ handler: @escaping Handler) -> ObservationToken {
+        register(FinishObserver(isMeant: { $1.status.map { statuses.contains($0.code) } ?? false }, handler: handler))
+    }
+
+    /// Those who watch a call that begins now.
+    var current: [any RequestObserver] { state.withLock { $0.all } }
+
+    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            defer { state.all = permanent + state.registered.map(\.observer) }
+            return body(&state)
+        }
+    }
+}
+
+/// Watches for the end of calls alone.
+private struct FinishObserver: RequestObserver {
+    let isMeant: @Sendable (ObservedCall, CallReport) -> Bool
+    let handler: RequestObservers.Handler
+
+    func observe(_ event: RequestEvent, of call: ObservedCall) {
+        guard case .finished(let report) = event, isMeant(call, report) else { return }
+        handler(call, report)
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+public import Networking
+
+/// A transport that answers from a recorded archive: record once against a real server, replay offline ever after.
+///
+/// ```swift
+/// let archive = try HARArchive(data: Data(contentsOf: file))
+/// let profiles = ProfileService(environment: environment, transport: ReplayTransport(archive))
+/// ```
+///
+/// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for anything when requests are compared,
+/// and is what the answer says. A request that the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
+public final class ReplayTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
+    /// When a recorded exchange answers a request.
+    public enum Matching: Sendable {
+        /// Where method, URL, query in any order, and body are equal. Each exchange answers once, in the recorded order.
+        case strict
+        /// Where method and path are equal, whatever server, query and body are; of several, the one whose query fits best. The last one that fits
+        /// answers again and again.
+        case lenient
+    }
+
+    private let matching: Matching
+    private let lock = NSLock()
+    private var waiting: [HARArchive.Entry]
+    private var used: [HARArchive.Entry] = []
+
+    /// Makes a transport that answers from an archive.
+    public init(_ archive: HARArchive, matching: Matching = .strict) {
+        waiting = archive.log.entries
+        self.matching = matching
+    }
+
+    /// The recorded exchanges that nobody has asked for yet.
+    public var unused: [HARArchive.Entry] { lock.withLock { waiting } }
+
+    /// Answers with what was recorded.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
+    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have, and ``NetworkError/Kind/cannotConnect`` for one that got no
+    ///   answer when it was recorded.
+    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        try request.validate()
+        let body = try ReplayTransport.bytes(of: request.body)
+        guard let entry = lock.withLock({ take(request, body) }) else {
+            throw NetworkError(
+                .noRecordedAnswer, reason: "the archive has \(unused.count) answers left, and none to it",
+                request: request)
+        }
+        guard entry.response.status != 0 else {
+            throw NetworkError(.cannotConnect, reason: "the recorded request got no answer", request: request)
+        }
+        return try entry.response.answer(to: request)
+    }
+
+    private func take(_ request: HTTPRequest, _ body: Data) -> HARArchive.Entry? {
+        let asked = RecordedAddress(request.url.absoluteString)
+        func fits(_ entry: HARArchive.Entry) -> Bool {
+            guard entry.request.method == request.method.rawValue else { return false }
+            let recorded = RecordedAddress(entry.request.url)
+            switch matching {
+            case .lenient: return recorded.path == asked.path
+            case .strict: return recorded.matches(asked) && (entry.request.postData?.matches(body) ?? body.isEmpty)
+            }
+        }
+        func distance(_ entry: HARArchive.Entry) -> Int {
+            matching == .strict || RecordedAddress(entry.request.url).hasQuery(of: asked) ? 0 : 1
+        }
+        if let index = waiting.indices.filter({ fits(waiting[$0]) }).min(by: {
+            distance(waiting[$0]) < distance(waiting[$1])
+        }) {
+            used.append(waiting.remove(at: index))
+            return used.last
+        }
+        guard matching == .lenient else { return nil }
+        let again = used.filter(fits)
+        return again.last { distance($0) == 0 } ?? again.last
+    }
+
+    /// Reads a body to its end; what is not there at once is left out.
+    private static func bytes(of body: HTTPBody) throws -> Data {
+        let reader = try body.open()
+        defer { reader.close() }
+        var bytes = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case .bytes(let count) = try buffer.withUnsafeMutableBytes({ try reader.read(into: $0) }) {
+            bytes += buffer.prefix(count)
+        }
+        return bytes
+    }
+}
+
+/// A URL as it was recorded, where what was redacted may stand for anything.
+private struct RecordedAddress {
+    let origin: String
+    let path: String
+    let query: [String]
+
+    init(_ url: String) {
+        let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let address = String(parts.first ?? "")
+        let start = address.range(of: "//")?.upperBound ?? address.startIndex
+        let end = address[start...].firstIndex(of: "/") ?? address.endIndex
+        origin = String(address[..<end])
+        path = end == address.endIndex ? "/" : String(address[end...])
+        query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
+    }
+
+    func matches(_ other: RecordedAddress) -> Bool {
+        origin.split(separator: "@").last == other.origin.split(separator: "@").last && path == other.path
+            && hasQuery(of: other)
+    }
+
+    func hasQuery(of other: RecordedAddress) -> Bool {
+        guard query.count == other.query.count else { return false }
+        var left = other.query
+        // Those that are shown first: what was redacted takes what is left.
+        for item in query.sorted(by: { !$0.hasSuffix("=REDACTED") && $1.hasSuffix("=REDACTED") }) {
+            let name = item.hasSuffix("=REDACTED") ? String(item.dropLast("REDACTED".count)) : nil
+            guard let index = left.firstIndex(where: { $0 == item || name.map($0.hasPrefix) ?? (item == "REDACTED") })
+            else { return false }
+            left.remove(at: index)
+        }
+        return true
+    }
+}
+
+extension HARArchive.PostData {
+    /// Whether these are the bytes that were recorded; a body that was not recorded may be any.
+    fileprivate func matches(_ body: Data) -> Bool {
+        if encoding == "base64" { return Data(base64Encoded: text) == body }
+        let isHidden = text.hasPrefix("<") && text.hasSuffix(">") && text.contains(" bytes of ")
+        return isHidden || text.contains("<redacted>") || Data(text.utf8) == body
+    }
+}
+
+extension HARArchive.Response {
+    /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any more.
+    fileprivate func answer(to request: HTTPRequest) throws -> HTTPResponse {
+        var headers = HTTPHeaders()
+        for field in self.headers where field.name.lowercased() != "content-encoding" {
+            headers.append(HTTPHeader(HTTPHeaderName(field.name), field.value))
+        }
+        let text = content.text ?? ""
+        guard let data = content.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else {
+            throw NetworkError(.malformedResponse, reason: "the recorded answer's body is no base64", request: request)
+        }
+        if request.method != .head, headers.contains(.contentLength) { headers.contentLength = data.count }
+        return HTTPResponse(HTTPStatus(status), headers: headers, content: .data(data), to: request)
+    }
+}
+
+extension NetworkError.Kind {
+    /// A ``ReplayTransport`` has no answer to the request. No handler of the library maps it to something else.
+    public static let noRecordedAnswer = NetworkError.Kind(rawValue: "noRecordedAnswer")
+}

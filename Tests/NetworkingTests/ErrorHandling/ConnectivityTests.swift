@@ -1,0 +1,117 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Waiting for connectivity")
+struct ConnectivityTests {
+    private let clock = ManualClock()
+    private let probe = StubProbe(.notReachable)
+    private let observer = RecordingObserver()
+
+    private func service(
+        _ transport: any Transport, total: Duration? = nil, patience: Duration = .seconds(60)
+    ) -> NetworkService {
+        let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
+        return NetworkService(
+            environment: Fixture.environment, transport: transport,
+            errorHandlingService: ErrorHandlingService([
+                ConnectivityErrorHandler(reachability, waitingAtMost: patience), GeneralErrorHandler(),
+            ]), settings: RequestSettings(timeouts: RequestTimeouts(total: total)), observers: [observer],
+            clock: clock.networkClock)
+    }
+
+    private func waitForProbe(_ count: Int) async {
+        while probe.count < count { await Task.yield() }
+    }
+
+    @Test("A call without a connection waits for one, and then succeeds; observers see why it waits")
+    func waits() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .failure(.notConnected), .text("there"))
+        let service = service(stub)
+        async let text: String = service.request(UserEndpoint.open)
+        await waitForProbe(2)
+        #expect(stub.requests.count == 1)
+        await clock.waitForSleepers(2)
+        probe.set(.reachable(.wireless))
+        clock.advance(by: .seconds(1))
+        #expect(try await text == "there")
+        let waits = observer.events.filter { if case .waiting(.connectivity) = $0.event { true } else { false } }
+        #expect(waits.count == 1)
+        let report = try #require(observer.reports.first)
+        #expect(report.attempts.first?.decision?.reason == "the network can be reached")
+        #expect(report.duration == .seconds(1))
+    }
+
+    @Test("The wait ends with the call's deadline, and with its cancelling")
+    func ends() async throws {
+        let stub = StubTransport { _ in .failure(.notConnected) }
+        let service = service(stub, total: .seconds(3))
+        async let late = Fixture.failure { try await service.request(UserEndpoint.open) }
+        await waitForProbe(2)
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(3))
+        #expect(await late as? GeneralRequestError == .timedOut)
+        let task = service.task(UserEndpoint.open, as: .void)
+        await waitForProbe(4)
+        while clock.sleeperCount < 3 { await Task.yield() }
+        task.cancel()
+        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("Where no connection comes in time, the call ends with the error that it had")
+    func patience() async throws {
+        let stub = StubTransport { _ in .failure(.notConnected) }
+        let service = service(stub, patience: .seconds(2))
+        async let error = Fixture.failure { try await service.request(UserEndpoint.open) }
+        await waitForProbe(2)
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(2))
+        #expect(await error as? GeneralRequestError == .noInternetConnection)
+        #expect(observer.reports.first?.attempts.first?.decision?.reason == "no connection came within 2 s")
+    }
+
+    @Test("It is a hint: a first attempt is made whatever reachability says, and other failures are passed on")
+    func hint() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .text("there"), .status(.serviceUnavailable))
+        let service = service(stub)
+        #expect(try await service.request(UserEndpoint.open) as String == "there")
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open) } as? NetworkError
+        #expect(error?.status == .serviceUnavailable && probe.count == 0)
+    }
+
+    @Test("A POST that may have arrived does not wait; one that was never sent does")
+    func unsafe() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .failure(.connectionLostBeforeHead), .failure(.cannotResolveHost), .text("there"))
+        let service = service(stub)
+        let lost = await Fixture.failure { try await service.request(.post("open")) } as? NetworkError
+        #expect(lost?.kind == .connectionLostBeforeHead)
+        async let text: String = service.request(.post("open"))
+        await waitForProbe(2)
+        await clock.waitForSleepers(2)
+        probe.set(.reachable(.wired))
+        clock.advance(by: .seconds(1))
+        #expect(try await text == "there")
+    }
+
+    @Test("Where the system calls a network reachable that is not, each retry waits longer")
+    func pauses() async throws {
+        probe.set(.reachable(.wired))
+        let stub = StubTransport { _ in .failure(.notConnected) }
+        let service = service(stub)
+        async let error = Fixture.failure { try await service.request(UserEndpoint.open) }
+        for second in [1, 2, 4, 8, 16, 32, 32, 32] {
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(second))
+            while clock.sleeperCount > 0 { await Task.yield() }
+        }
+        #expect(await error as? GeneralRequestError == .noInternetConnection)
+        #expect(stub.requests.count == 10)
+        #expect(observer.reports.first?.waits == [0, 1, 2, 4, 8, 16, 32, 32, 32].map { .seconds($0) })
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("cURL")
+struct CurlCommandTests {
+    private let url = URL(string: "https://api.example.com/v1/users?q=a%20b&x=[1]") ?? URL(fileURLWithPath: "/")
+
+    @Test("N-38: a request is a command of curl, quoted for a shell, secrets hidden")
+    func command() throws {
+        let request = HTTPRequest(
+            .patch, url, headers: [.authorization: "Bearer secret", .accept: "it's", "X-Empty": ""],
+            body: try HTTPBody.json(["name": "O'Hara"]).encoded())
+        #expect(
+            CurlCommand(request).description == #"""
+                curl --globoff --path-as-is \
+                    --request 'PATCH' \
+                    --header 'Authorization: <redacted>' \
+                    --header 'Accept: it'\''s' \
+                    --header 'X-Empty: <redacted>' \
+                    --header 'Content-Type: application/json' \
+                    --header 'User-Agent:' \
+                    --header 'Expect:' \
+                    --data-raw '<17 bytes of application/json>' \
+                    --url 'https://api.example.com/v1/users?q=REDACTED&x=REDACTED'
+                """#)
+        let revealed = CurlCommand(request, redaction: .revealed).description
+        #expect(revealed.contains("--header 'Authorization: Bearer secret'"))
+        #expect(revealed.contains(#"--data-raw '{"name":"O'\''Hara"}'"#))
+        #expect(revealed.contains("--header 'X-Empty;'"))
+        #expect(revealed.contains("--url '\(url.absoluteString)'"))
+    }
+
+    @Test(
+        "N-38: files are named, binary is written by printf, forms of files are put together, readers come from the standard input"
+    )
+    func bodies() throws {
+        func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {
+            CurlCommand(HTTPRequest(method, url, body: try body.encoded()), redaction: .revealed).description
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.bin")
+        try Data([1, 2]).write(to: file)
+        let quoted = file.path.replacingOccurrences(of: "'", with: "'\\''")
+        #expect(try command(.file(file)).contains("--data-binary '@\(quoted)'"))
+        #expect(try command(.data(Data([0, 0x27, 0x25, 0x41]))).hasPrefix(#"{ printf '\000\047\045A'; } | curl "#))
+        let form = try command(.multipart([.field("t", "x"), .file("f", at: file)], boundary: "b"))
+        #expect(form.contains("cat '\(quoted)'; printf") && form.contains("multipart/form-data; boundary=b"))
+        let source = try command(.source(length: nil, isReplayable: false) { DataBodyReader(Data()) })
+        #expect(source.hasPrefix("curl ") && source.contains("--data-binary @-"))
+        #expect(source.contains("'Transfer-Encoding: chunked'"))
+        #expect(try command(.empty).contains("--data-raw ''"))
+        #expect(try !command(.empty, .get).contains("--data"))
+        #expect(try command(.empty, .head).contains("--head") && !command(.empty, .head).contains("--request"))
+    }
+}

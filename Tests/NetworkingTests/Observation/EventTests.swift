@@ -1,0 +1,204 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Events")
+struct EventTests {
+    private let observer = RecordingObserver()
+
+    private func service(_ transport: any Transport, clock: NetworkClock = .continuous) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 2, backoff: .constant(.seconds(1)), jitter: .none)),
+            transport: transport, observers: [observer], clock: clock)
+    }
+
+    private func names(_ observer: RecordingObserver) -> [String] {
+        observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
+    }
+
+    @Test("I-37: a call is told step by step, will-send before and did-send after each attempt was handed over")
+    func steps() async throws {
+        let clock = ManualClock()
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("there"))
+        let service = service(SendingTransport(base: stub), clock: clock.networkClock)
+        async let text: String = service.request(UserEndpoint.open)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        #expect(try await text == "there")
+        #expect(
+            names(observer) == [
+                "started", "attempting", "admitted", "adapted", "sent", "head", "attempted", "waiting", "attempting",
+                "admitted", "adapted", "sent", "head", "attempted", "finished",
+            ])
+        #expect(Set(observer.events.map(\.call.id)).count == 1)
+        #expect(observer.events.allSatisfy { $0.call.endpoint is UserEndpoint })
+        guard case .waiting(.retry(let delay, let decision)) = observer.events[7].event else {
+            return #expect(Bool(false), "no reason to wait was told")
+        }
+        #expect(delay == .seconds(1) && decision.reason == "503 Service Unavailable")
+    }
+
+    @Test("A redirect, a wait for a place and an error before sending are told")
+    func others() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/open", StubAnswer(.found, headers: [.location: "/moved"]))
+        stub.on(.get, "/moved", .text("here"))
+        let manual = ManualTransport()
+        let service = service(stub)
+        #expect(try await service.request(UserEndpoint.open) as String == "here")
+        #expect(
+            names(observer) == [
+                "started", "attempting", "admitted", "adapted", "redirected", "head", "attempted", "finished",
+            ])
+        #expect(observer.reports.first?.attempts.first?.redirects.map(\.status) == [.found])
+
+        let waiting = RecordingObserver()
+        let narrow = NetworkService(
+            environment: Fixture.environment, transport: manual, admission: [ConcurrencyLimit(1)], observers: [waiting])
+        let first = narrow.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        let second = narrow.task(UserEndpoint.open, as: .string)
+        while !names(waiting).contains("waiting") { await Task.yield() }
+        manual.answer()
+        _ = try await first.value
+        await manual.waitForRequests()
+        manual.answer()
+        _ = try await second.value
+        let policies = waiting.events.compactMap {
+            if case .waiting(.admission(let policy)) = $0.event { policy } else { nil }
+        }
+        #expect(policies == ["ConcurrencyLimit"])
+
+        let nothing = RecordingObserver()
+        let without = NetworkService(transport: stub, observers: [nothing])
+        #expect(await Fixture.failure { try await without.request(UserEndpoint.open) } != nil)
+        #expect(names(nothing) == ["started", "attempted", "finished"])
+        #expect((nothing.reports.first?.error as? NetworkError)?.kind == .invalidRequest)
+    }
+
+    @Test("A cancelled call, one whose deadline passes and one that is reset are each told to have finished once")
+    func interrupted() async throws {
+        let manual = ManualTransport()
+        let service = service(manual)
+        let task = service.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        task.cancel()
+        _ = await Fixture.failure { _ = try await task.value }
+        while observer.reports.isEmpty { await Task.yield() }
+        #expect(names(observer).filter { $0 == "finished" }.count == 1)
+        #expect(observer.reports.first?.error as? GeneralRequestError == .cancelled)
+        #expect(task.report?.attempts.count == 1)
+    }
+
+    @Test(
+        "N-32: by endpoint type, by status, for a range and for everything, each with a token; once a call, after its retries"
+    )
+    func registrations() async throws {
+        let clock = ManualClock()
+        let stub = StubTransport()
+        stub.on(.get, "/v1/open", .status(.serviceUnavailable), .text("there"))
+        stub.on(.get, "/v1/users/7", .status(.notFound))
+        let service = service(stub, clock: clock.networkClock)
+        let told = Box<[String: [Int]]>([:])
+        func note(_ key: String) -> RequestObservers.Handler {
+            { _, report in told.change { $0[key, default: []].append(report.status?.code ?? 0) } }
+        }
+        let all = service.observers.onFinish(note("all"))
+        let mine = service.observers.onFinish(of: UserEndpoint.self, note("type"))
+        let adHoc = service.observers.onFinish(of: AdHocEndpoint.self, note("adHoc"))
+        let missing = service.observers.onFinish(with: [.notFound], note("404"))
+        let server = service.observers.onFinish(with: 500..<600, note("5xx"))
+        async let text: String = service.request(UserEndpoint.open)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        _ = try await text
+        _ = await Fixture.failure { try await service.request(.get("users/7")) }
+        #expect(told.value == ["all": [200, 404], "type": [200], "adHoc": [404], "404": [404]])
+        for token in [all, mine, adHoc, missing, server] { token.cancel() }
+        _ = await Fixture.failure { try await service.request(.get("users/7")) }
+        #expect(told.value["all"]?.count == 2)
+    }
+
+    @Test("N-32: observers are told of the end after the call's own callbacks")
+    func afterCallbacks() async throws {
+        let order = Box<[String]>([])
+        let queue = DispatchQueue(label: "callbacks")
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("there") },
+            settings: RequestSettings(callbackQueue: queue))
+        let token = service.observers.onFinish { _, _ in order.change { $0.append("observer") } }
+        let task = queue.sync {
+            let task = service.task(UserEndpoint.open, as: .string)
+            task.onSuccess { _ in order.change { $0.append("success") } }
+                .onCompletion { _ in order.change { $0.append("completion") } }
+            return task
+        }
+        _ = try await task.value
+        while order.value.count < 3 { await Task.yield() }
+        #expect(order.value == ["success", "completion", "observer"])
+        token.cancel()
+    }
+
+    @Test("A call is watched by those who were there when it began; nobody is told of anything twice")
+    func lateObserver() async throws {
+        let manual = ManualTransport()
+        let service = service(manual)
+        let task = service.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        let late = RecordingObserver()
+        let token = service.observers.register(late)
+        manual.answer()
+        _ = try await task.value
+        async let next: String = service.request(UserEndpoint.open)
+        await manual.waitForRequests()
+        token.cancel()
+        manual.answer()
+        _ = try await next
+        #expect(names(late).first == "started" && names(late).last == "finished")
+        #expect(names(late).filter { $0 == "finished" }.count == 1)
+    }
+
+    @Test("Progress is told to those who ask for it alone")
+    func progress() async throws {
+        let counting = RecordingObserver(wantsProgress: true)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("12345") },
+            observers: [observer, counting])
+        _ = try await service.request(UserEndpoint.open) as String
+        while !names(counting).contains("progress") { await Task.yield() }
+        #expect(!names(observer).contains("progress"))
+    }
+
+    @Test("The calls of a token refresh are watched, too, under ids of their own")
+    func refresh() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/users/7", .status(.unauthorized), .json(["id": "7"]))
+        stub.on(.post, "/v1/token", .text("new"))
+        let account = NetworkService(
+            environment: Fixture.environment, transport: stub, observers: [observer])
+        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+            AccessToken(try await account.request(.post("token")))
+        }
+        let users = UserService(
+            environment: Fixture.environment, authorizedBy: session, transport: stub, observers: [observer])
+        _ = try await users.user("7")
+        #expect(observer.reports.count == 2)
+        #expect(Set(observer.events.map(\.call.id)).count == 2)
+        let report = try #require(observer.reports.last)
+        #expect(report.attempts.map(\.tokenGeneration) == [0, 1])
+    }
+}
+
+/// Says that it has sent what it sends, as an engine does.
+private struct SendingTransport: Transport {
+    let base: any Transport
+
+    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        request[option: RequestWatch.self]?.tell(.sent(request))
+        return try await base.send(request, answering: timing)
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("HAR")
+struct HARTests {
+    private func record(_ redaction: Redaction = .revealed) async throws -> HARArchive {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/users/7", .status(.serviceUnavailable), .json(text: #"{"id":"7"}"#))
+        stub.on(.post, "/v1/users", StubAnswer(.found, headers: [.location: "/v1/users/8"]))
+        stub.on(.get, "/v1/users/8", StubAnswer(.ok, headers: [.contentType: "image/png"], body: Data([0xFF, 0x00])))
+        stub.on(.get, "/v1/gone", .failure(.cannotConnect))
+        stub.on(.put, "/v1/blob", .status(.noContent))
+        let recorder = HARRecorder(redaction: redaction)
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))), transport: stub,
+            observers: [recorder])
+        _ = try await service.request(.get("users/7").query(["b": "2", "a": "1 2"])) as User
+        _ = try await service.request(.post("users").body(.json(["name": "Ada"]))) as Data
+        _ = await Fixture.failure { try await service.request(.get("gone")) }
+        try await service.request(
+            .put("blob").body(.multipart([.data("f", Data([0xFE]), fileName: "f")], boundary: "b")))
+        return recorder.archive
+    }
+
+    @Test("An archive has an entry a hop of each attempt, in order, and what the format wants")
+    func format() async throws {
+        let archive = try await record()
+        #expect(archive.log.entries.map(\.response.status) == [503, 200, 302, 200, 0, 204])
+        #expect(archive.log.entries[2].response.redirectURL == "/v1/users/8")
+        #expect(archive.log.entries[1].comment?.contains("attempt 2") == true)
+        #expect(archive.log.entries[0].request.queryString.map(\.value) == ["2", "1 2"])
+        try HARChecker.check(archive.encoded())
+        #expect(try HARArchive(data: archive.encoded()) == archive)
+    }
+
+    @Test("The checker refuses what developer tools would refuse")
+    func checker() async throws {
+        let text = String(decoding: try await record().encoded(), as: UTF8.self)
+        for (part, other) in [
+            (#""version" : "1.2""#, #""version" : "7""#), (#""httpVersion""#, #""http""#),
+            (#""wait" : "#, #""wait" : -"#),
+            (#""startedDateTime" : ""#, #""startedDateTime" : "x"#),
+        ] {
+            let broken = Data(text.replacingOccurrences(of: part, with: other).utf8)
+            #expect(throws: (any Error).self, "\(other) was not noticed") { try HARChecker.check(broken) }
+        }
+    }
+
+    @Test("A redacted archive has the format, too, and no bodies")
+    func redacted() async throws {
+        let data = try await record(.standard).encoded()
+        try HARChecker.check(data)
+        #expect(!String(decoding: data, as: UTF8.self).contains("Ada"))
+    }
+
+    @Test("The oldest are forgotten past the limit, and all of them when it is cleared")
+    func limit() async throws {
+        let recorder = HARRecorder(limit: 2)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, observers: [recorder])
+        for number in 0..<3 { try await service.request(.get("items/\(number)")) }
+        #expect(recorder.archive.log.entries.map { $0.request.url.suffix(1) } == ["1", "2"])
+        recorder.clear()
+        #expect(recorder.archive.log.entries.isEmpty)
+    }
+
+    @Test("Replayed strictly, the same calls get the same answers, once each, and others an error that names them")
+    func strict() async throws {
+        let replay = ReplayTransport(try await record())
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))),
+            transport: replay)
+        #expect(try await service.request(.get("users/7").query(["a": "1 2", "b": "2"])) as User == User(id: "7"))
+        let other =
+            await Fixture.failure {
+                try await service.request(.post("users").body(.json(["name": "Eve"])))
+            } as? NetworkError
+        #expect(
+            other?.description.hasPrefix(
+                "POST api.example.com/v1/users: the archive has 4 answers left, and none to it") == true)
+        #expect(try await service.request(.post("users").body(.json(["name": "Ada"]))) as Data == Data([0xFF, 0x00]))
+        try await service.request(
+            .put("blob").body(.multipart([.data("f", Data([0xFE]), fileName: "f")], boundary: "b")))
+        #expect(
+            await Fixture.failure { try await service.request(.get("gone")) } as? GeneralRequestError == .cannotConnect)
+        #expect(replay.unused.isEmpty)
+        #expect(await Fixture.failure { try await service.request(.get("users/8")) } != nil)
+    }
+
+    @Test("Replayed leniently, method and path are enough, the nearest query answers, and the last answer stays")
+    func lenient() async throws {
+        let archive = HARArchive(
+            entries: try await record().log.entries.filter { $0.response.status == 200 })
+        let environment = NetworkEnvironment(baseURL: URL(string: "http://localhost:9/v1"))
+        let service = NetworkService(
+            environment: environment, transport: ReplayTransport(archive, matching: .lenient))
+        for _ in 0..<3 { #expect(try await service.request(.get("users/7").query("z", 1)) as User == User(id: "7")) }
+        #expect(await Fixture.failure { try await service.request(.delete("users/7")) } != nil)
+    }
+
+    @Test("A redacted archive is replayed, too: what was hidden may be anything")
+    func replayRedacted() async throws {
+        let archive = try await record(.standard)
+        let service = NetworkService(environment: Fixture.environment, transport: ReplayTransport(archive))
+        let error =
+            await Fixture.failure {
+                try await service.request(.get("users/7").query(["a": "other", "b": "more"]))
+            } as? NetworkError
+        #expect(error?.status == .serviceUnavailable)
+        let missing =
+            await Fixture.failure { try await service.request(.get("users/7").query("a", 1)) } as? NetworkError
+        #expect(missing?.kind == .noRecordedAnswer)
+    }
+}
+
+/// Checks a file against HAR 1.2: what must be there, of which type, and what the numbers must be.
+private enum HARChecker {
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private enum Shape: Sendable {
+        case string, number, object([String: Shape], optional: [String: Shape] = [:])
+        indirect case array(Shape)
+    }
+
+    private static let pair = Shape.object(["name": .string, "value": .string], optional: ["comment": .string])
+    private static let message: [String: Shape] = [
+        "httpVersion": .string, "cookies": .array(pair), "headers": .array(pair), "headersSize": .number,
+        "bodySize": .number,
+    ]
+    private static let entry = Shape.object(
+        [
+            "startedDateTime": .string, "time": .number, "cache": .object([:]),
+            "request": .object(
+                message.merging(["method": .string, "url": .string, "queryString": .array(pair)]) { $1 },
+                optional: [
+                    "postData": .object(["mimeType": .string, "text": .string, "params": .array(pair)]),
+                    "comment": .string,
+                ]),
+            "response": .object(
+                message.merging([
+                    "status": .number, "statusText": .string, "redirectURL": .string,
+                    "content": .object(
+                        ["size": .number, "mimeType": .string],
+                        optional: ["text": .string, "encoding": .string, "comment": .string]),
+                ]) { $1 }, optional: ["comment": .string]),
+            "timings": .object(
+                ["send": .number, "wait": .number, "receive": .number],
+                optional: ["blocked": .number, "dns": .number, "connect": .number, "ssl": .number]),
+        ], optional: ["comment": .string])
+
+    static func check(_ data: Data) throws {
+        let document = try JSONDecoder().decode(JSONValue.self, from: data)
+        try check(
+            document,
+            .object([
+                "log": .object([
+                    "version": .string, "creator": .object(["name": .string, "version": .string]),
+                    "entries": .array(entry),
+                ])
+            ]), at: "")
+        guard document["log"]?["version"] == "1.2" else { throw Fault(description: "version") }
+        var before = ""
+        for entry in document["log"]?["entries"]?.array ?? [] {
+            let date = entry["startedDateTime"]?.string ?? ""
+            _ = try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(date)
+            guard before <= date else { throw Fault(description: "order") }
+            before = date
+            let timings = entry["timings"]?.object ?? [:]
+            for name in ["send", "wait", "receive"]
+            where timings[name]?.double ?? -1 < 0 || "\(timings[name]?.double ?? 0)" == "-0.0" {
+                throw Fault(description: name)
+            }
+            let sum = timings.filter { $0.key != "ssl" }.values.compactMap(\.double).filter { $0 > 0 }.reduce(0, +)
+            guard abs(sum - (entry["time"]?.double ?? -1)) < 0.001 else { throw Fault(description: "time") }
+        }
+    }
+
+    private static func check(_ value: JSONValue, _ shape: Shape, at path: String) throws {
+        switch (shape, value) {
+        case (.string, .string), (.number, .int), (.number, .double): return
+        case (.array(let element), .array(let values)):
+            for (index, value) in values.enumerated() { try check(value, element, at: "\(path)[\(index)]") }
+        case (.object(let required, let optional), .object(let members)):
+            for (name, shape) in required {
+                guard let member = members[name] else { throw Fault(description: "\(path).\(name) is missing") }
+                try check(member, shape, at: "\(path).\(name)")
+            }
+            for (name, shape) in optional {
+                if let member = members[name] { try check(member, shape, at: "\(path).\(name)") }
+            }
+            let known = Set(required.keys).union(optional.keys)
+            guard members.keys.allSatisfy({ known.contains($0) || $0.hasPrefix("_") }) else {
+                throw Fault(description: "\(path) has more than the format knows")
+            }
+        default: throw Fault(description: "\(path) has the wrong type")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Redaction")
+struct RedactionTests {
+    /// What must not be seen anywhere.
+    private static let secrets = [
+        "hunter2", "tok-123", "key-456", "sid-789", "jwt.aaa.bbb", "fragment-000", "form-111", "answer-222", "set-333",
+        "custom-444", "location-555", "multi-666",
+    ]
+
+    private let lines = Box<[String]>([])
+    private let recorder = HARRecorder()
+    private let attempts = Box<[RequestAttempt]>([])
+
+    /// Makes a call that has a secret in every place.
+    private func call(_ body: HTTPBody, refused: Bool = false) async throws -> (NetworkError?, CallReport) {
+        let stub = StubTransport()
+        let headers: HTTPHeaders = [
+            .setCookie: "session=set-333", "X-Anything": "answer-222",
+            .location: "https://elsewhere.example/x?code=location-555#fragment-000", .contentType: "application/json",
+        ]
+        stub.on(.post, "/v1/users/7", StubAnswer(.found, headers: headers))
+        stub.on(
+            nil, "/x",
+            StubAnswer(refused ? .conflict : .ok, headers: headers, body: Data(#"{"token":"answer-222"}"#.utf8)))
+        let base = try #require(URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456#fragment-000"))
+        let log = LogObserver(level: .debug) { [lines] line in lines.change { $0.append(line.description) } }
+        let remember = RecordingObserver()
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: base), transport: stub, observers: [log, recorder, remember])
+        let endpoint = AdHocEndpoint(.post, "users/7").query("access_token", "tok-123").query("page", 2)
+            .headers([
+                .authorization: "Bearer jwt.aaa.bbb", .cookie: "sid=sid-789", "X-Custom": "custom-444",
+                .accept: "application/json",
+            ]).body(body)
+        let task = service.task(endpoint, as: .data)
+        let error = await Fixture.failure { _ = try await task.value } as? NetworkError
+        while remember.reports.isEmpty { await Task.yield() }
+        return (error, try #require(remember.reports.first))
+    }
+
+    @Test(
+        "Secrets planted in fields, URL, query, body and cookies are in no output",
+        arguments: [
+            HTTPBody.json(["password": "hunter2", "token": "tok-123"]), .string("form-111"),
+            .form(["password": "form-111"]), .multipart([.field("secret", "multi-666")]),
+        ], [false, true])
+    func planted(body: HTTPBody, refused: Bool) async throws {
+        let (error, report) = try await call(body, refused: refused)
+        #expect((error != nil) == refused)
+        var outputs = lines.value
+        outputs.append(String(decoding: try recorder.archive.encoded(), as: UTF8.self))
+        outputs += [report.description, report.waterfall, "\(report.attributes)"]
+        for attempt in report.attempts {
+            outputs += [attempt.description, attempt.curl()?.description ?? "", "\(attempt.attributes())"]
+            for hop in attempt.redirects { outputs += [hop.description, CurlCommand(hop.request).description] }
+        }
+        if let error {
+            outputs += [
+                error.description, error.localizedDescription, error.recoverySuggestion ?? "",
+                "\((error as NSError).userInfo)",
+            ]
+        }
+        #expect(outputs.contains { $0.contains("page") }, "names are shown")
+        #expect(outputs.contains { $0.contains("/v1/users/7") })
+        for secret in Self.secrets {
+            for output in outputs { #expect(!output.contains(secret), "\(secret) in \(output)") }
+        }
+    }
+
+    @Test("What is allowed is shown, and nothing besides")
+    func allowed() throws {
+        let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page"], fields: ["name", "tags"])
+        #expect(redaction.value(of: HTTPHeader("x-tenant", "acme")) == "acme")
+        #expect(redaction.value(of: HTTPHeader("X-Tenant", "acme", isSensitive: true)) == "<redacted>")
+        #expect(redaction.value(of: HTTPHeader("X-Other", "acme")) == "<redacted>")
+        #expect(redaction.value(of: HTTPHeader(.authorization, "Bearer x")) == "<redacted>")
+        let url = try #require(URL(string: "https://a:b@h.example/p?page=2&q=x&flag&=y#f"))
+        #expect(redaction.text(of: url) == "https://h.example/p?page=2&q=REDACTED&REDACTED&=REDACTED")
+        let json = Data(#"{"name":"Ada","age":36,"tags":["a",{"secret":"b"}],"none":null,"more":{"name":"c"}}"#.utf8)
+        #expect(
+            redaction.text(of: json, type: .json)
+                == #"{"age":"<redacted>","more":{"name":"c"},"name":"Ada","none":null,"tags":["a",{"secret":"<redacted>"}]}"#
+        )
+        let form = Data("name=Ada+L&password=x".utf8)
+        #expect(redaction.text(of: form, type: .formURLEncoded) == "name=Ada+L&password=REDACTED")
+        #expect(redaction.text(of: Data("free".utf8), type: .plainText) == "<4 bytes of text/plain>")
+        #expect(redaction.text(of: Data([0xFF]), type: nil) == "<1 bytes>")
+        #expect(Redaction.standard.text(of: json, type: .json) == "<\(json.count) bytes of application/json>")
+        #expect(Redaction.revealed.text(of: json, type: .json) == String(decoding: json, as: UTF8.self))
+        #expect(Redaction.revealed.text(of: url) == url.absoluteString)
+        #expect(Redaction.revealed.text(of: Data("12345".utf8), type: nil, limit: 3) == "123…")
+    }
+
+    @Test("P-18: a log has a line for each call, more for each step, and an error's line without the app's own words")
+    func log() async throws {
+        func lines(_ level: LogObserver.Level, _ answers: StubAnswer...) async -> [String] {
+            let written = Box<[LogObserver.Line]>([])
+            let stub = StubTransport()
+            let left = Box(answers)
+            stub.on(nil, nil) { _ in
+                defer { left.change { $0.removeFirst() } }
+                return left.value[0]
+            }
+            let clock = ManualClock()
+            let service = NetworkService(
+                environment: Fixture.environment, authorizedBy: nil,
+                traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub,
+                observers: [LogObserver(level: level) { line in written.change { $0.append(line) } }],
+                clock: clock.networkClock)
+            _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+            #expect(Set(written.value.map { $0.call.id }).count <= 1)
+            return written.value.map { "\($0.level) \($0.message)" }
+        }
+        #expect(await lines(.info, .text("there")) == ["info GET api.example.com/v1/open: 200 OK in 0 s"])
+        #expect(await lines(.warning, .text("there")) == [])
+        #expect(
+            await lines(.error, .status(.notFound))
+                == ["error GET api.example.com/v1/open: 404 Not Found in 0 s: GeneralRequestError"])
+        let debug = await lines(.debug, .status(.serviceUnavailable), .text("there"))
+        #expect(debug.contains { $0.hasPrefix("debug -> GET https://api.example.com/v1/open\n    User-Agent: ") })
+        #expect(debug.contains { $0.hasPrefix("debug attempt 1: 503 Service Unavailable") })
+        #expect(debug.contains { $0.hasPrefix("debug <- 200 OK") })
+        #expect(debug.last == "info GET api.example.com/v1/open: 200 OK in 0 s, 2 attempts")
+    }
+}

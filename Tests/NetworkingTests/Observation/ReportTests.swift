@@ -1,0 +1,142 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Reports")
+struct ReportTests {
+    private let clock = ManualClock()
+
+    private func service(_ stub: StubTransport) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, backoff: .constant(.seconds(2)), jitter: .none)),
+            transport: stub, clock: clock.networkClock)
+    }
+
+    @Test("An answer's report has every attempt with its reason, its wait and its times")
+    func answer() async throws {
+        let stub = StubTransport(clock: clock.networkClock)
+        stub.on(
+            nil, nil, .status(.serviceUnavailable).delayed(by: .seconds(1)), .text("there").delayed(by: .seconds(3)))
+        async let response = service(stub).send(UserEndpoint.fetch(id: "a/b"), as: .string)
+        for step in [1, 2, 3] {
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(step))
+            while clock.sleeperCount > 0, step < 3 { await Task.yield() }
+        }
+        let report = try await response.report
+        #expect(report.attempts.map { $0.status?.code } == [503, 200])
+        #expect(report.attempts.map(\.number) == [1, 2])
+        #expect(report.attempts.map(\.start) == [.zero, .seconds(3)])
+        #expect(report.attempts.map(\.duration) == [.seconds(1), .seconds(3)])
+        #expect(report.waits == [.seconds(2)] && report.duration == .seconds(6))
+        #expect(report.attempts[0].decision?.description == "retried after 2 s: 503 Service Unavailable")
+        #expect(report.date == clock.date.addingTimeInterval(-6) && report.error == nil)
+        #expect(report.call?.urlTemplate == "/users/{}")
+        #expect(
+            report.waterfall == """
+                GET api.example.com/v1/users/a%2Fb: 200 OK in 6 s, 2 attempts
+                  1 |=====                           | 503  1 s  retried after 2 s: 503 Service Unavailable
+                  2 |                ================| 200  3 s
+                """)
+    }
+
+    @Test("An error's report has the same; of one that was mapped, the task and the observers have it")
+    func error() async throws {
+        let stub = StubTransport { _ in .status(.conflict) }
+        let raw = await Fixture.failure { try await service(stub).request(.post("users")) } as? NetworkError
+        let report = try #require(raw?.report)
+        #expect(report.attempts.count == 1 && report.status == .conflict)
+        #expect((report.error as? NetworkError)?.kind == .unacceptableStatus)
+        let task = service(stub).task(UserEndpoint.fetch(id: "7"), as: .string)
+        #expect(await Fixture.failure { _ = try await task.value } as? UserError == .taken)
+        #expect(task.report?.error as? UserError == .taken && task.report?.attempts.count == 1)
+    }
+
+    @Test("Attributes have the names of OpenTelemetry's conventions, and no secret")
+    func attributes() async throws {
+        let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#) }
+        let endpoint = AdHocEndpoint(.post, "users/\(7)").query("token", "s3cret").body(.string("hello"))
+        let response = try await service(stub).send(endpoint, as: .data)
+        #expect(
+            response.report.attributes == [
+                "http.request.method": "POST", "url.full": "https://api.example.com/v1/users/7?token=REDACTED",
+                "url.scheme": "https", "server.address": "api.example.com", "server.port": 443,
+                "http.response.status_code": 200, "http.request.body.size": 5, "http.response.body.size": 10,
+                "url.template": "/users/{}",
+            ])
+        let failing = StubTransport()
+        failing.on(nil, nil, .failure(.cannotConnect), .status(.notFound))
+        let task = service(failing).task(.get("users/7"), as: .void)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .notFound)
+        let report = try #require(task.report)
+        #expect(report.attributes["error.type"] == "404" && report.attributes["http.request.resend_count"] == 1)
+        #expect(report.attempts[0].attributes()["error.type"] == "cannotConnect")
+    }
+
+    @Test("The template of a path has a placeholder for each interpolation")
+    func templates() {
+        let (id, name) = (7, "a{}b/c")
+        #expect(("users" as EndpointPath).template == "users")
+        #expect(("/users/\(id)/files/\(name).png" as EndpointPath).template == "users/{}/files/{}.png")
+        #expect(("\(id)" as EndpointPath).template == "{}")
+        #expect(EndpointPath(segments: ["a", "b"]).template == "{}/{}")
+    }
+
+    @Test("N-39: an attempt tells request, response, error, time, body as data, text and JSON, and the cURL line")
+    func debugInfo() async throws {
+        let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#, status: .conflict) }
+        let told = Box<[RequestAttempt]>([])
+        let task = service(stub).task(UserEndpoint.fetch(id: "7"), as: .string)
+            .onDebug(on: DispatchQueue(label: "debug")) { attempt in told.change { $0.append(attempt) } }
+        _ = await Fixture.failure { _ = try await task.value }
+        while told.value.isEmpty { await Task.yield() }
+        let attempt = try #require(told.value.first)
+        #expect(attempt.request?.method == .get && attempt.response?.status == .conflict)
+        #expect((attempt.error as? NetworkError)?.status == .conflict && attempt.duration >= .zero)
+        #expect(attempt.data?.count == 10 && attempt.text == #"{"id":"7"}"# && attempt.json == ["id": "7"])
+        #expect(attempt.curl()?.description.contains("--url 'https://api.example.com/v1/users/7'") == true)
+    }
+
+    @Test("N-41: each call has one background task, ended once: after the call, or when the system's time is up")
+    func background() async throws {
+        let begun = Box<[@Sendable () -> Void]>([])
+        let ended = Box<[Int]>([])
+        let observer = BackgroundTaskObserver(
+            begin: { expire in
+                begun.change { $0.append(expire) }
+                return begun.value.count
+            }, end: { number in ended.change { $0.append(number) } })
+        let manual = ManualTransport()
+        let service = NetworkService(
+            environment: Fixture.environment, transport: manual, observers: [observer])
+        async let first: String = service.request(UserEndpoint.open)
+        await manual.waitForRequests()
+        #expect(begun.value.count == 1 && ended.value.isEmpty)
+        manual.answer()
+        _ = try await first
+        #expect(ended.value == [1])
+        async let second: String = service.request(UserEndpoint.open)
+        await manual.waitForRequests()
+        begun.value[1]()
+        #expect(ended.value == [1, 2])
+        manual.answer()
+        _ = try await second
+        #expect(ended.value == [1, 2])
+        let eager = BackgroundTaskObserver(
+            begin: { expire in
+                expire()
+                return 3
+            }, end: { number in ended.change { $0.append(number) } })
+        eager.observe(.started, of: ObservedCall(endpoint: UserEndpoint.open))
+        #expect(ended.value == [1, 2, 3])
+    }
+}
+
+extension RequestAttempt {
+    fileprivate var status: HTTPStatus? { response?.status }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Trace context")
+struct TraceContextTests {
+    private let stub = StubTransport()
+    private let observer = RecordingObserver()
+
+    private func service(_ adapter: TraceContextAdapter = TraceContextAdapter()) -> NetworkService {
+        NetworkService(
+            environment: Fixture.environment, authorizedBy: nil,
+            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub, adapters: [adapter],
+            observers: [observer])
+    }
+
+    private func contexts() -> [TraceContext?] {
+        stub.requests.map {
+            TraceContext(traceparent: $0.headers[.traceparent], tracestate: $0.headers[.tracestate])
+        }
+    }
+
+    @Test("A call is one trace, under the id that observers know it by; each attempt is a span of its own")
+    func spans() async throws {
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("there"))
+        let service = service()
+        _ = try await service.request(UserEndpoint.open) as String
+        _ = try await service.request(UserEndpoint.open) as String
+        let contexts = contexts().compactMap { $0 }
+        #expect(contexts.count == 3 && contexts.allSatisfy(\.isSampled))
+        #expect(contexts[0].traceID == contexts[1].traceID && contexts[1].traceID != contexts[2].traceID)
+        #expect(Set(contexts.map(\.spanID)).count == 3)
+        let id = try #require(observer.events.first?.call.id)
+        #expect(id.uuidString.replacingOccurrences(of: "-", with: "").lowercased() == contexts[0].traceID)
+    }
+
+    @Test("The task's parent goes on: its trace, its flags, its tracestate")
+    func parent() async throws {
+        stub.on(nil, nil, .text("there"))
+        let parent = try #require(
+            TraceContext(
+                traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+                tracestate: "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"))
+        let service = service()
+        _ = try await TraceContext.$current.withValue(parent) {
+            try await service.request(UserEndpoint.open) as String
+        }
+        let sent = try #require(contexts().first ?? nil)
+        #expect(sent.traceID == parent.traceID && sent.spanID != parent.spanID && !sent.isSampled)
+        #expect(sent.state == parent.state)
+    }
+
+    @Test("Another server gets none unless asked for, a redirect to one leaves it behind, one that is there stays")
+    func otherOrigins() async throws {
+        stub.on(nil, nil, .text("there"))
+        stub.on(.get, "/v1/away", StubAnswer(.found, headers: [.location: "https://other.example/x"]))
+        let service = service()
+        _ = try await service.request(.url("https://other.example/y")) as String
+        _ = try await service.request(.get("away")) as String
+        _ = try await service.request(.get("open").header(.traceparent, "mine")) as String
+        #expect(stub.requests.map { $0.headers.contains(.traceparent) } == [false, true, false, true])
+        #expect(stub.requests.last?.headers[.traceparent] == "mine")
+        let open = self.service(TraceContextAdapter(isSampled: false, includesOtherOrigins: true))
+        _ = try await open.request(.url("https://other.example/y")) as String
+        #expect(contexts().last??.isSampled == false)
+    }
+
+    @Test(
+        "What is no traceparent is none",
+        arguments: [
+            nil, "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
+        ])
+    func invalid(text: String?) {
+        #expect(TraceContext(traceparent: text, tracestate: "a=b") == nil)
+    }
+
+    @Test("A later version may have more at its end, and is answered with version 00")
+    func laterVersion() {
+        let later = TraceContext(traceparent: "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-what")
+        #expect(later?.traceparent == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    }
+}
