@@ -17,7 +17,8 @@ enum NetworkingBenchmarks {
 
     extension NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
-            PipelineBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(), RotationBenchmark(),
+            PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
+            RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(), CutsBenchmark(),
             KeyPathBenchmark(),
         ]

@@ -8,6 +8,8 @@ struct Tool {
     static let openssl = Tool(name: "openssl")
     static let nginx = Tool(name: "nginx")
     static let python = Tool(name: "python3")
+    static let curl = Tool(name: "curl")
+    static let shell = Tool(name: "sh")
 
     /// Where the program is; nil where it is not.
     var path: String? {

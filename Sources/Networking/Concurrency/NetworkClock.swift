@@ -13,7 +13,34 @@ public struct NetworkClock: Sendable {
     public let date: @Sendable () -> Date
 
     /// The system's monotonic clock, which goes on while the machine sleeps.
-    public static let continuous = NetworkClock(ContinuousClock(), date: { Date() })
+    public static let continuous: NetworkClock = {
+        #if os(Linux)
+            // The same clock as Swift's, asked without the detour: every call asks three times.
+            NetworkClock(
+                now: {
+                    var time = timespec()
+                    clock_gettime(CLOCK_BOOTTIME, &time)
+                    return Duration(
+                        secondsComponent: Int64(time.tv_sec),
+                        attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+                },
+                sleep: { instant in
+                    let left = instant - NetworkClock.continuous.now()
+                    if left > .zero { try await ContinuousClock().sleep(for: left) }
+                }, date: { Date() })
+        #else
+            NetworkClock(ContinuousClock(), date: { Date() })
+        #endif
+    }()
+
+    private init(
+        now: @escaping @Sendable () -> Duration, sleep: @escaping @Sendable (Duration) async throws -> Void,
+        date: @escaping @Sendable () -> Date
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.date = date
+    }
 
     /// Makes a clock of any `Clock`, with a wall-clock time beside it.
     public init<Base: Clock>(_ base: Base, date: @escaping @Sendable () -> Date) where Base.Duration == Duration {
@@ -21,6 +48,11 @@ public struct NetworkClock: Sendable {
         self.now = { origin.duration(to: base.now) }
         self.sleep = { try await base.sleep(until: origin.advanced(by: $0), tolerance: nil) }
         self.date = date
+    }
+
+    /// The wall-clock time that it was at a moment of ``now``.
+    func date(at instant: Duration) -> Date {
+        date().addingTimeInterval((instant - now()) / .seconds(1))
     }
 
     /// Calls `action` at a time, from a task of its own, unless it is cancelled before.

@@ -9,15 +9,17 @@ extension CallReport {
         if let call { attributes["url.template"] = .string(call.urlTemplate) }
         let count = attempts.count
         attributes["http.request.resend_count"] = count > 1 ? .int(count - 1) : nil
-        attributes["error.type"] = error.map { .string(CallReport.type(of: $0)) }
+        // What an error handler made of it says less than what went wrong.
+        let cause = error as? NetworkError ?? attempts.last?.error as? NetworkError ?? error
+        attributes["error.type"] = error == nil ? nil : cause.map { .string(CallReport.name(of: $0)) }
         return attributes
     }
 
     /// The conventions want a status where one was the error, else a name that is the same for the same cause.
-    fileprivate static func type(of error: any Error) -> String {
-        guard let error = error as? NetworkError else { return "\(Swift.type(of: error))" }
-        return error.kind == .unacceptableStatus
-            ? error.status.map { "\($0.code)" } ?? "\(error.kind)" : "\(error.kind)"
+    fileprivate static func name(of cause: any Error) -> String {
+        guard let known = cause as? NetworkError else { return "\(type(of: cause))" }
+        if known.kind == .unacceptableStatus, let status = known.status { return "\(status.code)" }
+        return known.kind.rawValue
     }
 }
 
@@ -40,7 +42,7 @@ extension RequestAttempt {
             if case .data(let data) = response.content { attributes["http.response.body.size"] = .int(data.count) }
         }
         attributes["http.request.resend_count"] = number > 1 ? .int(number - 1) : nil
-        attributes["error.type"] = error.map { .string(CallReport.type(of: $0)) }
+        attributes["error.type"] = error.map { .string(CallReport.name(of: $0)) }
         return attributes
     }
 }

@@ -115,7 +115,9 @@ enum ShellText {
         var text: [UInt8] = []
         for byte in data {
             switch byte {
-            case 0x20...0x7E where !#"'\%"#.utf8.contains(byte): text.append(byte)
+            // A dash at the beginning would be an option.
+            case 0x20...0x7E where !#"'\%"#.utf8.contains(byte) && (byte != UInt8(ascii: "-") || !text.isEmpty):
+                text.append(byte)
             default: text += "\\\(String(UInt32(byte) + 0o1000, radix: 8).dropFirst())".utf8
             }
         }

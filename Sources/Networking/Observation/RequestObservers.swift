@@ -59,6 +59,9 @@ public final class RequestObservers: Sendable {
         register(FinishObserver(isMeant: { $1.status.map { statuses.contains($0.code) } ?? false }, handler: handler))
     }
 
+    /// Whether nobody watches.
+    public var isEmpty: Bool { current.isEmpty }
+
     /// Those who watch a call that begins now.
     var current: [any RequestObserver] { state.withLock { $0.all } }
 

@@ -5,21 +5,24 @@ public struct Response<Value: Sendable>: Sendable {
     /// The response, with the request that it answers.
     public let http: HTTPResponse
 
-    /// What happened in the call: attempts, waits, times.
-    public let report: CallReport
+    private let record: CallRecord?
 
     /// Makes a response.
-    ///
-    /// - Parameter report: What happened in the call; one attempt that took no time unless told.
-    public init(_ value: Value, _ http: HTTPResponse, report: CallReport? = nil) {
+    public init(_ value: Value, _ http: HTTPResponse) {
+        self.init(value, http, record: nil)
+    }
+
+    init(_ value: Value, _ http: HTTPResponse, record: CallRecord?) {
         self.value = value
         self.http = http
-        self.report =
-            report
-            ?? CallReport(
-                of: nil,
-                last: RequestAttempt(
-                    number: 1, request: http.request, response: http, error: nil, duration: .zero), duration: .zero)
+        self.record = record
+    }
+
+    /// What happened in the call: attempts, waits, times. Of a response that no call of a service gave: one attempt that took no time.
+    public var report: CallReport {
+        if let record { return record.report(on: http) }
+        let last = RequestAttempt(number: 1, request: http.request, response: http, error: nil, duration: .zero)
+        return CallReport(of: nil, last: last, duration: .zero)
     }
 
     /// The status.
@@ -30,6 +33,6 @@ public struct Response<Value: Sendable>: Sendable {
 
     /// The response with its value changed.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
-        Response<Other>(try transform(value), http, report: report)
+        Response<Other>(try transform(value), http, record: record)
     }
 }

@@ -54,12 +54,15 @@ final class CallWatch: Sendable {
         observers.isEmpty ? nil : RequestWatch { [self] in tell(RequestEvent($0)) }
     }
 
+    /// What counts the bytes for observers that want to know; nil where none does.
+    func makeMeter(on clock: NetworkClock) -> ProgressMeter? {
+        observers.contains(where: \.wantsProgress) ? ProgressMeter(clock: clock) : nil
+    }
+
     /// Has the observers that want it told of progress.
-    func count(with settings: inout RequestSettings, on clock: NetworkClock) {
+    func observe(_ meter: ProgressMeter) {
         let counting = observers.filter(\.wantsProgress)
         guard !counting.isEmpty else { return }
-        let meter = settings.progress ?? ProgressMeter(clock: clock)
-        settings.progress = meter
         meter.observe(on: DispatchQueue(label: "networking.progress")) { [call] progress in
             for observer in counting { observer.observe(.progress(progress), of: call) }
         }

@@ -10,8 +10,9 @@ struct RequestCall: Sendable {
     let clock: NetworkClock
     /// Who watches it; nil for nobody.
     let watch: CallWatch?
+    /// What counts its bytes; nil for nothing.
+    private let meter: ProgressMeter?
 
-    private let date: Date
     private let begun: Duration
     private var original: HTTPRequest?
     private var adapted: HTTPRequest?
@@ -27,7 +28,7 @@ struct RequestCall: Sendable {
 
     init(
         endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, settings: RequestSettings,
-        clock: NetworkClock, watch: CallWatch?
+        clock: NetworkClock, watch: CallWatch?, meter: ProgressMeter?
     ) {
         self.endpoint = endpoint
         self.scope = scope
@@ -35,7 +36,7 @@ struct RequestCall: Sendable {
         self.settings = settings
         self.clock = clock
         self.watch = watch
-        date = clock.date()
+        self.meter = meter
         begun = clock.now()
         attemptBegun = begun
         watch?.tell(.started)
@@ -60,6 +61,7 @@ struct RequestCall: Sendable {
             request[option: AdmissionOption.self] = .unlimited
         }
         guard let watch else { return request }
+        if let meter { request[option: ProgressMeter.self] = meter }
         if let below = watch.below { request[option: RequestWatch.self] = below }
         watch.tell(.attempting(attempt, request))
         return request
@@ -104,14 +106,18 @@ struct RequestCall: Sendable {
 
     /// Ends the call with success, unless it was ended before.
     ///
-    /// - Returns: What happened in it.
-    mutating func finish() throws -> CallReport {
+    /// - Returns: What its report is made of.
+    mutating func finish(with response: HTTPResponse) throws -> CallRecord {
         if let interruption = scope.close() { throw interruption }
-        let last = ended(with: nil)
-        watch?.tell(.attempted(last))
-        let report = CallReport(of: endpoint, date: date, earlier: attempts, last: last, duration: clock.now() - begun)
-        watch?.tell(.finished(report))
-        return report
+        let record = CallRecord(
+            call: endpoint, clock: clock, earlier: attempts, number: attempt, begun: begun, attemptBegun: attemptBegun,
+            handedOver: handedOver, ended: clock.now())
+        if let watch {
+            let report = record.report(on: response)
+            if let last = report.attempts.last { watch.tell(.attempted(last)) }
+            watch.tell(.finished(report))
+        }
+        return record
     }
 
     /// Has the handlers deal with a failed attempt. Returns when the request is to be sent again, throws what the call ends with.
@@ -169,7 +175,8 @@ struct RequestCall: Sendable {
     /// The error that the call ends with, with what is known about its attempts.
     private func told(_ error: any Error, _ failure: RequestFailure) -> any Error {
         let report = CallReport(
-            of: endpoint, date: date, earlier: attempts, last: nil, error: error, duration: clock.now() - begun)
+            of: endpoint, date: clock.date(at: begun), earlier: attempts, last: nil, error: error,
+            duration: clock.now() - begun)
         watch?.tell(.finished(report))
         guard var error = error as? NetworkError else { return error }
         error.attempts = max(attempt, 1)
@@ -181,17 +188,12 @@ struct RequestCall: Sendable {
     /// The attempt is over, and went wrong.
     private mutating func tellOfAttempt(_ error: any Error) {
         guard attempts.last?.number != max(attempt, 1) else { return }
-        let attempt = ended(with: error)
-        attempts.append(attempt)
-        watch?.tell(.attempted(attempt))
-    }
-
-    /// The attempt as it stands now.
-    private func ended(with error: (any Error)?) -> RequestAttempt {
-        RequestAttempt(
+        let attempt = RequestAttempt(
             number: max(attempt, 1), request: sent ?? original, response: response?.withoutStream, error: error,
             start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun },
             duration: clock.now() - attemptBegun)
+        attempts.append(attempt)
+        watch?.tell(.attempted(attempt))
     }
 
     private mutating func forgetAttempt() {

@@ -27,7 +27,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 try await call.judge(response, by: settings.validators ?? .standard)
                 let value = try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder())
                 permit.release(after: response)
-                return Response(value, response, report: try call.finish())
+                return Response(value, response, record: try call.finish(with: response))
             } catch {
                 try await call.recover(from: error, with: client.errorHandlingService)
             }
@@ -81,22 +81,21 @@ extension RequestPipeline {
         outer?.add(scope)
         calls?.enter(scope, endpoint)
         let watch = CallWatch(endpoint, of: client, in: scope, following: follow, holdingEnd: holdEnd)
-        var pipeline = self
-        watch?.count(with: &pipeline.settings, on: client.clock)
-        let settings = pipeline.settings
-        if converter.delivery == .stream { settings.progress?.expectStream() }
+        let meter = settings.progress ?? watch?.makeMeter(on: client.clock)
+        if let meter { watch?.observe(meter) }
+        if converter.delivery == .stream { meter?.expectStream() }
         var wasAnswered = false
         defer {
             scope.leave()
             outer?.remove(scope)
             calls?.leave(scope)
-            settings.progress?.finish(wasAnswered: wasAnswered)
+            meter?.finish(wasAnswered: wasAnswered)
         }
         let response = try await CallScope.$current.withValue(scope) {
             var call = RequestCall(
                 endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, settings: settings,
-                clock: client.clock, watch: watch)
-            return try await pipeline.run(&call)
+                clock: client.clock, watch: watch, meter: meter)
+            return try await run(&call)
         }
         wasAnswered = true
         return response

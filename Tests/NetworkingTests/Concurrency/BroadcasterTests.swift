@@ -19,6 +19,44 @@ struct BroadcasterTests {
         for token in tokens + [replaying] { token.cancel() }
     }
 
+    @Test("10,000 random runs of observe, cancel and publish on many threads lose and double nothing")
+    func walk() async {
+        var generator = SeededGenerator(seed: 31)
+        for _ in 0..<10_000 {
+            let broadcaster = Broadcaster<Int>(0)
+            let replays = Bool.random(using: &generator)
+            let publishers = Int.random(in: 1...3, using: &generator)
+            let each = Int.random(in: 1...4, using: &generator)
+            let isCancelled = Bool.random(using: &generator)
+            let stayed = Box<[Int]>([])
+            let steady = broadcaster.observe(replayingCurrent: replays) { value in stayed.change { $0.append(value) } }
+            let left = Box<[Int]>([])
+            let fleeting = broadcaster.observe { value in left.change { $0.append(value) } }
+            await withTaskGroup(of: Void.self) { group in
+                for publisher in 0..<publishers {
+                    group.addTask {
+                        for number in 1...each { broadcaster.publish(publisher * 100 + number) }
+                    }
+                }
+                if isCancelled { group.addTask { fleeting.cancel() } }
+                group.addTask { _ = broadcaster.observe { _ in } }
+            }
+            // Whoever delivers may have returned before another thread's last delivery has: that one is in this group, too.
+            var told = stayed.value
+            if replays { #expect(told.removeFirst() == 0) }
+            #expect(told.count == publishers * each && Set(told).count == told.count)
+            for publisher in 0..<publishers {
+                let own = told.filter { $0 / 100 == publisher }
+                #expect(own == own.sorted(), "the changes of one thread keep their order")
+            }
+            #expect(isCancelled ? told.starts(with: left.value) : left.value == told)
+            steady.cancel()
+            broadcaster.publish(999)
+            #expect(!stayed.value.contains(999))
+            withExtendedLifetime(fleeting) {}
+        }
+    }
+
     @Test("A token ends its observation when it is cancelled and when it is released")
     func ending() {
         let broadcaster = Broadcaster<Int>()

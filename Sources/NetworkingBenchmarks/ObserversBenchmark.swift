@@ -1,0 +1,77 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// What it costs to watch calls, and what it costs that they could be watched.
+    struct ObserversBenchmark: Benchmark {
+        let name = "observers"
+        let explanation =
+            "the journey over a stub that answers at once: watched by nobody, by nobody any more, by one that looks away, by a log and a HAR file."
+
+        /// Takes every event and does nothing.
+        private struct Idler: RequestObserver {
+            func observe(_ event: RequestEvent, of call: ObservedCall) {}
+        }
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            guard let url = URL(string: "http://127.0.0.1:1/") else { return }
+            func subject() -> PipelineSubject { PipelineSubject(url, on: InstantTransport()) }
+            let (left, idle, busy) = (subject(), subject(), subject())
+            left.service.observers.register(Idler()).cancel()
+            let log = LogObserver { line in _ = line.message.utf8.count }
+            let tokens = [
+                idle.service.observers.register(Idler()), busy.service.observers.register(log),
+                busy.service.observers.register(HARRecorder()),
+            ]
+            let subjects = [
+                ("nobody", subject()), ("nobody any more", left), ("one that looks away", idle), ("log and HAR", busy),
+            ]
+            let calls = isQuick ? 2_000 : 20_000
+            var taken = Array(repeating: [Double](), count: subjects.count)
+            for _ in 0..<(isQuick ? 3 : 11) {
+                for (index, subject) in subjects.enumerated() {
+                    taken[index].append(
+                        try await Measurement.of {
+                            for _ in 0..<calls {
+                                try await subject.1.service.request(BenchmarkEndpoint.item(1)) as Void
+                            }
+                            return calls
+                        }.microsecondsPerCall)
+                }
+            }
+            for (index, subject) in subjects.enumerated() {
+                report.add(
+                    Row(
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].median,
+                        note: String(format: "%+.2f µs", taken[index].median - taken[0].median)))
+            }
+            addParts(report, calls: calls * 20)
+            for token in tokens { token.cancel() }
+        }
+
+        /// What every call that nobody watches pays: the question whether anybody does, and the times that its answer's report is made of.
+        private func addParts(_ report: Report, calls: Int) {
+            let observers = RequestObservers()
+            let question = ContinuousClock().measure {
+                for _ in 0..<calls { precondition(observers.isEmpty) }
+            }
+            let reporting = ContinuousClock().measure {
+                for _ in 0..<calls { precondition(times(NetworkClock.continuous) > .zero) }
+            }
+            for (subject, taken) in [("the question", question), ("the times", reporting)] {
+                report.add(
+                    Row(
+                        subject: subject, concurrency: 1,
+                        cpuMicrosecondsPerCall: taken / .microseconds(1) / Double(calls),
+                        note: String(format: "%.3f µs", taken / .microseconds(1) / Double(calls))))
+            }
+        }
+
+        /// When it began, when it was handed over, when it was over.
+        @inline(never)
+        private func times(_ clock: NetworkClock) -> Duration {
+            let (start, sent, end) = (clock.now(), clock.now(), clock.now())
+            return end - start + (sent - start)
+        }
+    }
+#endif

@@ -1,0 +1,57 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Watching engines", .timeLimit(.minutes(1)))
+    struct ObservationTests {
+        @Test(
+            "An engine tells when it has taken a request and when a head has come, hop by hop",
+            arguments: Engine.allCases)
+        func hops(engine: Engine) async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/there"
+                    ? .text("here") : LoopbackAnswer(.found, headers: [.location: "/there"])
+            }
+            let observer = RecordingObserver()
+            let service = NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.shared(),
+                observers: [observer])
+            let response = try await service.send(.get("start"), as: .string)
+            // What an engine's thread tells and what the call tells are told by two threads; each keeps its order.
+            let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
+            #expect(names.filter { ["sent", "redirected"].contains($0) } == ["sent", "redirected", "sent"])
+            #expect(
+                names.filter { ["head", "redirected", "attempted"].contains($0) } == [
+                    "head", "redirected", "head", "attempted",
+                ])
+            #expect(names.first == "started" && names.last == "finished")
+            let attempt = try #require(response.report.attempts.first)
+            #expect(attempt.redirects.map(\.status) == [.found] && attempt.queued != nil)
+            #expect(response.report.waterfall.contains("1 redirect"))
+        }
+
+        @Test("Recorded from a real server, replayed without it: the same values")
+        func recordAndReplay() async throws {
+            let server = try LoopbackServer { request in
+                let body = try await request.data()
+                return try .json(["path": request.path, "body": String(decoding: body, as: UTF8.self)])
+            }
+            func calls(_ service: NetworkService) async throws -> [[String: String]] {
+                [
+                    try await service.request(.get("a").query("q", "1")),
+                    try await service.request(.post("b").body(.json(["x": 1]))),
+                    try await service.request(.put("c").body(.multipart([.field("f", "v")], boundary: "bound"))),
+                ]
+            }
+            let recorder = HARRecorder(redaction: .revealed)
+            let environment = NetworkEnvironment(baseURL: server.url)
+            let live = try await calls(NetworkService(environment: environment, observers: [recorder]))
+            server.stop()
+            let replay = ReplayTransport(try HARArchive(data: recorder.archive.encoded()))
+            #expect(try await calls(NetworkService(environment: environment, transport: replay)) == live)
+            #expect(replay.unused.isEmpty)
+        }
+    }
+}
