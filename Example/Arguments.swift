@@ -12,7 +12,7 @@ enum Arguments {
 
     static let usage = """
         swift run Example                                plays a tour against a server in this process
-        swift run Example --url URL [--bearer TOKEN]     fetches a URL and prints status, headers and timing
+        swift run Example --url URL [--bearer TOKEN]     fetches a URL and prints its cURL line, status, headers and timing
         """
 
     init(_ words: [String]) throws {

@@ -22,6 +22,7 @@ enum Fetch {
         do {
             let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
             print("engine: \(PlatformTransport.shared)")
+            print(CurlCommand(response.http.request))
             print("\(response.status)  \(response.http.url.absoluteString)")
             for field in response.headers { print("  \(field)") }
             print("body: \(response.value.count) bytes")
@@ -29,8 +30,10 @@ enum Fetch {
             print(
                 "name: \(text(timing.nameLookup)), connected: \(text(timing.connect)), TLS: \(text(timing.tls)), "
                     + "first byte: \(text(timing.firstByte)), total: \(text(timing.total))")
+            print(response.report.waterfall)
             return response.status.isSuccessful
         } catch {
+            if let request = (error as? NetworkError)?.request { print(CurlCommand(request)) }
             print("error: \(error.localizedDescription)")
             return false
         }

@@ -9,6 +9,8 @@ struct Tour {
     private let account: AccountService
     private let session: AccessTokenSupervisor
     private let contacts: ContactService
+    /// Records what passes, for the end of the tour.
+    private let recorder = HARRecorder(limit: 5_000)
 
     /// Plays the tour.
     ///
@@ -29,10 +31,12 @@ struct Tour {
         await tour.logOut()
         try await Traffic(tour.ledger).play()
         try await Transfers(tour.ledger).play()
+        try await Watching(tour.ledger).play(recorder: tour.recorder)
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,
             expecting: (
-                calls: 1_010 + Traffic.expected.calls + Transfers.expected.calls, refreshes: 2,
+                calls: 1_010 + Traffic.expected.calls + Transfers.expected.calls + Watching.expected.calls,
+                refreshes: 2,
                 failures: 5 + Traffic.expected.failures + Transfers.expected.failures
             ))
     }
@@ -51,7 +55,7 @@ struct Tour {
             errorHandlingService: ErrorHandlingService([
                 session.handler, RetryErrorHandler(RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))),
                 GeneralErrorHandler(),
-            ]))
+            ]), observers: [recorder])
     }
 
     private func logIn() async throws {

@@ -80,7 +80,7 @@ extension Loopback {
             #expect(error?.description.contains("expired") == true)
         }
 
-        @Test("A pinned key is the only one taken")
+        @Test("N-42: a pinned key is the only one taken")
         func pins() async throws {
             let authority = try CertificateAuthority()
             try authority.issue("server", for: "IP:127.0.0.1")

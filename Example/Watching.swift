@@ -1,0 +1,85 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// The last chapter of the tour: what one sees of a call. A call that waits for the network, its picture, and a file for developer tools.
+struct Watching {
+    /// How many calls the chapter makes, and how many of them have to fail.
+    static let expected = (calls: 1, failures: 0)
+
+    private let ledger: Ledger
+    private let server: LoopbackServer
+    private let reachability: ReachabilityService
+    private let service: NetworkService
+
+    init(_ ledger: Ledger) throws {
+        self.ledger = ledger
+        server = try LoopbackServer { _ in .text("hello again") }
+        reachability = ReachabilityService(
+            host: "127.0.0.1", port: server.port, interval: .milliseconds(20), intervalWhileDown: .milliseconds(5))
+        service = NetworkService(
+            environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
+            handlers: [ConnectivityErrorHandler(reachability)])
+    }
+
+    /// - Parameter recorder: What has recorded the tour.
+    func play(recorder: HARRecorder) async throws {
+        let token = service.observers.register(recorder)
+        try await waitForTheNetwork()
+        token.cancel()
+        try writeArchive(recorder.archive)
+    }
+
+    /// The network goes away, a call waits for it, the network comes back, the call succeeds.
+    private func waitForTheNetwork() async throws {
+        var statuses = reachability.statuses.values().makeAsyncIterator()
+        reachability.startMonitoring()
+        _ = await statuses.next()
+        server.stop()
+        let away = await statuses.next()
+        let waits = Signal()
+        let token = service.observers.register(WaitObserver(signal: waits))
+        let task = service.task(.get("hello"), as: .string)
+        async let text = ledger.call { try await task.value }
+        await waits.wait(atMost: .seconds(2))
+        try server.restart()
+        let answer = try await text
+        token.cancel()
+        reachability.stopMonitoring()
+        ledger.step(
+            "the network went away (\(away.map { "\($0)" } ?? "unknown")), a call waited for it and got: \(answer)",
+            isRight: away == .notReachable && answer == "hello again")
+        let picture = task.report?.waterfall ?? ""
+        print(picture.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
+        ledger.step("its picture, above, has two attempts", isRight: task.report?.attempts.count == 2)
+    }
+
+    private func writeArchive(_ archive: HARArchive) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("Networking-tour.har")
+        try archive.encoded().write(to: file)
+        let count = archive.log.entries.count
+        ledger.step("\(count) exchanges are in \(file.path), for a browser's developer tools", isRight: count > 1_000)
+    }
+}
+
+/// Says when a call begins to wait for the network.
+private struct WaitObserver: RequestObserver {
+    let signal: Signal
+
+    func observe(_ event: RequestEvent, of call: ObservedCall) {
+        if case .waiting(.connectivity) = event { signal.set() }
+    }
+}
+
+/// Something that happens once.
+private final class Signal: @unchecked Sendable {  // because of the lock around its variable
+    private let lock = NSLock()
+    private var isSet = false
+
+    func set() { lock.withLock { isSet = true } }
+
+    func wait(atMost limit: Duration) async {
+        let end = ContinuousClock.now + limit
+        while !lock.withLock({ isSet }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+}
