@@ -45,6 +45,7 @@ public struct BodyPart: Sendable {
     /// A file, read while it is sent.
     ///
     /// - Parameters:
+    ///   - name: The name of the form's field.
     ///   - url: Where it is.
     ///   - fileName: The name that the server is told; by default the file's own.
     ///   - contentType: The media type; by default the one that the name's extension stands for.
@@ -58,6 +59,9 @@ public struct BodyPart: Sendable {
     /// Bytes that a reader gives while they are sent.
     ///
     /// - Parameters:
+    ///   - name: The name of the form's field.
+    ///   - fileName: The name that the server is told; nil for a field that is no file.
+    ///   - contentType: The media type.
     ///   - length: How many bytes there are; where that is not known, neither is the length of the whole, which is then sent in chunks.
     ///   - isReplayable: Whether `open` can be called again for a retry or redirect.
     ///   - open: Runs once an attempt.

@@ -30,6 +30,7 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - fields: A struct or a dictionary: see ``URLQueryEncoder`` for how its members are named and written.
+    ///   - encoder: What makes fields of it.
     ///   - files: The parts that follow.
     public static func multipart(
         fields: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder(), files: [BodyPart]

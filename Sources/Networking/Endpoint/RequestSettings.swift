@@ -10,7 +10,7 @@ public struct RequestSettings: Sendable {
     public var environment: NetworkEnvironment?
     /// The timeouts; each one is left to the next in line by itself.
     public var timeouts: RequestTimeouts
-    /// What judges the answer: ``Swift/Array/standard`` unless set; `[]` lets every status through.
+    /// What judges the answer: `.standard` unless set: 200 to 299, and a media type that your `Accept` names; `[]` lets every status through.
     public var validators: [ResponseValidator]?
     /// How often the request is sent at most, authorization repeats counted: 10 unless set, never less than 1.
     public var maximumAttempts: Int?

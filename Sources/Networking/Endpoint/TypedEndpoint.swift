@@ -20,7 +20,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `Value` is read by its type, as ``NetworkRequesting/request(_:with:)`` does; `Void` reads nothing. `ServerError` is, too: `String` is the body's
+/// `Value` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String` is the body's
 /// text, and of an optional an empty body is nil. A body that cannot be read as it never hides the status.
 public protocol TypedEndpoint<Value>: Endpoint {
     /// What an answer is read as.

@@ -95,7 +95,7 @@ public struct RequestFailure: Sendable {
 }
 
 extension RequestFailure: CustomStringConvertible {
-    /// Path, method and error: ``<RequestFailure> from `/users/7` [GET]: 404 Not Found``.
+    /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around the path.
     public var description: String {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }

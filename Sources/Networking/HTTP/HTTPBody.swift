@@ -36,7 +36,9 @@ public struct HTTPBody: Sendable {
 
     /// Bytes as they are.
     ///
-    /// - Parameter contentType: Their media type; nil says nothing about it.
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - contentType: Their media type; nil says nothing about it.
     public static func data(_ data: Data, contentType: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(data.isEmpty && contentType == nil ? .empty : .data(data), headers: described(by: contentType))
     }
@@ -44,6 +46,7 @@ public struct HTTPBody: Sendable {
     /// Text. Where the encoding has no form for one of its characters, the call ends with ``NetworkError/Kind/bodyNotEncodable``.
     ///
     /// - Parameters:
+    ///   - text: The text.
     ///   - encoding: How characters become bytes.
     ///   - contentType: The media type, by default `text/plain` with the encoding's charset.
     public static func string(

@@ -140,7 +140,10 @@ extension Redaction {
 
     /// A body as it may be shown: as text, where it is text; else its length and media type.
     ///
-    /// - Parameter limit: How many bytes of it are shown at most.
+    /// - Parameters:
+    ///   - body: Its bytes.
+    ///   - type: Its media type, where it is known.
+    ///   - limit: How many bytes of it are shown at most.
     public func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
         guard !body.isEmpty else { return "" }
         let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"

@@ -1,7 +1,7 @@
 /// Judges a response before it is read.
 ///
 /// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`) lets every status
-/// through as an answer. The default is ``standard``.
+/// through as an answer. The default is `.standard`: 200 to 299, and a media type that your `Accept` names.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in

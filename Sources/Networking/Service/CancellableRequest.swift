@@ -11,7 +11,9 @@ public protocol CancellableRequest: Sendable {
     func cancel() -> Bool
     /// Calls `action` with the newest progress, until the call is over.
     ///
-    /// - Parameter queue: Where; the call's own queue unless one is given.
+    /// - Parameters:
+    ///   - queue: Where; the call's own queue unless one is given.
+    ///   - action: Is told.
     @discardableResult
     func onProgress(on queue: DispatchQueue?, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self
 }

@@ -6,7 +6,7 @@ extension NetworkRequesting {
     /// Is told about the error.
     public typealias FailureHandler = @Sendable (any Error) -> Void
 
-    /// Sends a request; the type of the closure's parameter decides how the answer is read, as in ``request(_:with:)``.
+    /// Sends a request; the type of the closure's parameter decides how the answer is read, as in the asynchronous `request`.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         for endpoint: some Endpoint, with settings: RequestSettings = RequestSettings(),

@@ -5,7 +5,9 @@ public import Foundation
 extension RequestTask {
     /// A task with what `action` makes of the value. What it throws is the new task's error; an error here is the new task's, too.
     ///
-    /// - Parameter queue: Where `action` is called; the call's own queue unless one is given.
+    /// - Parameters:
+    ///   - queue: Where `action` is called; the call's own queue unless one is given.
+    ///   - action: Makes something of the value.
     @discardableResult
     public func then<Other: Sendable>(
         on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Value) throws -> Other

@@ -48,7 +48,7 @@ public struct SHA256Checksum: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-#if os(Linux)
+#if !canImport(CryptoKit)
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)

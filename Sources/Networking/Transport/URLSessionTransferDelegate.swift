@@ -70,22 +70,33 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         running(task)?.noteSent(bytesSent)
     }
 
+    /// On Linux only a 401 or 407 challenges, and cancelling is the one answer that neither hangs nor crashes. Head and body have come by then,
+    /// so that the end, which Foundation calls a cancellation, is the end of a good answer. Elsewhere the app's own check is asked about a
+    /// server, and the system decides about those that it does not refuse.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+            let identifier = task.taskIdentifier
+            entries.withLock { $0[identifier]?.wasChallenged = true }
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+            guard isTrusted(challenge) else {
+                running(task)?.transfer.fail(
+                    NetworkError(.tlsUntrusted, reason: "the app's own check refused the server"))
+                return completionHandler(.cancelAuthenticationChallenge, nil)
+            }
+            completionHandler(.performDefaultHandling, nil)
+        #endif
+    }
+
     #if canImport(FoundationNetworking)
-        /// On Linux only a 401 or 407 challenges, and cancelling is the one answer that neither hangs nor crashes. Head and body
-        /// have come by then, so that the end, which Foundation calls a cancellation, is the end of a good answer.
+        /// The same for a connection, about which nothing is known on Linux.
         func urlSession(
             _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            completionHandler(.cancelAuthenticationChallenge, nil)
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            let identifier = task.taskIdentifier
-            entries.withLock { $0[identifier]?.wasChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         }
     #endif

@@ -1,6 +1,11 @@
 #if canImport(Security)
-    public import Foundation
     public import Security
+
+    #if canImport(FoundationNetworking)
+        public import FoundationNetworking
+    #else
+        public import Foundation
+    #endif
 
     extension URLSessionTransport {
         /// Makes a transport whose servers must please a hook of the app's, besides being trusted by the system: for pinning, with a library such as
@@ -17,26 +22,10 @@
         ) {
             self.init(configuration: configuration, limits: limits) { challenge in
                 let space = challenge.protectionSpace
-                guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust
-                else { return true }
+                // Nil where it is not the server that has to prove who it is.
+                guard let trust = space.serverTrust else { return true }
                 return isTrusted(trust, space.host)
             }
-        }
-    }
-
-    extension URLSessionTransferDelegate {
-        /// Asks the app's hook about a server; the system decides about those that it does not refuse.
-        @objc(URLSession:task:didReceiveChallenge:completionHandler:)
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            guard isTrusted(challenge) else {
-                running(task)?.transfer.fail(
-                    NetworkError(.tlsUntrusted, reason: "the app's own check refused the server"))
-                return completionHandler(.cancelAuthenticationChallenge, nil)
-            }
-            completionHandler(.performDefaultHandling, nil)
         }
     }
 #endif

@@ -1,0 +1,12 @@
+// The part of Apple's CryptoKit that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
+public import Foundation
+
+public struct SHA256 {
+    public struct Digest: Sequence {
+        public func makeIterator() -> AnyIterator<UInt8> { AnyIterator { nil } }
+    }
+
+    public init() {}
+    public mutating func update(data: some DataProtocol) {}
+    public func finalize() -> Digest { Digest() }
+}
