@@ -21,6 +21,11 @@ public final class RecordingObserver: RequestObserver, @unchecked Sendable {  //
         events.compactMap { if case .finished(let report) = $0.event { report } else { nil } }
     }
 
+    /// Forgets everything.
+    public func forget() {
+        lock.withLock { told = [] }
+    }
+
     /// Remembers.
     public func observe(_ event: RequestEvent, of call: ObservedCall) {
         lock.withLock { told.append((event, call)) }

@@ -60,7 +60,9 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
             let recorded = RecordedAddress(entry.request.url)
             switch matching {
             case .lenient: return recorded.path == asked.path
-            case .strict: return recorded.matches(asked) && (entry.request.postData?.matches(body) ?? body.isEmpty)
+            case .strict:
+                return recorded.matches(asked)
+                    && (entry.request.postData?.matches(body, type: request.allHeaders.contentType) ?? body.isEmpty)
             }
         }
         func distance(_ entry: HARArchive.Entry) -> Int {
@@ -126,11 +128,54 @@ private struct RecordedAddress {
 }
 
 extension HARArchive.PostData {
-    /// Whether these are the bytes that were recorded; a body that was not recorded may be any.
-    fileprivate func matches(_ body: Data) -> Bool {
-        if encoding == "base64" { return Data(base64Encoded: text) == body }
-        let isHidden = text.hasPrefix("<") && text.hasSuffix(">") && text.contains(" bytes of ")
-        return isHidden || text.contains("<redacted>") || Data(text.utf8) == body
+    /// Whether these are the bytes that were recorded: as JSON, whose members have no order; as a form; as parts, whose boundary is another one
+    /// each time; else byte by byte. What was hidden may be anything.
+    fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
+        guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
+        if recorded == body { return true }
+        if text.hasPrefix("<"), text.hasSuffix(">"), text.contains(" bytes") { return true }
+        if let left = try? JSONDecoder().decode(JSONValue.self, from: recorded),
+            let right = try? JSONDecoder().decode(JSONValue.self, from: body)
+        {
+            return left.matches(right)
+        }
+        let recordedType = MediaType(mimeType)
+        if recordedType?.essence == MediaType.formURLEncoded.essence {
+            return RecordedAddress("?" + text).hasQuery(
+                of: RecordedAddress("?" + String(decoding: body, as: UTF8.self)))
+        }
+        guard let old = recordedType?.boundary, let new = type?.boundary else { return false }
+        return recorded.replacing(Array(old.utf8), with: Array(new.utf8)) == body
+    }
+}
+
+extension MediaType {
+    fileprivate var boundary: String? { parameters.first { $0.name.lowercased() == "boundary" }?.value }
+}
+
+extension Data {
+    fileprivate func replacing(_ old: [UInt8], with new: [UInt8]) -> Data {
+        var result = Data()
+        var rest = self[...]
+        while let found = rest.range(of: Data(old)) {
+            result += rest[..<found.lowerBound] + new
+            rest = rest[found.upperBound...]
+        }
+        return result + rest
+    }
+}
+
+extension JSONValue {
+    /// Whether another document is the one that was recorded, where hidden values may be anything.
+    fileprivate func matches(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.string("<redacted>"), _): true
+        case (.object(let left), .object(let right)):
+            left.count == right.count && left.allSatisfy { name, value in right[name].map(value.matches) ?? false }
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.matches($1) }
+        default: self == other
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // The part of Apple's Network that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
 public import Dispatch
 

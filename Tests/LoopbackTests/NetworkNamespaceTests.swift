@@ -35,7 +35,7 @@
     }
 
     /// A thread that has left the machine's network for an empty one of its own, and looks at the interfaces there.
-    private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // because its jobs run on one thread
+    private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // because of one thread
         private static let newNetwork: Int32 = 0x4000_0000
         private let jobs = Cell<[@Sendable () -> Void]>([])
         private let hasWork = DispatchSemaphore(value: 0)

@@ -53,8 +53,10 @@ final class CallScope: Endable {
 
     /// What tells the call from every other one; drawn when somebody asks first.
     func id(using random: RandomSource) -> UUID {
-        state.withLock { state in
-            let id = state.id ?? random.uuid()
+        if let id = state.withLock({ $0.id }) { return id }
+        let drawn = random.uuid()
+        return state.withLock { state in
+            let id = state.id ?? drawn
             state.id = id
             return id
         }

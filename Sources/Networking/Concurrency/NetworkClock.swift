@@ -50,11 +50,6 @@ public struct NetworkClock: Sendable {
         self.date = date
     }
 
-    /// The wall-clock time that it was at a moment of ``now``.
-    func date(at instant: Duration) -> Date {
-        date().addingTimeInterval((instant - now()) / .seconds(1))
-    }
-
     /// Calls `action` at a time, from a task of its own, unless it is cancelled before.
     func schedule(at instant: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
         let sleep = sleep

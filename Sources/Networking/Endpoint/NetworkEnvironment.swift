@@ -30,7 +30,11 @@ public struct NetworkEnvironment: Sendable {
         self.query = query
     }
 
-    // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
+    // Cannot fail below: "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
+
+    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant.
+    ///
+    /// Name it in an endpoint of which only some cases go to another server.
     // swift-format-ignore: NeverForceUnwrap
-    static let noBaseURL = URL(string: "/")!
+    public static let noBaseURL = URL(string: "/")!
 }

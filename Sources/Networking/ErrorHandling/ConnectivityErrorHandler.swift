@@ -17,17 +17,20 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     /// Makes a handler.
     ///
     /// - Parameters:
-    ///   - reachability: Who knows about the network. It need not be monitoring.
-    ///   - patience: How long one wait may take, where the call's deadline does not end it before.
+    ///   - reachability: Who knows about the network. It need not be monitoring; where it is, lost connections are known to be its fault sooner.
+    ///   - patience: How long a call waits at most, where its deadline does not end it before.
     public init(_ reachability: ReachabilityService, waitingAtMost patience: Duration = .seconds(60)) {
         self.reachability = reachability
         self.patience = patience
     }
 
-    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where the call failed so before.
+    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so before.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        guard isMeant(failure) else { return .next(failure.error) }
-        let pause = ConnectivityErrorHandler.pause(after: failure.earlierFailures.filter(isMeant).count)
+        guard isMeant(failure), !ReachabilityService.isAskedByProbe else { return .next(failure.error) }
+        let earlier = failure.earlierFailures.flatMap(\.decisions).map(\.reason)
+        // Its patience is for the call, not for each retry that a handler after this one grants.
+        guard !earlier.contains(impatience) else { return .next(failure.error) }
+        let pause = ConnectivityErrorHandler.pause(after: earlier.filter { $0 == Self.reachable }.count)
         if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
             return .next(failure.error, because: refusal)
         }
@@ -35,11 +38,12 @@ public struct ConnectivityErrorHandler: ErrorHandler {
         guard let isThere = try? await reachability.waitUntilReachable(atMost: patience) else {
             return .next(failure.error)
         }
-        guard isThere else {
-            return .next(failure.error, because: "no connection came within \(patience.words)")
-        }
-        return .retry(after: pause, because: "the network can be reached")
+        guard isThere else { return .next(failure.error, because: impatience) }
+        return .retry(after: pause, because: Self.reachable)
     }
+
+    private static let reachable = "the network can be reached"
+    private var impatience: String { "no connection came within \(patience.words)" }
 
     private static let beforeSending: Set<NetworkError.Kind> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
@@ -49,17 +53,16 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     ]
 
     private func isMeant(_ failure: RequestFailure) -> Bool {
-        guard let kind = failure.networkError?.kind else { return false }
-        if kind == .notConnected { return true }
-        let isDown =
-            failure.earlierFailures.contains { $0.networkError?.kind == .notConnected } || !reachability.isReachable
-        guard isDown else { return false }
-        return ConnectivityErrorHandler.beforeSending.contains(kind)
-            || ConnectivityErrorHandler.afterSending.contains(kind) && failure.isSafeToRepeat
+        guard let error = failure.networkError else { return false }
+        let isUnsent = Self.beforeSending.contains(error.kind) && error.redirects.isEmpty
+        guard isUnsent || failure.isSafeToRepeat else { return false }
+        if error.kind == .notConnected { return true }
+        return (Self.beforeSending.contains(error.kind) || Self.afterSending.contains(error.kind))
+            && !reachability.isReachable
     }
 
     /// None before the first retry; then a second, doubled each time: the system may call a network reachable that is not.
-    private static func pause(after failures: Int) -> Duration {
-        failures == 0 ? .zero : .seconds(1 << min(failures - 1, 5))
+    private static func pause(after retries: Int) -> Duration {
+        retries == 0 ? .zero : .seconds(1 << min(retries - 1, 5))
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// What a call that was answered keeps for its report, which is made when somebody asks for it.
 struct CallRecord: Sendable {
     let call: any RequestDescribing
-    let clock: NetworkClock
+    let date: Date
     /// The attempts before the one that was answered.
     let earlier: [RequestAttempt]
     let number: Int
@@ -18,6 +18,6 @@ struct CallRecord: Sendable {
         let last = RequestAttempt(
             number: number, request: response.request, response: response.withoutStream, error: nil,
             start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun)
-        return CallReport(of: call, date: clock.date(at: begun), earlier: earlier, last: last, duration: ended - begun)
+        return CallReport(of: call, date: date, earlier: earlier, last: last, duration: ended - begun)
     }
 }

@@ -41,10 +41,13 @@ public struct RequestAttempt: Sendable {
 }
 
 extension RequestAttempt: CustomStringConvertible {
-    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 seconds)`. Neither query, credentials nor body.
+    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. Neither query, credentials nor body.
     public var description: String {
+        let known = error as? NetworkError
+        let fault =
+            known.map { $0.kind == .unacceptableStatus ? nil : $0.kind.rawValue } ?? error.map { "\(type(of: $0))" }
         let outcome =
-            response?.description ?? (error as? NetworkError)?.description ?? error.map { "\(type(of: $0))" }
+            response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" } ?? known?.description ?? fault
             ?? "no answer"
         return "\(number): \(outcome) (\(duration.words))"
     }

@@ -1,6 +1,6 @@
 /// What happens to a request below the pipeline, told by whoever sees it: engines, redirects, handlers that wait.
 public enum RequestSignal: Sendable {
-    /// An engine has taken the request and begun to carry it.
+    /// An engine has taken the request and is about to carry it.
     case sent(HTTPRequest)
     /// An answer leads elsewhere, and the request that follows it is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)

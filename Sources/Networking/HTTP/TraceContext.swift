@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a request stands in a distributed trace, [W3C Trace Context](https://www.w3.org/TR/trace-context/).
 ///
 /// A server that has been asked with a `traceparent` makes it the parent of what it asks others:
@@ -27,7 +29,7 @@ public struct TraceContext: Hashable, Sendable {
         self.traceID = traceID
         self.spanID = spanID
         self.isSampled = isSampled
-        self.state = state.flatMap { $0.isEmpty || $0.utf8.count > 512 || !HTTPGrammar.isFieldValue($0) ? nil : $0 }
+        self.state = state.flatMap { TraceContext.isState($0) ? $0 : nil }
     }
 
     /// Reads the fields of a request; nil where `traceparent` is none, and then `tracestate` is nothing either (section 3.3).
@@ -43,6 +45,18 @@ public struct TraceContext: Hashable, Sendable {
 
     /// The field's value: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    /// Section 3.3.1: up to 32 members `key=value`, which may be empty, between commas.
+    private static func isState(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count <= 512, HTTPGrammar.isFieldValue(text) else { return false }
+        let members = text.split(separator: ",", omittingEmptySubsequences: false)
+        return members.count <= 32
+            && members.allSatisfy { member in
+                let parts = member.trimmingCharacters(in: .whitespaces).split(
+                    separator: "=", omittingEmptySubsequences: false)
+                return parts == [""] || parts.count == 2 && !parts[0].isEmpty && !parts[1].isEmpty
+            }
+    }
 
     private static func isID(_ text: String, digits: Int) -> Bool {
         isHexadecimal(text, digits: digits) && text.utf8.contains { $0 != UInt8(ascii: "0") }

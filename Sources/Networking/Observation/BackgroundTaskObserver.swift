@@ -5,9 +5,10 @@ import Foundation
 /// The library knows no application; give it the two calls that do:
 ///
 /// ```swift
+/// let application = UIApplication.shared          // on the main actor; the two calls may then be made from any thread
 /// let background = BackgroundTaskObserver(
-///     begin: { expire in UIApplication.shared.beginBackgroundTask(withName: "Networking", expirationHandler: expire) },
-///     end: { UIApplication.shared.endBackgroundTask($0) })
+///     begin: { expire in application.beginBackgroundTask(withName: "Networking", expirationHandler: expire) },
+///     end: { application.endBackgroundTask($0) })
 /// let profiles = ProfileService(environment: environment, observers: [background])
 /// ```
 ///

@@ -24,13 +24,20 @@ extension CallReport {
 }
 
 extension RequestAttempt {
+    private static let knownMethods: Set<HTTPMethod> = [
+        .get, .head, .post, .put, .patch, .delete, .connect, .options, .trace,
+    ]
+
     /// The attributes of the attempt as one span.
     ///
     /// - Parameter redaction: What `url.full` may show.
     public func attributes(redaction: Redaction = .standard) -> [String: JSONValue] {
         var attributes: [String: JSONValue] = [:]
         if let request {
-            attributes["http.request.method"] = .string(request.method.rawValue)
+            // The conventions know the registered methods; of others they want to hear beside them.
+            let isKnown = RequestAttempt.knownMethods.contains(request.method)
+            attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
+            attributes["http.request.method_original"] = isKnown ? nil : .string(request.method.rawValue)
             attributes["url.full"] = .string(redaction.text(of: request.url))
             attributes["url.scheme"] = request.origin.map { .string($0.scheme) }
             attributes["server.address"] = request.origin.map { .string($0.host) }

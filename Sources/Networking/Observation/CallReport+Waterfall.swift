@@ -1,6 +1,9 @@
 import Foundation
 
-extension CallReport: CustomStringConvertible {
+extension CallReport: CustomStringConvertible, CustomReflectable {
+    /// Nothing but the description, for `dump` and its like.
+    public var customMirror: Mirror { Mirror(self, children: ["report": description]) }
+
     /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. Neither query, credentials nor body.
     public var description: String {
         let subject = request?.description ?? call.map { $0.urlTemplate } ?? "a call"
@@ -8,7 +11,9 @@ extension CallReport: CustomStringConvertible {
             status.map(\.description) ?? (error as? NetworkError)?.kind.rawValue
             ?? error.map { "\(type(of: $0))" } ?? "answered"
         let count = attempts.count
-        return "\(subject): \(outcome) in \(duration.words)\(count > 1 ? ", \(count) attempts" : "")"
+        let fault = status == nil ? nil : attempts.last?.fault
+        return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.words)"
+            + (count > 1 ? ", \(count) attempts" : "")
     }
 
     /// The call as a picture in text: a line an attempt, with a bar for its time, and below it what is known about it.
@@ -17,9 +22,9 @@ extension CallReport: CustomStringConvertible {
     /// the first byte, all of it is `=`.
     ///
     /// ```text
-    /// GET 127.0.0.1:8080/contacts/7: 200 OK in 0.04 seconds, 2 attempts
-    ///   1 |..=====                         | 401  0.01 seconds  token 1; retried: the token was refreshed
-    ///   2 |              ==========########| 200  0.02 seconds  token 2
+    /// GET 127.0.0.1:8080/contacts/7: 200 OK in 40 ms, 2 attempts
+    ///   1 |..=====                         | 401  10 ms  token 1; retried: the token was refreshed
+    ///   2 |              ==========########| 200  20 ms  token 2
     /// ```
     public var waterfall: String {
         let width = 32
@@ -41,8 +46,10 @@ extension RequestAttempt {
         let begun = position(start)
         let sent = position(start + (queued ?? duration))
         let end = max(position(start + duration), min(begun + 1, width))
+        let hops = redirects.map { $0.timing.total ?? .zero }.reduce(.zero, +)
         let firstByte =
-            queued.flatMap { queued in response?.timing.firstByte.map { position(start + queued + $0) } } ?? end
+            queued.flatMap { queued in response?.timing.firstByte.map { position(start + queued + hops + $0) } } ?? end
+
         let parts: [(Character, Int)] = [
             (" ", begun), (".", sent), ("=", min(firstByte, end)), ("#", end), (" ", width),
         ]
@@ -53,11 +60,18 @@ extension RequestAttempt {
         return bar
     }
 
+    /// What went wrong, where the status does not say it.
+    fileprivate var fault: String? {
+        guard let error else { return nil }
+        guard let known = error as? NetworkError else { return "\(type(of: error))" }
+        return known.kind == .unacceptableStatus ? nil : known.kind.rawValue
+    }
+
     /// What there is to say besides the time.
     fileprivate var notes: [String] {
         var notes: [String] = []
         if let tokenGeneration { notes.append("token \(tokenGeneration)") }
-        if response == nil, let error { notes.append((error as? NetworkError)?.kind.rawValue ?? "\(type(of: error))") }
+        if let fault { notes.append(fault) }
         let redirects = redirects.count
         if redirects > 0 { notes.append(redirects == 1 ? "1 redirect" : "\(redirects) redirects") }
         if let timing = response?.timing, let connect = timing.connect, connect > .zero {

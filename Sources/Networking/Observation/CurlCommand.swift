@@ -2,7 +2,7 @@ import Foundation
 
 /// A request as a command line for the `curl` program, which a POSIX shell runs as it stands.
 ///
-/// Method, URL, fields and body are those of the request. Files are named, not copied: run it where they are. A body whose bytes come from a
+/// Method, URL, fields and body are those of the request; the user's `.curlrc` is left out. Files are named, not copied: run it where they are. A body whose bytes come from a
 /// reader of yours is taken from the standard input. What the ``Redaction`` hides is hidden here, too; ``Redaction/revealed`` gives a command that
 /// does what the request does.
 ///
@@ -17,7 +17,7 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
     /// Writes the command for a request, whose body must have been encoded (`HTTPBody.encoded()`): that of a request that was sent is.
     public init(_ request: HTTPRequest, redaction: Redaction = .standard) {
         let body = BodyArguments(request, redaction)
-        var arguments = ["curl --globoff --path-as-is"]
+        var arguments = ["curl --disable --globoff --path-as-is"]
         arguments.append(request.method == .head ? "--head" : "--request \(ShellText.quoted(request.method.rawValue))")
         arguments += CurlCommand.fields(request, redaction).map { "--header \(ShellText.quoted($0))" }
         if let argument = body.argument { arguments.append(argument) }
@@ -95,7 +95,7 @@ enum ShellText {
     /// Bytes as text, where a shell's word can hold them.
     static func text(_ data: Data) -> String? {
         guard !data.contains(0) else { return nil }
-        return String(data: data, encoding: .utf8)
+        return data.asText
     }
 
     /// A command that writes pieces, one after another; nil where only the standard input has them.

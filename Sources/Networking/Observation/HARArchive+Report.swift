@@ -1,36 +1,34 @@
 import Foundation
 
 extension HARArchive {
-    /// The exchanges of a call: of each attempt its redirects, then what it ended with.
+    /// The exchanges of a call: of each attempt its redirects, then what it ended with, one after another.
     static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
-        report.attempts.flatMap { attempt in
-            attempt.redirects.map { hop(of: $0, attempt, report, redaction) }
-                + [entry(of: attempt, report, redaction)].compactMap { $0 }
+        report.attempts.flatMap { attempt -> [Entry] in
+            var entries: [Entry] = []
+            var start = attempt.start
+            var queued = attempt.queued
+            for hop in attempt.redirects {
+                let taken = (queued ?? .zero) + (hop.timing.total ?? .zero)
+                let timings = Timings(hop.timing, queued: queued, total: taken)
+                entries.append(
+                    Entry(
+                        startedDateTime: text(of: report.date, after: start), time: timings.sum,
+                        request: Request(hop.request, redaction), response: Response(hop, redaction), timings: timings))
+                start += taken
+                queued = nil
+            }
+            guard let request = attempt.request else { return entries }
+            let timings = Timings(
+                attempt.response?.timing ?? ResponseTiming(), queued: queued,
+                total: attempt.start + attempt.duration - start)
+            entries.append(
+                Entry(
+                    startedDateTime: text(of: report.date, after: start), time: timings.sum,
+                    request: Request(request, redaction),
+                    response: attempt.response.map { Response($0, redaction) } ?? Response(none: attempt.error),
+                    timings: timings, comment: comment(on: attempt)))
+            return entries
         }
-    }
-
-    /// An answer that led elsewhere; its time is part of the attempt's.
-    private static func hop(
-        of response: HTTPResponse, _ attempt: RequestAttempt, _ report: CallReport, _ redaction: Redaction
-    ) -> Entry {
-        let timings = Timings(response.timing, queued: nil, total: response.timing.total ?? .zero)
-        return Entry(
-            startedDateTime: text(of: report.date, after: attempt.start), time: timings.sum,
-            request: Request(response.request, redaction), response: Response(response, redaction), timings: timings)
-    }
-
-    /// What an attempt ended with; nil where there was no request.
-    private static func entry(
-        of attempt: RequestAttempt, _ report: CallReport, _ redaction: Redaction
-    ) -> Entry? {
-        guard let request = attempt.request else { return nil }
-        let timings = Timings(
-            attempt.response?.timing ?? ResponseTiming(), queued: attempt.queued, total: attempt.duration)
-        return Entry(
-            startedDateTime: text(of: report.date, after: attempt.start), time: timings.sum,
-            request: Request(request, redaction),
-            response: attempt.response.map { Response($0, redaction) } ?? Response(none: attempt.error),
-            timings: timings, comment: comment(on: attempt))
     }
 
     private static func comment(on attempt: RequestAttempt) -> String? {
@@ -106,7 +104,7 @@ extension HARArchive.PostData {
             self.init(mimeType: mimeType, text: "<\(length) bytes of \(type?.essence ?? mimeType)>")
             return
         }
-        if redaction.showsBodies, String(data: data, encoding: .utf8) == nil {
+        if redaction.showsBodies, data.asText == nil {
             self.init(mimeType: mimeType, text: data.base64EncodedString(), encoding: "base64")
         } else {
             self.init(
@@ -146,7 +144,7 @@ extension HARArchive.Content {
         var encoding: String?
         if !redaction.showsBodies {
             text = data.isEmpty ? nil : redaction.text(of: data, type: type)
-        } else if let plain = String(data: data, encoding: .utf8) {
+        } else if let plain = data.asText {
             text = plain
         } else {
             text = data.base64EncodedString()

@@ -169,3 +169,85 @@ public struct HARArchive: Codable, Sendable, Hashable {
         public var receive: Double
     }
 }
+
+/// What browsers leave out has its default.
+extension HARArchive.Log {
+    /// Reads the exchanges.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        version = try members.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
+        creator = (try? members.decodeIfPresent(HARArchive.Creator.self, forKey: .creator)) ?? HARArchive.Creator()
+        entries = try members.decode([HARArchive.Entry].self, forKey: .entries)
+    }
+}
+
+extension HARArchive.Entry {
+    /// Reads an exchange.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        startedDateTime = try members.decode(String.self, forKey: .startedDateTime)
+        time = try members.decodeIfPresent(Double.self, forKey: .time) ?? 0
+        request = try members.decode(HARArchive.Request.self, forKey: .request)
+        response = try members.decode(HARArchive.Response.self, forKey: .response)
+        timings =
+            try members.decodeIfPresent(HARArchive.Timings.self, forKey: .timings)
+            ?? HARArchive.Timings(ResponseTiming(), queued: nil, total: .zero)
+        comment = try members.decodeIfPresent(String.self, forKey: .comment)
+    }
+}
+
+extension HARArchive.Request {
+    /// Reads a request.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        method = try members.decode(String.self, forKey: .method)
+        url = try members.decode(String.self, forKey: .url)
+        httpVersion = try members.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
+        headers = try members.decodeIfPresent([HARArchive.Pair].self, forKey: .headers) ?? []
+        queryString = try members.decodeIfPresent([HARArchive.Pair].self, forKey: .queryString) ?? []
+        postData = try members.decodeIfPresent(HARArchive.PostData.self, forKey: .postData)
+        bodySize = try members.decodeIfPresent(Int.self, forKey: .bodySize) ?? -1
+    }
+}
+
+extension HARArchive.Response {
+    /// Reads a response.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        status = try members.decode(Int.self, forKey: .status)
+        statusText = try members.decodeIfPresent(String.self, forKey: .statusText) ?? ""
+        httpVersion = try members.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
+        headers = try members.decodeIfPresent([HARArchive.Pair].self, forKey: .headers) ?? []
+        content =
+            try members.decodeIfPresent(HARArchive.Content.self, forKey: .content)
+            ?? HARArchive.Content(size: 0, mimeType: "x-unknown")
+        redirectURL = try members.decodeIfPresent(String.self, forKey: .redirectURL) ?? ""
+        comment = try members.decodeIfPresent(String.self, forKey: .comment)
+    }
+}
+
+extension HARArchive.PostData {
+    /// Reads a request's body.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        mimeType = try members.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
+        params = (try? members.decodeIfPresent([HARArchive.Pair].self, forKey: .params)) ?? []
+        text = try members.decodeIfPresent(String.self, forKey: .text) ?? ""
+        encoding = try members.decodeIfPresent(String.self, forKey: .encoding)
+    }
+}
+
+extension HARArchive.Timings {
+    /// Reads where the time went.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func time(_ key: CodingKeys) throws -> Double { try members.decodeIfPresent(Double.self, forKey: key) ?? -1 }
+        blocked = try time(.blocked)
+        dns = try time(.dns)
+        connect = try time(.connect)
+        ssl = try time(.ssl)
+        send = try time(.send)
+        wait = try time(.wait)
+        receive = try time(.receive)
+    }
+}

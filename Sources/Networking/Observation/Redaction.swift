@@ -98,7 +98,7 @@ public struct Redaction: Sendable {
         "Content-Range", .contentType, .date, "dpi", .eTag, "Expect", "Expires", "Host", .ifMatch, .ifModifiedSince,
         .ifNoneMatch, .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Modified", "Max-Forwards", "Origin", "Pragma",
         .range, "RateLimit", "RateLimit-Policy", .retryAfter, "Server", "Server-Timing", "TE", "Trailer",
-        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning", .wwwAuthenticate,
+        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning",
         "X-Correlation-Id", "X-Request-Id",
     ]
 
@@ -110,7 +110,7 @@ extension Redaction {
     /// A field's value as it may be shown.
     public func value(of field: HTTPHeader) -> String {
         if field.isSensitive { return showsCredentials ? field.value : Redaction.mark }
-        if Redaction.addresses.contains(field.name), !headers.contains(field.name) { return address(field.value) }
+        if Redaction.addresses.contains(field.name) { return address(field.value) }
         return headers.contains(field.name) ? field.value : Redaction.mark
     }
 
@@ -130,8 +130,13 @@ extension Redaction {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts.first.map(String.init) ?? ""
             let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
-            // A word alone may be a value.
-            return shown.contains(plain) ? String(item) : parts.count > 1 ? "\(name)=\(mark)" : item.isEmpty ? "" : mark
+            let value = parts.count > 1 ? parts[1] : ""
+            // Some take `;` for `&`.
+            if shown.contains(plain), !item.contains(";") { return String(item) }
+            // A word alone may be a value, also one whose base64 ends like an empty value; and what is no name may be anything.
+            let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
+            return item.isEmpty
+                ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"
         }.joined(separator: "&")
     }
 
@@ -151,7 +156,7 @@ extension Redaction {
         case .hidden:
             return summary
         case .shown:
-            guard let text = String(data: body, encoding: .utf8), !text.contains("\0") else { return summary }
+            guard let text = body.asText, !text.contains("\0") else { return summary }
             return Redaction.beginning(of: text, limit)
         case .fields(let names):
             return redacted(body, type, names).map { Redaction.beginning(of: $0, limit) } ?? summary
@@ -189,5 +194,12 @@ extension JSONValue {
         case .array(let elements): .array(elements.map { $0.redacted(but: names, isShown: isShown) })
         default: isShown || self == .null ? self : .string(Redaction.mark)
         }
+    }
+}
+
+extension Data {
+    /// The bytes as text that stands for exactly these bytes; nil where they are none. A byte-order mark would get lost in a `String`.
+    var asText: String? {
+        starts(with: [0xEF, 0xBB, 0xBF]) ? nil : String(data: self, encoding: .utf8)
     }
 }

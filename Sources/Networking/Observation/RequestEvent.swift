@@ -35,3 +35,25 @@ public enum RequestEvent: Sendable {
         }
     }
 }
+
+extension RequestEvent: CustomStringConvertible, CustomReflectable {
+    /// The event's name with what it is about; neither queries, fields, credentials nor bodies.
+    public var description: String {
+        switch self {
+        case .started: "started"
+        case .attempting(let number, let request): "attempting(\(number): \(request))"
+        case .waiting(let wait): "waiting(\(wait))"
+        case .admitted(let attempt): "admitted(\(attempt))"
+        case .adapted(let request): "adapted(\(request))"
+        case .sent(let request): "sent(\(request))"
+        case .redirected(let response, let request): "redirected(\(response.status) to \(request))"
+        case .head(let status, _): "head(\(status))"
+        case .progress(let progress): "progress(\(progress))"
+        case .attempted(let attempt): "attempted(\(attempt))"
+        case .finished(let report): "finished(\(report))"
+        }
+    }
+
+    /// Nothing but the description, for `dump` and its like.
+    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
+}

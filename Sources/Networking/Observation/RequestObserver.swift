@@ -41,3 +41,10 @@ public struct ObservedCall: Sendable {
         self.endpoint = endpoint
     }
 }
+
+extension ObservedCall: CustomStringConvertible, CustomReflectable {
+    /// The endpoint's type, its template and the id; none of its values, which may be secrets.
+    public var description: String { "\(type(of: endpoint)) \(endpoint.urlTemplate) \(id.uuidString.lowercased())" }
+    /// Nothing but the description, for `dump` and its like.
+    public var customMirror: Mirror { Mirror(self, children: ["call": description]) }
+}

@@ -36,12 +36,11 @@ public struct HTTPProbe: ReachabilityProbe {
         let timeouts = RequestTimeouts(idle: timeout, connect: timeout)
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)
         do {
-            let response = try await transport.send(request, answering: .whenComplete(limit: 1 << 20))
+            let response = try await transport.send(request, answering: .atHead)
             return isFromPortal(response.status) ? .captivePortal : reachable
         } catch let error as NetworkError {
             switch error.kind {
             case .tlsUntrusted: return .captivePortal
-            case .responseTooLarge: return .captivePortal
             default: return .notReachable
             }
         } catch {

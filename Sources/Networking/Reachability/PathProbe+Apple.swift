@@ -3,13 +3,18 @@
     import Network
 
     /// Asks Apple's path monitor, which knows at once when the system's connection changes.
-    public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because a monitor is safe to use from any thread
+    public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
         private let monitor = NWPathMonitor()
-        private let wake = Locked<(@Sendable () -> Void)?>(nil)
+        private let wakes = Locked<[@Sendable () -> Void]>([])
+        /// Whether the monitor has said anything yet.
+        private let isInformed = Locked(false)
 
         /// Makes a probe.
         public init() {
-            monitor.pathUpdateHandler = { [wake] _ in wake.withLock { $0 }?() }
+            monitor.pathUpdateHandler = { [wakes, isInformed] _ in
+                isInformed.withLock { $0 = true }
+                for wake in wakes.withLock({ $0 }) { wake() }
+            }
             monitor.start(queue: DispatchQueue(label: "networking.path"))
         }
 
@@ -20,8 +25,9 @@
         /// The same as ``glance()``.
         public func status() async -> ReachabilityStatus { glance() }
 
-        /// What the monitor knows.
+        /// What the monitor knows; unknown until it has said something.
         public func glance() -> ReachabilityStatus {
+            guard isInformed.withLock({ $0 }) else { return .unknown }
             let path = monitor.currentPath
             guard path.status == .satisfied else { return .notReachable }
             if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }
@@ -31,7 +37,7 @@
 
         /// Takes what to call when the path has changed.
         public func onChange(_ wake: @escaping @Sendable () -> Void) {
-            self.wake.withLock { $0 = wake }
+            wakes.withLock { $0.append(wake) }
         }
     }
 #endif

@@ -37,6 +37,9 @@ final class CallTrack: Sendable {
             case .waiting(.retry(let delay, _)):
                 phase = .retrying(after: delay)
                 return []
+            case .waiting(.connectivity):
+                phase = .queued
+                return []
             case .finished(let report):
                 self.report = report
                 return []
@@ -75,12 +78,13 @@ final class CallTrack: Sendable {
 
     /// Has a closure told of each step, of the last request and the attempts before at once.
     private func onStep(_ action: @escaping @Sendable (RequestEvent) -> Void) {
-        let (request, attempts) = state.withLock { state in
+        let (request, attempts, report) = state.withLock { state in
             if !state.isOver { state.stepObservers.append(action) }
-            return (state.request, state.attempts)
+            return (state.request, state.attempts, state.report)
         }
         if let request { action(.attempting(1, request)) }
         for attempt in attempts { action(.attempted(attempt)) }
+        if let report { action(.finished(report)) }
     }
 
     var phase: Phase { state.withLock { $0.phase } }

@@ -43,6 +43,10 @@ final class HeldEnd: Sendable {
     }
 
     func tell(after callbacks: PendingCallbacks) {
-        if let action = action.withLock({ $0 }) { callbacks.afterwards(action) }
+        let held = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        if let held { callbacks.afterwards(held) }
     }
 }

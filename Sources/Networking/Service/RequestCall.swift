@@ -13,11 +13,16 @@ struct RequestCall: Sendable {
     /// What counts its bytes; nil for nothing.
     private let meter: ProgressMeter?
 
+    private let date: Date
     private let begun: Duration
     private var original: HTTPRequest?
     private var adapted: HTTPRequest?
     private var sent: HTTPRequest?
     private var attempt = 0
+    /// The attempt was paused, and begins once more.
+    private var isBegunAnew = false
+    /// The attempt has begun, and has not been told to be over.
+    private var isUnderWay = false
     /// When the attempt began, and when it was handed to the transport.
     private var attemptBegun: Duration
     private var handedOver: Duration?
@@ -37,6 +42,7 @@ struct RequestCall: Sendable {
         self.clock = clock
         self.watch = watch
         self.meter = meter
+        date = clock.date()
         begun = clock.now()
         attemptBegun = begun
         watch?.tell(.started)
@@ -46,7 +52,7 @@ struct RequestCall: Sendable {
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
         forgetAttempt()
         attempt += 1
-        if attempt > 1 { attemptBegun = clock.now() }
+        if attempt > 1 || isBegunAnew { attemptBegun = clock.now() }
         if let interruption = scope.interruption { throw interruption }
         var request = try original ?? make()
         original = request  // also where the body cannot be encoded: the failure tells of the request
@@ -60,9 +66,10 @@ struct RequestCall: Sendable {
         } else if isInsideAnother, request[option: AdmissionOption.self] == .required {
             request[option: AdmissionOption.self] = .unlimited
         }
+        isUnderWay = true
         guard let watch else { return request }
         if let meter { request[option: ProgressMeter.self] = meter }
-        if let below = watch.below { request[option: RequestWatch.self] = below }
+        request[option: RequestWatch.self] = watch.below
         watch.tell(.attempting(attempt, request))
         return request
     }
@@ -110,7 +117,7 @@ struct RequestCall: Sendable {
     mutating func finish(with response: HTTPResponse) throws -> CallRecord {
         if let interruption = scope.close() { throw interruption }
         let record = CallRecord(
-            call: endpoint, clock: clock, earlier: attempts, number: attempt, begun: begun, attemptBegun: attemptBegun,
+            call: endpoint, date: date, earlier: attempts, number: attempt, begun: begun, attemptBegun: attemptBegun,
             handedOver: handedOver, ended: clock.now())
         if let watch {
             let report = record.report(on: response)
@@ -137,12 +144,24 @@ struct RequestCall: Sendable {
             guard scope.close() == nil else { throw await interrupted(handling) }
             throw told(error, failure)
         case .retry(let delay, let request):
-            original = request ?? original
+            original = request.map(replacing) ?? original
             if delay > .zero, let decision = failure.decisions.last {
                 watch?.tell(.waiting(.retry(after: delay, decision)))
             }
-            do { try await clock.wait(for: delay) } catch { throw await interrupted(handling) }
+            do { try await clock.wait(for: delay) } catch {
+                attempts[attempts.count - 1].decision = RetryDecision(
+                    .noRetry, because: "the call was ended while it waited")
+                throw await interrupted(handling)
+            }
         }
+    }
+
+    /// What a handler wants sent in the original's place; to another server, what is meant for the first one is not for it.
+    private func replacing(_ request: HTTPRequest) -> HTTPRequest {
+        guard let original, request.origin != original.origin else { return request }
+        var request = request
+        request[option: OtherOrigin.self] = true
+        return request
     }
 
     /// Whether the attempt was ended by a pause; then it has been waited for, and the attempt does not count.
@@ -152,6 +171,7 @@ struct RequestCall: Sendable {
         watch?.tell(.waiting(.paused))
         do { try await pause.resumed() } catch { throw await interrupted(handling) }
         attempt -= 1
+        isBegunAnew = true
         return true
     }
 
@@ -159,7 +179,7 @@ struct RequestCall: Sendable {
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> any Error {
         response = nil  // of whatever came before, it is not what ended the call
         var failure = failure(with: ending)
-        if adapted != nil { tellOfAttempt(failure.error) }
+        if isUnderWay { tellOfAttempt(failure.error) }
         let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
         guard case .fail(let error) = verdict else { return told(failure.error, failure) }
         return told(error, failure)
@@ -175,7 +195,7 @@ struct RequestCall: Sendable {
     /// The error that the call ends with, with what is known about its attempts.
     private func told(_ error: any Error, _ failure: RequestFailure) -> any Error {
         let report = CallReport(
-            of: endpoint, date: clock.date(at: begun), earlier: attempts, last: nil, error: error,
+            of: endpoint, date: date, earlier: attempts, last: nil, error: error,
             duration: clock.now() - begun)
         watch?.tell(.finished(report))
         guard var error = error as? NetworkError else { return error }
@@ -188,6 +208,7 @@ struct RequestCall: Sendable {
     /// The attempt is over, and went wrong.
     private mutating func tellOfAttempt(_ error: any Error) {
         guard attempts.last?.number != max(attempt, 1) else { return }
+        isUnderWay = false
         let attempt = RequestAttempt(
             number: max(attempt, 1), request: sent ?? original, response: response?.withoutStream, error: error,
             start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun },

@@ -63,6 +63,7 @@ extension RequestTask {
                 following.observe { derived.settle($0) }
                 derived.cancellations.add { _ = following.leave() }
             } catch {
+                if case .failure = result { derived.track.follow(self.track) }
                 derived.settle(.failure(error))
             }
         }
@@ -84,7 +85,10 @@ extension RequestTask {
         track: CallTrack? = nil,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
     ) -> RequestTask<Other> {
-        let task = RequestTask<Other>(of: endpoint, on: queue, track: track ?? self.track) { [self] in leave() }
+        let task = RequestTask<Other>(
+            of: endpoint, on: queue, track: track ?? self.track,
+            callbacks: track == nil ? callbacks : PendingCallbacks()
+        ) { [self] in leave() }
         observe { result in
             // What nobody wants any more is not begun.
             if case .success = result, task.isCancelled { return task.settle(.failure(NetworkError(.cancelled))) }

@@ -30,7 +30,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// What is done when it ends cancelled.
     let cancellations = CancellationList()
     /// The callbacks that were registered before it ended.
-    let callbacks = PendingCallbacks()
+    let callbacks: PendingCallbacks
 
     /// Starts a call.
     init(_ pipeline: RequestPipeline<Value>) {
@@ -43,8 +43,10 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let track = CallTrack(
             meter: meter, pauseGate: gate, delivery: pipeline.converter.delivery, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
+        let callbacks = PendingCallbacks()
         self.track = track
         self.scope = scope
+        self.callbacks = callbacks
         endpoint = pipeline.endpoint
         queue = pipeline.settings.callbackQueue ?? .main
         settlement.observe { [cancellations] _ in
@@ -53,7 +55,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
         // At once, so that a reset or a cancel right after this line finds it.
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
-        let (settlement, callbacks) = (settlement, callbacks)
+        let settlement = settlement
         // A call of its own: the end of a call inside which it is started does not end it.
         let task = CallScope.$current.withValue(nil) {
             Task { [pipeline] in
@@ -76,14 +78,18 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Makes a task that waits for others.
     ///
-    /// - Parameter leave: Leaves them; says whether that ended one, so that its error will come.
+    /// - Parameters:
+    ///   - callbacks: Those of the call, where it is the same one: observers hear of its end after them.
+    ///   - leave: Leaves them; says whether that ended one, so that its error will come.
     init(
         of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack,
+        callbacks: PendingCallbacks = PendingCallbacks(),
         leaving leave: @escaping @Sendable () -> Bool
     ) {
         self.endpoint = endpoint
         self.queue = queue
         self.track = track
+        self.callbacks = callbacks
         let scope = CallScope()
         self.scope = scope
         onCancel = leave

@@ -71,8 +71,9 @@
                 try request.validate()
                 let loop = leastBusyLoop
                 let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop, owner: self)
-                try loop.start(exchange)
+                // Before, so that the head comes after it.
                 request[option: RequestWatch.self]?.tell(.sent(request))
+                try loop.start(exchange)
                 return exchange
             } catch {
                 throw NetworkError.wrapping(error).completed(request: request, response: nil)

@@ -84,6 +84,7 @@ public final class URLSessionTransport: Transport {
             if !bytes.isEmpty { message.httpBody = bytes }
             let running = RunningTask(
                 request, sending: body, answering: timing, capacity: limits.bufferedBytes, queue: queue)
+            request[option: RequestWatch.self]?.tell(.sent(request))
             try start(running, message)
             do {
                 return try await running.transfer.response()
@@ -103,7 +104,6 @@ public final class URLSessionTransport: Transport {
             delegate.register(running, for: task)
             running.start(task)
         }
-        running.transfer.request[option: RequestWatch.self]?.tell(.sent(running.transfer.request))
     }
 
     /// The request in Foundation's form, without its body.

@@ -32,7 +32,7 @@ struct ConnectivityTests {
         stub.on(nil, nil, .failure(.notConnected), .text("there"))
         let service = service(stub)
         async let text: String = service.request(UserEndpoint.open)
-        await waitForProbe(2)
+        await waitForProbe(1)
         #expect(stub.requests.count == 1)
         await clock.waitForSleepers(2)
         probe.set(.reachable(.wireless))
@@ -50,12 +50,12 @@ struct ConnectivityTests {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, total: .seconds(3))
         async let late = Fixture.failure { try await service.request(UserEndpoint.open) }
-        await waitForProbe(2)
+        await waitForProbe(1)
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(3))
         #expect(await late as? GeneralRequestError == .timedOut)
         let task = service.task(UserEndpoint.open, as: .void)
-        await waitForProbe(4)
+        await waitForProbe(2)
         while clock.sleeperCount < 3 { await Task.yield() }
         task.cancel()
         #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
@@ -67,7 +67,7 @@ struct ConnectivityTests {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, patience: .seconds(2))
         async let error = Fixture.failure { try await service.request(UserEndpoint.open) }
-        await waitForProbe(2)
+        await waitForProbe(1)
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(2))
         #expect(await error as? GeneralRequestError == .noInternetConnection)
@@ -92,7 +92,7 @@ struct ConnectivityTests {
         let lost = await Fixture.failure { try await service.request(.post("open")) } as? NetworkError
         #expect(lost?.kind == .connectionLostBeforeHead)
         async let text: String = service.request(.post("open"))
-        await waitForProbe(2)
+        await waitForProbe(1)
         await clock.waitForSleepers(2)
         probe.set(.reachable(.wired))
         clock.advance(by: .seconds(1))
@@ -103,15 +103,81 @@ struct ConnectivityTests {
     func pauses() async throws {
         probe.set(.reachable(.wired))
         let stub = StubTransport { _ in .failure(.notConnected) }
-        let service = service(stub)
+        let service = service(stub, patience: .seconds(1_000_000))
         async let error = Fixture.failure { try await service.request(UserEndpoint.open) }
-        for second in [1, 2, 4, 8, 16, 32, 32, 32] {
-            await clock.waitForSleepers()
-            clock.advance(by: .seconds(second))
-            while clock.sleeperCount > 0 { await Task.yield() }
+        while observer.reports.isEmpty {
+            clock.advance(by: .seconds(1))
+            await Task.yield()
         }
         #expect(await error as? GeneralRequestError == .noInternetConnection)
         #expect(stub.requests.count == 10)
         #expect(observer.reports.first?.waits == [0, 1, 2, 4, 8, 16, 32, 32, 32].map { .seconds($0) })
     }
+
+    @Test("A POST that a redirect has answered was done: it is not sent again, whatever became of the next hop")
+    func redirected() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/orders", StubAnswer(.seeOther, headers: [.location: "/v1/done"]))
+        stub.on(.get, "/v1/done", .failure(.notConnected))
+        let error = await Fixture.failure { try await service(stub).request(.post("orders")) }
+        #expect(error as? GeneralRequestError == .noInternetConnection)
+        #expect(stub.requests.map(\.method) == [.post, .get])
+    }
+
+    @Test("A slow look holds nobody: its time, a cancel and the deadline end the wait at once; many share one look")
+    func slowLook() async throws {
+        let slow = SlowProbe()
+        let reachability = ReachabilityService(probe: slow, clock: clock.networkClock)
+        async let patient = reachability.waitUntilReachable(atMost: .seconds(1))
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(1))
+        #expect(try await !patient)
+        let cancelled = Task { try await reachability.waitUntilReachable() }
+        let many = (0..<100).map { _ in Task { try await reachability.waitUntilReachable() } }
+        cancelled.cancel()
+        await #expect(throws: (any Error).self) { try await cancelled.value }
+        slow.answer(.reachable(.wired))
+        for waiter in many { #expect(try await waiter.value) }
+        #expect(slow.count == 1)
+        #expect(reachability.status == .reachable(.wired), "a wait that was ended told nothing wrong")
+    }
+
+    @Test("What a probe asks for itself does not wait for the network")
+    func ownProbe() async throws {
+        let stub = StubTransport { _ in .failure(.notConnected) }
+        let held = Box<NetworkService?>(nil)
+        struct HealthProbe: ReachabilityProbe {
+            let service: Box<NetworkService?>
+
+            func status() async -> ReachabilityStatus {
+                let isUp = (try? await service.value?.request(.get("health"))) != nil
+                return isUp ? .reachable(.wired) : .notReachable
+            }
+        }
+        let reachability = ReachabilityService(probe: HealthProbe(service: held), clock: clock.networkClock)
+        held.change {
+            $0 = NetworkService(
+                environment: Fixture.environment, transport: stub,
+                errorHandlingService: ErrorHandlingService([ConnectivityErrorHandler(reachability)]))
+        }
+        #expect(await reachability.check() == .notReachable)
+        #expect(stub.requests.count == 1)
+        held.change { $0 = nil }
+    }
+}
+
+/// A probe that looks for as long as the test wants.
+private final class SlowProbe: ReachabilityProbe {
+    private let answer = Settlement<ReachabilityStatus>()
+    private let asked = Box(0)
+
+    var count: Int { asked.value }
+    func answer(_ status: ReachabilityStatus) { answer.settle(.success(status)) }
+
+    func status() async -> ReachabilityStatus {
+        asked.change { $0 += 1 }
+        return (try? await answer.value()) ?? .unknown
+    }
+
+    func glance() -> ReachabilityStatus { .notReachable }
 }

@@ -15,7 +15,7 @@ struct CurlCommandTests {
             body: try HTTPBody.json(["name": "O'Hara"]).encoded())
         #expect(
             CurlCommand(request).description == #"""
-                curl --globoff --path-as-is \
+                curl --disable --globoff --path-as-is \
                     --request 'PATCH' \
                     --header 'Authorization: <redacted>' \
                     --header 'Accept: it'\''s' \

@@ -162,15 +162,81 @@ struct EventTests {
         #expect(names(late).filter { $0 == "finished" }.count == 1)
     }
 
-    @Test("Progress is told to those who ask for it alone")
+    @Test("Nothing comes after the end, and then nobody is held: neither observers nor endpoints")
+    func released() async throws {
+        final class Canary: Sendable {}
+        struct Singing: Endpoint {
+            let canary: Canary
+            let path: EndpointPath = "open"
+        }
+        weak var canary: Canary?
+        let kept = Box<HTTPRequest?>(nil)
+        do {
+            let bird = Canary()
+            canary = bird
+            let service = NetworkService(
+                environment: Fixture.environment, transport: StubTransport { _ in .status(.conflict) },
+                observers: [observer])
+            let task = service.task(Singing(canary: bird), as: .string)
+            let error = await Fixture.failure { _ = try await task.value } as? NetworkError
+            kept.change { $0 = error?.request }
+            while observer.reports.isEmpty { await Task.yield() }
+            observer.forget()
+        }
+        kept.value?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
+        #expect(observer.events.isEmpty)
+        for _ in 0..<1_000 where canary != nil { await Task.yield() }
+        #expect(canary == nil)
+    }
+
+    @Test("A call that is cancelled while it waits for its place has an attempt, which is told to be over")
+    func cancelledInQueue() async throws {
+        let manual = ManualTransport()
+        let narrow = NetworkService(
+            environment: Fixture.environment, transport: manual, admission: [ConcurrencyLimit(1)], observers: [observer]
+        )
+        let first = narrow.task(UserEndpoint.open, as: .string)
+        await manual.waitForRequests()
+        let second = narrow.task(UserEndpoint.fetch(id: "7"), as: .string)
+        while !names(observer).contains("waiting") { await Task.yield() }
+        second.cancel()
+        _ = await Fixture.failure { _ = try await second.value }
+        #expect(second.report?.attempts.count == 1)
+        #expect(second.report?.attributes["http.request.method"] == "GET")
+        manual.answer()
+        _ = try await first.value
+        while observer.reports.count < 2 { await Task.yield() }
+        #expect(names(observer).filter { $0 == "attempting" }.count == 2)
+        #expect(names(observer).filter { $0 == "attempted" }.count == 2)
+    }
+
+    @Test("The report of a derived task is that of the call it came to; observers are told after its callbacks")
+    func derived() async throws {
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("there") }, observers: [observer],
+            clock: .continuous)
+        let over = service.task(UserEndpoint.open, as: .string)
+        _ = try await over.value
+        let mapped = service.task(UserEndpoint.open, as: .string).flatMap { _ in over }
+        _ = try await mapped.value
+        #expect(mapped.report?.attempts.count == 1)
+        let bad = NetworkService().task(UserEndpoint.open, as: .string).flatMap { _ in over }
+        _ = await Fixture.failure { _ = try await bad.value }
+        #expect((bad.report?.error as? NetworkError)?.kind == .invalidRequest)
+    }
+
+    @Test("Progress is told to those who ask for it alone, and not after the end")
     func progress() async throws {
         let counting = RecordingObserver(wantsProgress: true)
+        let release = Settlement<Void>()
         let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("12345") },
+            environment: Fixture.environment, transport: CountingTransport(release: release),
             observers: [observer, counting])
-        _ = try await service.request(UserEndpoint.open) as String
+        async let text: String = service.request(UserEndpoint.open)
         while !names(counting).contains("progress") { await Task.yield() }
-        #expect(!names(observer).contains("progress"))
+        release.settle(.success(()))
+        _ = try await text
+        #expect(!names(observer).contains("progress") && names(counting).last == "finished")
     }
 
     @Test("The calls of a token refresh are watched, too, under ids of their own")
@@ -200,5 +266,17 @@ private struct SendingTransport: Transport {
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         request[option: RequestWatch.self]?.tell(.sent(request))
         return try await base.send(request, answering: timing)
+    }
+}
+
+/// Has received something, and waits before it answers.
+private struct CountingTransport: Transport {
+    let release: Settlement<Void>
+
+    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        request[option: ProgressMeter.self]?.beginDownload(of: 5)
+        request[option: ProgressMeter.self]?.noteReceived(3)
+        try await release.value()
+        return HTTPResponse(.ok, content: .data(Data("12345".utf8)), to: request)
     }
 }

@@ -103,6 +103,60 @@ struct HARTests {
         #expect(await Fixture.failure { try await service.request(.delete("users/7")) } != nil)
     }
 
+    @Test("What a browser has written is read, and replayed")
+    func browser() async throws {
+        let text = """
+            {"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": [], "entries": [{
+              "_initiator": {"type": "script"}, "startedDateTime": "2026-11-21T10:00:00.000Z", "time": 12.5, "cache": {},
+              "request": {"method": "POST", "url": "https://api.example.com/v1/users", "httpVersion": "http/2.0", "headers": [],
+                "queryString": [], "cookies": [{"name": "a", "value": "b", "httpOnly": true}], "headersSize": -1, "bodySize": 14,
+                "postData": {"mimeType": "application/json", "text": "{\\"a\\":1,\\"b\\":2}"}},
+              "response": {"status": 200, "statusText": "", "httpVersion": "http/2.0", "headers": [], "cookies": [],
+                "content": {"size": 3, "mimeType": "text/plain", "text": "yes"}, "redirectURL": "", "headersSize": -1,
+                "bodySize": 3, "_transferSize": 9},
+              "timings": {"send": 1, "wait": 10, "receive": 1.5, "_blocked_queueing": 0}}]}}
+            """
+        let replay = ReplayTransport(try HARArchive(data: Data(text.utf8)))
+        let service = NetworkService(environment: Fixture.environment, transport: replay)
+        #expect(try await service.request(.post("users").body(.json(["b": 2, "a": 1]))) as String == "yes")
+    }
+
+    @Test("Replayed are also forms whose boundary is another one each time, hidden form fields, and a byte-order mark")
+    func replayBodies() async throws {
+        let mark = Data([0xEF, 0xBB, 0xBF, 0x61])
+        let stub = StubTransport { _ in StubAnswer(.ok, headers: [.contentType: "text/plain"], body: mark) }
+        func calls(_ service: NetworkService) async throws -> Data {
+            _ = try await service.request(.post("form").body(.form(["a": "secret", "b": "2"]))) as Data
+            return try await service.request(.post("parts").body(.multipart([.field("a", "1")])))
+        }
+        for redaction in [Redaction.revealed, .standard.allowing(fields: ["b"])] {
+            let recorder = HARRecorder(redaction: redaction)
+            _ = try await calls(
+                NetworkService(environment: Fixture.environment, transport: stub, observers: [recorder]))
+            let replay = ReplayTransport(recorder.archive)
+            let data = try await calls(NetworkService(environment: Fixture.environment, transport: replay))
+            if redaction.showsBodies { #expect(data == mark) }
+        }
+        let request = HTTPRequest(.post, try #require(URL(string: "http://h.example")), body: .data(mark))
+        #expect(CurlCommand(request, redaction: .revealed).description.contains(#"printf '\357\273\277a'"#))
+    }
+
+    @Test("The hops of a redirect take their time one after another, and none twice")
+    func hops() throws {
+        let url = try #require(URL(string: "https://h.example/"))
+        let request = HTTPRequest(.get, url)
+        let hop = HTTPResponse(.found, to: request, timing: ResponseTiming(total: .seconds(5)))
+        var last = HTTPResponse(.ok, to: request, timing: ResponseTiming(firstByte: .seconds(1), total: .seconds(1)))
+        last.redirects = [hop]
+        let attempt = RequestAttempt(
+            number: 1, request: request, response: last, error: nil, queued: .zero, duration: .seconds(6))
+        let report = CallReport(
+            of: nil, date: Date(timeIntervalSince1970: 0), last: attempt, duration: .seconds(6))
+        let entries = HARArchive.entries(of: report, redaction: .standard)
+        #expect(entries.map(\.time) == [5_000, 1_000])
+        #expect(entries.map(\.startedDateTime) == ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:05.000Z"])
+    }
+
     @Test("A redacted archive is replayed, too: what was hidden may be anything")
     func replayRedacted() async throws {
         let archive = try await record(.standard)

@@ -96,6 +96,30 @@ struct RedactionTests {
         #expect(Redaction.revealed.text(of: Data("12345".utf8), type: nil, limit: 3) == "123…")
     }
 
+    @Test("What looks like a name and may be a value is hidden; a URL's credentials are, whatever is allowed")
+    func tricks() throws {
+        let redaction = Redaction.standard.allowing(headers: [.location], query: ["page"], fields: ["name"])
+        func shown(_ text: String) throws -> String { redaction.text(of: try #require(URL(string: text))) }
+        #expect(try shown("https://h.example/?c2VjcmV0dG9rZW4=") == "https://h.example/?REDACTED")
+        #expect(try shown("https://h.example/?page=1;token=secret") == "https://h.example/?page=REDACTED")
+        let location = HTTPHeader(.location, "https://u:pw@h.example/cb?code=secret#tok")
+        #expect(redaction.value(of: location) == "https://h.example/cb?code=REDACTED")
+        #expect(Redaction(headers: .all, query: .only([]), bodies: .shown).value(of: location).contains("pw") == false)
+        let json = Data(#"{"password":"hunter2=x"}"#.utf8)
+        #expect(!redaction.text(of: json, type: .formURLEncoded).contains("hunter2"))
+        struct LogIn: Endpoint {
+            let password = "hunter2"
+            let path: EndpointPath = "login"
+        }
+        var dumped = ""
+        let call = ObservedCall(endpoint: LogIn())
+        dump(call, to: &dumped)
+        let report = CallReport(of: LogIn(), last: nil, duration: .zero)
+        dump(report, to: &dumped)
+        dump(RequestEvent.head(.ok, ["X-Custom": "hunter2"]), to: &dumped)
+        #expect(!dumped.contains("hunter2") && !"\(call)".contains("hunter2"))
+    }
+
     @Test("P-18: a log has a line for each call, more for each step, and an error's line without the app's own words")
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubAnswer...) async -> [String] {

@@ -55,6 +55,28 @@ struct ReportTests {
         #expect(task.report?.error as? UserError == .taken && task.report?.attempts.count == 1)
     }
 
+    @Test("An answer that could not be read is no success in any text")
+    func undecodable() async throws {
+        let task = service(StubTransport { _ in .text("no user") }).task(UserEndpoint.open, as: .json(User.self))
+        _ = await Fixture.failure { _ = try await task.value }
+        let report = try #require(task.report)
+        #expect(report.description == "GET api.example.com/v1/open: 200 OK, undecodableBody, in 0 s")
+        #expect(report.waterfall.contains("200  0 s  undecodableBody"))
+        #expect(report.attempts.first?.description.contains("undecodableBody") == true)
+        let first = report.date
+        #expect(report.date == first)
+    }
+
+    @Test("A wait that was cut short is no retry")
+    func cutShort() async throws {
+        let task = service(StubTransport { _ in .status(.serviceUnavailable) }).task(UserEndpoint.open, as: .string)
+        await clock.waitForSleepers()
+        task.cancel()
+        _ = await Fixture.failure { _ = try await task.value }
+        #expect(task.report?.waits == [])
+        #expect(task.report?.attempts.first?.decision?.reason == "the call was ended while it waited")
+    }
+
     @Test("Attributes have the names of OpenTelemetry's conventions, and no secret")
     func attributes() async throws {
         let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#) }

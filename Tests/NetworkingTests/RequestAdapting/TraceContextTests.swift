@@ -68,6 +68,30 @@ struct TraceContextTests {
     }
 
     @Test(
+        "A request that a handler puts in the place of one, for another server, has none; a state that is none is dropped"
+    )
+    func mirror() async throws {
+        stub.on(.get, "/v1/open", .status(.serviceUnavailable))
+        stub.on(.get, "/mirror", .text("there"))
+        let mirror = ClosureErrorHandler { failure in
+            guard var request = failure.originalRequest, let url = URL(string: "https://mirror.example/mirror") else {
+                return .next(failure.error)
+            }
+            request.url = url
+            return .retry(with: request)
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: stub,
+            requestAdaptingService: RequestAdaptingService([TraceContextAdapter()]),
+            errorHandlingService: ErrorHandlingService([mirror]))
+        _ = try await service.request(UserEndpoint.open) as String
+        #expect(stub.requests.map { $0.headers.contains(.traceparent) } == [true, false])
+        let ids = (String(repeating: "a", count: 32), String(repeating: "b", count: 16))
+        #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: "garbage without equals,,===")?.state == nil)
+        #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: "a=b, c@d=e,")?.state == "a=b, c@d=e,")
+    }
+
+    @Test(
         "What is no traceparent is none",
         arguments: [
             nil, "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",

@@ -1,0 +1,84 @@
+/// Asks a probe, once at a time, and publishes what has changed. It does not know the service, whose end ends it.
+final class ReachabilityLooker: Sendable {
+    /// Set while a probe looks: what the probe itself asks for waits for no network.
+    @TaskLocal static var isLooking = false
+
+    let probe: any ReachabilityProbe
+    /// Tells the status when it has changed.
+    let statuses: Broadcaster<ReachabilityStatus>
+    /// Tells what each look has found, whether it has changed or not.
+    let looks = Broadcaster<ReachabilityStatus>()
+    private let running = Locked<Settlement<ReachabilityStatus>?>(nil)
+
+    init(_ probe: any ReachabilityProbe, _ statuses: Broadcaster<ReachabilityStatus>) {
+        self.probe = probe
+        self.statuses = statuses
+    }
+
+    /// Looks; whoever asks meanwhile gets the same look. It belongs to no call: neither a deadline nor a cancel ends it or makes it wrong.
+    func look() -> Settlement<ReachabilityStatus> {
+        let (look, isNew) = running.withLock { running in
+            if let running { return (running, false) }
+            let look = Settlement<ReachabilityStatus>()
+            running = look
+            return (look, true)
+        }
+        guard isNew else { return look }
+        Task.detached { [self] in
+            let found = await ReachabilityLooker.$isLooking.withValue(true) { await probe.status() }
+            if found != .unknown { statuses.publishChange(to: found) }
+            running.withLock { $0 = nil }
+            looks.publish(found)
+            look.settle(.success(found))
+        }
+        return look
+    }
+}
+
+/// Looks again and again, until it is cancelled.
+final class ReachabilityPoller: Sendable {
+    private struct State: Sendable {
+        /// The pause between two looks; settled when it is over.
+        var pause: Settlement<Void>?
+        /// Somebody has said that something has changed, since the last look began.
+        var isHurried = false
+    }
+
+    private let state = Locked(State())
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(_ looker: ReachabilityLooker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
+        let state = state
+        let polling = Task.detached {
+            while !Task.isCancelled {
+                state.withLock { $0.isHurried = false }
+                guard let found = try? await looker.look().value() else { return }
+                let pause = Settlement<Void>()
+                let isHurried = state.withLock { state in
+                    state.pause = pause
+                    return state.isHurried
+                }
+                if isHurried { continue }
+                let timer = clock.schedule(at: clock.now() + (found.isReachable ? interval : whileDown)) {
+                    pause.settle(.success(()))
+                }
+                defer { timer.cancel() }
+                do { try await pause.value() } catch { return }
+            }
+        }
+        task.withLock { $0 = polling }
+    }
+
+    /// Has it look at once.
+    func hurry() {
+        let pause = state.withLock { state in
+            state.isHurried = true
+            return state.pause
+        }
+        pause?.settle(.success(()))
+    }
+
+    func cancel() {
+        task.withLock { $0 }?.cancel()
+    }
+}

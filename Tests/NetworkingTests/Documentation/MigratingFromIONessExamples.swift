@@ -1,0 +1,170 @@
+// The Swift blocks of MigratingFromIONess.md, as they stand there. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private enum IONessGuide {
+    struct User: Codable, Sendable {
+        let id: Int
+        let name: String
+    }
+
+    static func making(_ session: URLSessionConfiguration, _ api: URL) {
+        // snippet.making
+        let users = NetworkService(
+            environment: NetworkEnvironment(baseURL: api),
+            transport: URLSessionTransport(configuration: session),  // or none: the platform's engine
+            duplicates: .join)
+        // snippet.end
+        _ = users
+    }
+
+    static func requests(_ users: NetworkService, _ api: URL, _ id: Int) async throws {
+        // snippet.requests
+        let user: User = try await users.request(
+            .get("users/\(id)").query(["full": true]).query(["lang": "en"], .oldWins)
+                .headers(["X-Tenant": "acme"], .newWins).header("X-Trace", "1"))
+        let copy = try await users.request(.at(api.appendingPathComponent("users")), as: .json([User].self))
+        let text = try await users.request(.call("PURGE", "cache"), as: .string)
+        let bad = users.task(.url("no url"), as: .string).result  // nil yet: the error comes like any other
+        // snippet.end
+        _ = (user, copy, text, bad)
+    }
+
+    // snippet.csv
+    struct CSVBody {
+        let rows: [[String]]
+
+        var body: HTTPBody {
+            .encoded(headers: [.contentType(MediaType("text", "csv"))]) {  // the fields go with the body, unless you set them
+                Data(rows.map { $0.joined(separator: ",") }.joined(separator: "\n").utf8)
+            }
+        }
+    }
+    // snippet.end
+
+    static func bodies() {
+        // snippet.bodies
+        let bodies: [HTTPBody] = [
+            .data(Data([1, 2, 3]), contentType: nil),  // no Content-Type
+            .string("text", encoding: .utf8),
+            .jsonObject(["name": "Ada", "age": 36]),
+            .jsonArray([1, "two"]),
+            .json(["encodable"]),
+            CSVBody(rows: [["a", "b"]]).body,
+        ]
+        // snippet.end
+        _ = bodies
+    }
+
+    static func running(_ users: NetworkService, _ file: URL, _ target: URL) async throws {
+        // snippet.running
+        let task = users.task(.get("users/7"), as: .json(User.self))  // runs at once, whether anybody asks or not
+        let name = task.then { user in user.name }  // runs on success alone; what it throws fails `name`
+        task.handle { error in print(error) }
+            .finally { result in print(result) }
+        let photo = task.flatMap { user in users.task(.get("photos/\(user.id)"), as: .data) }
+        let both = RequestTask.all(name, photo)
+        print(try await both.value, task.result as Any, task.state, task.progress.download.fraction ?? 0)
+        task.cancel()  // ends it with `.cancelled`, in every state
+
+        let upload = users.task(.post("photos").body(.file(file)), as: .void)
+        let download = users.task(.get("film"), as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
+        download.pause()
+        download.resume()
+        // snippet.end
+        _ = upload
+    }
+
+    struct Celsius: Sendable {
+        let degrees: Double
+    }
+
+    static func reading(_ users: NetworkService) async throws {
+        // snippet.reading
+        let response = try await users.send(.get("users/7"), as: .data)
+        print(response.status, response.headers, response.http.url, response.value.isEmpty)
+        let user = try response.http.read(as: .json(User.self))
+        let object = try response.http.read(as: .jsonObject)
+        let list = try response.http.read(as: .jsonArray)
+
+        let celsius = ResponseConverter<Celsius> { response in
+            guard let degrees = try response.read(as: .jsonObject)["degrees"] as? Double else {
+                throw URLError(.cannotParseResponse)
+            }
+            return Celsius(degrees: degrees)
+        }
+        let warm = try await users.request(.get("weather"), as: celsius)
+        let length = try await users.request(.get("text"), as: ResponseConverter.string.map { $0.count })
+        // snippet.end
+        _ = (user, object, list, warm, length)
+    }
+
+    static func validating() {
+        // snippet.validating
+        let strict: [ResponseValidator] = [
+            .status(200..<201), .headers(containing: ["X-Version": "2"]), .headers(lacking: ["X-Debug": "1"]),
+            ResponseValidator { $0.data.isEmpty ? .invalid("the answer is empty") : .valid },
+        ]
+        let lenient: [ResponseValidator] = .none  // every status is an answer
+        // snippet.end
+        _ = (strict, lenient)
+    }
+
+    // snippet.delegate
+    struct SigningAdapter: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+            request.headers["X-Signature"] = "…"  // before every attempt
+        }
+    }
+
+    struct SentObserver: RequestObserver {
+        func observe(_ event: RequestEvent, of call: ObservedCall) {
+            if case .sent(let request) = event { print("on its way: \(request)") }
+        }
+    }
+    // snippet.end
+
+    static func retrying(_ users: NetworkService) async throws {
+        // snippet.retrying
+        let three = RetryPolicy(retries: 3, backoff: .constant(.seconds(1)), on: .any)  // four requests at most
+        let own = RetryPolicy(
+            retries: 5, on: RetryCondition { failure in failure.status == .locked ? .after(.seconds(2)) : .no })
+        try await users.request(.get("a"), with: RequestSettings().retrying(three))
+        try await users.request(.get("b").retrying(own))
+        // snippet.end
+    }
+
+    static func duplicates(_ users: NetworkService) async throws {
+        // snippet.duplicates
+        let policies: [DuplicateRequestPolicy] = [
+            .replace,  // the earlier ends with `.cancelled`, a new transfer
+            .always(.replace(answering: { result in print(result) })),  // the same, answered by a closure
+            .keepFirst,  // the new one ends
+            .keepLatest,  // the earlier ones end; their transfer goes on
+            .join,  // one transfer, everybody is answered
+            .always(.share(answering: { result in print(result) })),
+            DuplicateRequestPolicy { running, new in new.url.path == "/reload" ? .replace : .join },
+        ]
+        try await users.request(.get("feed").option(DuplicateRequestPolicy.self, policies[0]))
+        // snippet.end
+    }
+
+    static func ending(_ users: NetworkService) async {
+        // snippet.ending
+        let hurried = RequestSettings(timeouts: RequestTimeouts(idle: .seconds(30), total: .seconds(30)))
+        do {
+            try await users.request(.get("slow"), with: hurried)
+        } catch let error as NetworkError {
+            print(error.status as Any, error.underlying as Any, error.kind == .cancelled, (error as NSError).domain)
+        } catch {
+            print(error)
+        }
+        users.client.cancelAll()
+        // snippet.end
+    }
+}

@@ -1,0 +1,180 @@
+// The Swift blocks of MigratingFromNerdzNetworking.md, as they stand there. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+
+private enum NerdzNetworkingGuide {
+    struct Item: Codable, Sendable {
+        let id: Int
+    }
+
+    // snippet.client
+    final class ShopService: NetworkService, @unchecked Sendable {
+        static func make(_ api: URL, _ session: AccessTokenSupervisor?) -> ShopService {
+            ShopService(
+                environment: NetworkEnvironment(baseURL: api, headers: [.acceptLanguage: "en"]), authorizedBy: session,
+                traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
+                settings: RequestSettings(
+                    timeouts: RequestTimeouts(total: .seconds(60)), decoder: JSONDecoder(), callbackQueue: .main))
+        }
+    }
+    // snippet.end
+
+    static func headers() {
+        // snippet.headers
+        let headers: HTTPHeaders = [
+            .accept(.json), .contentType(.json), .acceptLanguage(["en"]), .authorization(.bearer("token")),
+            HTTPHeader("X-Tenant", "acme"),
+        ]
+        let merged = headers + [.authorization(.basic(username: "ada", password: "secret"))]
+        let credentials = HTTPAuthorization("Bearer token")  // and back: `description`
+        let type = MediaType("text/html; charset=utf-8")
+        let png: MediaType = .png
+        // snippet.end
+        _ = (headers, merged, credentials, type, png)
+    }
+
+    // snippet.typed
+    struct ShopError: Decodable, Sendable {
+        let message: String
+    }
+
+    struct FetchItem: TypedEndpoint {
+        typealias Value = Item
+        typealias ServerError = ShopError
+
+        let id: Int
+        var path: EndpointPath { "items/\(id)" }
+        var query: URLQuery { ["full": true, "page": 2] }  // in this order
+        var settings: RequestSettings { RequestSettings(timeouts: RequestTimeouts(total: .seconds(5))) }
+
+        func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> { .keyPath("error", .json()) }
+    }
+    // snippet.end
+
+    static func bodies(_ file: URL, _ open: @escaping @Sendable () throws -> any BodyReader) {
+        // snippet.bodies
+        let bodies: [HTTPBody] = [.data(Data([1])), .string("text"), .jsonObject(["a": 1])]
+        let form = HTTPBody.multipart([
+            .field("title", "Holidays"), .file("photo", at: file),
+            .data("thumbnail", Data([1]), fileName: "small.png", contentType: .png),
+            .stream("video", fileName: "video.mp4", length: nil, isReplayable: false, open: open),
+        ])
+        // snippet.end
+        _ = (bodies, form)
+    }
+
+    static func executing(_ shop: NetworkService) async throws {
+        // snippet.executing
+        let task = shop.task(FetchItem(id: 7), with: RequestSettings(decoder: JSONDecoder()).retrying(.standard))
+        task.onStart { print("started") }
+            .onProgress { progress in print(progress.upload.fraction ?? 0) }
+            .onDebug { attempt in print(attempt) }
+            .onSuccess(on: DispatchQueue.global()) { item in print(item.id) }
+            .onFailure { error in print(error) }
+        task.cancel()
+
+        let item = try await shop.request(FetchItem(id: 7))  // in the caller's task
+        // snippet.end
+        _ = item
+    }
+
+    static func errors(_ shop: NetworkService) async {
+        // snippet.errors
+        do {
+            _ = try await shop.request(FetchItem(id: 7))
+        } catch let error as ServerFailure<ShopError> {
+            print(error.serverError.message, error.status?.isClientError ?? false)
+        } catch let error as NetworkError where error.kind == .undecodableBody {
+            print(error.reason ?? "", error.underlying as? DecodingError as Any)  // where in the answer, and why
+        } catch {
+            print(error)
+        }
+        // snippet.end
+    }
+
+    static func reading(_ shop: NetworkService) async throws {
+        // snippet.reading
+        let text: String = try await shop.request(.get("text"))  // by the wanted type
+        let bytes: Data = try await shop.request(.get("bytes"))
+        let perhaps: Item? = try await shop.request(.get("items/7"))  // nil where the body is empty
+        let nothing: EmptyAnswer = try await shop.request(.delete("items/7"))
+        let status: StatusAnswer = try await shop.request(.get("health"))
+        let inner = try await shop.request(.get("items"), as: .keyPath("data.items", .json([Item].self)))
+        let changed = try await shop.request(
+            .get("items"), as: .transformingJSON({ json in json["wrapped"] ?? json }, .json([Item].self)))
+        // snippet.end
+        _ = (text, bytes, perhaps, nothing, status, inner, changed)
+    }
+
+    static func observing(_ shop: NetworkService) {
+        // snippet.observing
+        let one = shop.observers.onFinish(of: FetchItem.self) { call, report in print(report) }
+        let all = shop.observers.onFinish { call, report in print(call.endpoint, report.duration) }
+        let failures = shop.observers.onFinish(with: 500..<600) { call, report in print(report.status as Any) }
+        one.cancel()  // or let the token go
+        // snippet.end
+        _ = (all, failures)
+    }
+
+    static func retrying(_ handling: ErrorHandlingService) {
+        // snippet.retrying
+        let byStatus = RetryErrorHandler(RetryPolicy(retries: 1, on: .statuses(.conflict, .locked)))
+        let byServerError = RetryErrorHandler(RetryPolicy(retries: 1, on: .serverError(ShopError.self)))
+        let byEndpoint = RetryErrorHandler(RetryPolicy(retries: 1, on: .endpoint(FetchItem.self)))
+        let changing = RetryErrorHandler(
+            RetryPolicy(
+                retries: 1,
+                on: RetryCondition { failure in
+                    guard var request = failure.originalRequest else { return .no }
+                    request.headers["X-Again"] = "1"
+                    return .with(request)
+                }))
+        let token = handling.register(changing)  // while the app runs; the token takes it out again
+        // snippet.end
+        _ = (byStatus, byServerError, byEndpoint, token)
+    }
+
+    static func tokens(_ api: URL, _ auth: NetworkService) async throws {
+        // snippet.tokens
+        struct Grant: Decodable, AccessTokenContainer {
+            let token: String
+            var accessToken: AccessToken { AccessToken(token) }
+        }
+        let session = AccessTokenSupervisor(token: nil) { old in
+            let grant: Grant = try await auth.request(.post("token").body(.json(["token": old?.value])))
+            return grant.accessToken
+        }
+        let shop = ShopService.make(api, session)
+        _ = try await auth.request(.post("login"), as: .json(Grant.self).storingToken(in: session))
+        try await shop.request(.get("orders").authorized())
+        // snippet.end
+    }
+
+    static func debugging(_ shop: NetworkService, _ request: HTTPRequest) {
+        // snippet.debugging
+        print(CurlCommand(request))  // secrets hidden; `redaction: .revealed` shows them
+        shop.task(.get("items"), as: .data).onDebug { attempt in
+            print(attempt.duration, attempt.text ?? "", attempt.json as Any, attempt.curl() as Any)
+        }
+        // snippet.end
+    }
+
+    static func caching(_ api: URL) throws {
+        // snippet.caching
+        let shop = NetworkService(environment: NetworkEnvironment(baseURL: api), cache: ResponseCache())
+        let kept: Item? = shop.cached(.get("items/7"))  // at once
+        shop.removeCached(.get("items/7"))
+        let uncached = RequestSettings(caching: .reload)
+        // snippet.end
+        _ = (kept, uncached)
+    }
+
+    static func platform(_ begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Int) {
+        // snippet.platform
+        let background = BackgroundTaskObserver(begin: begin, end: { (id: Int) in print("over", id) })
+        let shop = NetworkService(observers: [background])
+        // snippet.end
+        _ = shop
+    }
+}
