@@ -15,8 +15,15 @@ final class ReachabilityLooker: Sendable {
         self.statuses = statuses
     }
 
-    /// Looks; whoever asks meanwhile gets the same look. It belongs to no call: neither a deadline nor a cancel ends it or makes it wrong.
-    func look() -> Settlement<ReachabilityStatus> {
+    /// Looks; whoever asks meanwhile gets the same look. It belongs to no call: whoever leaves ends its own wait, and neither a deadline nor
+    /// a cancel ends the look or makes it wrong.
+    func look() async throws -> ReachabilityStatus {
+        let wait = Settlement<ReachabilityStatus>()
+        begin().observe { wait.settle($0) }
+        return try await wait.value()
+    }
+
+    private func begin() -> Settlement<ReachabilityStatus> {
         let (look, isNew) = running.withLock { running in
             if let running { return (running, false) }
             let look = Settlement<ReachabilityStatus>()
@@ -52,7 +59,7 @@ final class ReachabilityPoller: Sendable {
         let polling = Task.detached {
             while !Task.isCancelled {
                 state.withLock { $0.isHurried = false }
-                guard let found = try? await looker.look().value() else { return }
+                guard let found = try? await looker.look() else { return }
                 let pause = Settlement<Void>()
                 let isHurried = state.withLock { state in
                     state.pause = pause

@@ -91,7 +91,7 @@ public final class ReachabilityService: Sendable {
     /// - Returns: What it found.
     @discardableResult
     public func check() async -> ReachabilityStatus {
-        (try? await looker.look().value()) ?? status
+        (try? await looker.look()) ?? status
     }
 
     /// Waits until the network can be reached; looks at once, and at the interval while it waits, also without monitoring.
