@@ -30,11 +30,9 @@ public struct NetworkEnvironment: Sendable {
         self.query = query
     }
 
-    // Cannot fail below: "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
-
-    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant.
-    ///
-    /// Name it in an endpoint of which only some cases go to another server.
+    // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
+    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant. Name it in an endpoint of
+    /// which only some cases go to another server.
     public static let noBaseURL = URL(string: "/")!
 }

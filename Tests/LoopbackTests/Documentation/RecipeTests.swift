@@ -257,7 +257,7 @@ struct RecipeTests {
     func stubbing() async throws {
         // snippet.stub
         let stub = StubTransport()
-        stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))  // first the one, then the other
+        stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
         let service = NetworkService(
             environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com")), authorizedBy: nil,
             traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub)

@@ -40,7 +40,7 @@ private enum IONessGuide {
         let rows: [[String]]
 
         var body: HTTPBody {
-            .encoded(headers: [.contentType(MediaType("text", "csv"))]) {  // the fields go with the body, unless you set them
+            .encoded(headers: [.contentType(MediaType("text", "csv"))]) {
                 Data(rows.map { $0.joined(separator: ",") }.joined(separator: "\n").utf8)
             }
         }

@@ -283,3 +283,16 @@ func exampleOfSettings(_ profiles: ProfileService) async throws {
         return profiles
     }
 #endif
+
+func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
+    let recorder = HARRecorder()
+    let tokens = [
+        profiles.observers.register(LogObserver { line in print(line) }),
+        profiles.observers.register(recorder),
+        profiles.observers.onFinish(with: 500..<600) { call, report in print(report.waterfall) },
+    ]
+    let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    print(CurlCommand(response.http.request), response.report.attributes)
+    try recorder.archive.encoded().write(to: file)  // for a browser's developer tools, or ReplayTransport
+    for token in tokens { token.cancel() }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// The articles of DocC and the README: what they show is compiled, and what they promise to list is there.
+@Suite("Documentation")
+struct DocumentationTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func files(_ folder: String, ending: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(
+            at: root.appendingPathComponent(folder), includingPropertiesForKeys: nil
+        ).filter { $0.lastPathComponent.hasSuffix(ending) }
+    }
+
+    /// The code's lines without indentation, blank lines, imports and the marks that say where a snippet begins.
+    private static func lines(_ code: Substring) -> [String] {
+        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("// snippet.") }
+    }
+
+    @Test("Every Swift block of README and DocC stands verbatim in a compiled file")
+    func blocks() throws {
+        let compiled = try ["Tests/NetworkingTests/Documentation", "Tests/LoopbackTests/Documentation"]
+            .flatMap { try Self.files($0, ending: ".swift") }
+            .map { Self.lines(Substring(try String(contentsOf: $0, encoding: .utf8))).joined(separator: "\n") }
+        let articles = try Self.files("Sources/Networking/Documentation.docc", ending: ".md")
+        #expect(articles.count >= 15)
+        var count = 0
+        for article in articles + [Self.root.appendingPathComponent("README.md")] {
+            let text = try String(contentsOf: article, encoding: .utf8)
+            for block in text.matches(of: /(?s)```swift\n(.*?)```/) {
+                let wanted = Self.lines(block.output.1).joined(separator: "\n")
+                count += 1
+                #expect(
+                    compiled.contains { $0.contains(wanted) },
+                    "\(article.lastPathComponent): not compiled: \(wanted.prefix(60))")
+            }
+        }
+        #expect(count > 80)
+    }
+
+    @Test("The guides name all 153 rows of the four libraries, each in a section with a compiled block")
+    func rows() throws {
+        let expected: [(guide: String, prefix: String, count: Int)] = [
+            ("IONess", "I", 51), ("NerdzNetworking", "N", 43), ("RonasIT", "R", 36), ("PkrllNetwork", "P", 23),
+        ]
+        for (guide, prefix, count) in expected {
+            let file = Self.root.appendingPathComponent(
+                "Sources/Networking/Documentation.docc/MigratingFrom\(guide).md")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let sections = text.components(separatedBy: "\n### ").dropFirst()
+            for number in 1...count {
+                let row = "| \(prefix)-\(number < 10 ? "0" : "")\(number) |"
+                let section = sections.first { $0.contains(row) }
+                #expect(section != nil, "\(row) is in no section")
+                #expect(section?.contains("```swift") == true, "\(row) has no block")
+            }
+        }
+    }
+
+    @Test("There are twenty recipes or so")
+    func recipes() throws {
+        let file = Self.root.appendingPathComponent("Sources/Networking/Documentation.docc/Recipes.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.components(separatedBy: "\n### ").count - 1 >= 19)
+    }
+}

@@ -1,0 +1,108 @@
+// The Swift blocks of MigratingFromPkrllNetwork.md, as they stand there. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+
+private enum PkrllNetworkGuide {
+    static func requests(_ api: NetworkService, _ url: URL) async throws {
+        // snippet.requests
+        let made = HTTPRequest(.get, url, headers: [.accept: "application/json"])  // a value
+        let call = AdHocEndpoint("PROPFIND", "files").header("Depth", "1").query("all", true)
+        try await api.request(.patch("users/7").body(.json(["name": "Ada"])))
+        // snippet.end
+        _ = (made, call)
+    }
+
+    static func bodies() {
+        // snippet.bodies
+        let bodies: [HTTPBody] = [
+            .empty, .data(Data([1])), .json(["a": 1], encoder: JSONEncoder()),
+            .encoded(headers: [.contentType: "text/csv"]) { Data("a,b".utf8) },
+        ]
+        // snippet.end
+        _ = bodies
+    }
+
+    // snippet.option
+    enum Tenant: RequestOption {
+        static let defaultOption = "main"
+    }
+
+    struct TenantAdapter: SynchronousRequestAdapter {
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+            request.headers["X-Tenant"] = request[option: Tenant.self]
+        }
+    }
+    // snippet.end
+
+    static func environment(_ url: URL, _ staging: URL) async throws {
+        // snippet.environment
+        let api = NetworkService(
+            environment: NetworkEnvironment(
+                baseURL: url, pathPrefix: "v2", headers: ["X-App": "1"], query: ["lang": "en"]))
+        let elsewhere = RequestSettings(environment: NetworkEnvironment(baseURL: staging))  // as a whole
+        try await api.request(.get("users"), with: elsewhere)
+        // snippet.end
+    }
+
+    static func throttling(_ url: URL) async throws {
+        // snippet.throttling
+        let limit = ConcurrencyLimit(4, total: 16)  // 4 a host, 16 in all, first come first served
+        let api = NetworkService(
+            environment: NetworkEnvironment(baseURL: url), authorizedBy: nil, traffic: TrafficPolicy(limit: limit))
+        try await api.request(.get("urgent").option(AdmissionOption.self, .unlimited))
+        // snippet.end
+    }
+
+    static func answers(_ api: NetworkService) async {
+        // snippet.answers
+        do {
+            let response = try await api.send(.get("maybe").validated(by: .none), as: .data)  // 404 is an answer, too
+            print(response.status, response.http.message, response.headers)
+        } catch let error as NetworkError {
+            print(error.kind, error.request as Any, error.response as Any, error.underlying as Any)
+        } catch {
+            print(error)
+        }
+        // snippet.end
+    }
+
+    // snippet.transport
+    struct StopwatchTransport: Transport {
+        let base: any Transport
+        let note: @Sendable (Duration) -> Void
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            let start = ContinuousClock.now
+            defer { note(ContinuousClock.now - start) }
+            return try await base.send(request, answering: timing)
+        }
+    }
+    // snippet.end
+
+    static func assembling(_ url: URL) {
+        // snippet.assembling
+        let api = NetworkService(
+            environment: NetworkEnvironment(baseURL: url),
+            transport: StopwatchTransport(base: PlatformTransport.shared) { print($0) },
+            admission: [ConcurrencyLimit(64), BackoffGate()],
+            requestAdaptingService: RequestAdaptingService([
+                DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-Time"] = "1" },
+            ]),
+            errorHandlingService: ErrorHandlingService(),
+            observers: [LogObserver { print($0) }])
+        // snippet.end
+        _ = api
+    }
+
+    static func running(_ api: NetworkService) async {
+        // snippet.running
+        let task = api.task(.get("users"), as: .data)
+        task.onCompletion { result in print(result) }.onCompletion { _ in print("second") }
+        task.onCancel { print("called second") }.onCancel { print("called first") }
+        print(task.id, task.request as Any, task.cancel())
+
+        await api.reset()  // ends every call with `.resetting`; a second reset joins the first
+        // snippet.end
+    }
+}

@@ -1,0 +1,170 @@
+// The Swift blocks of MigratingFromRonasIT.md, as they stand there. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+
+private enum RonasITGuide {
+    struct User: Codable, Sendable {
+        let id: Int
+        let name: String
+    }
+
+    // snippet.endpoint
+    enum UserError: Error {
+        case unknownUser
+        case offline
+    }
+
+    enum AccountEndpoint: Endpoint {
+        case user(id: Int)
+        case rename(id: Int, name: String)
+        case search(text: String, page: Int)
+
+        var path: EndpointPath {
+            switch self {
+            case .user(let id), .rename(let id, _): "users/\(id)"
+            case .search: "users"
+            }
+        }
+
+        var method: HTTPMethod { if case .rename = self { .patch } else { .get } }
+        var headers: HTTPHeaders { [.userAgent(osVersion: "12.0", appVersion: "1.0.0"), .dpi(scale: 2)] }
+        var authorizationType: AuthorizationType { .bearer }
+
+        var parameters: RequestParameters {
+            switch self {
+            case .user: .none
+            case .rename(_, let name): .json(["name": name])
+            case .search(let text, let page): .query(["q": text, "page": "\(page)"])
+            }
+        }
+
+        func error(for status: HTTPStatus) -> (any Error)? { status == .notFound ? UserError.unknownUser : nil }
+        func error(for code: URLError.Code) -> (any Error)? {
+            code == .notConnectedToInternet ? UserError.offline : nil
+        }
+    }
+    // snippet.end
+
+    static func parameters() {
+        // snippet.parameters
+        let encoder = URLQueryEncoder(arrays: .brackets, booleans: .numeric)
+        let parameters: [RequestParameters] = [
+            .methodDependent(["page": 2]), .query(["page": 2], encoder: encoder), .form(["a": "b"]), .json(["a": "b"]),
+        ]
+        // snippet.end
+        _ = parameters
+    }
+
+    static func requests(_ accounts: NetworkService) {
+        // snippet.requests
+        accounts.request(
+            for: AccountEndpoint.user(id: 7),
+            success: { (user: User) in print(user.name) },  // Data, String, Decodable or nothing, by its type
+            failure: { error in print(error) })
+        accounts.request(
+            for: AccountEndpoint.user(id: 7),
+            success: { (response: Response<User>) in print(response.status, response.headers) },
+            failure: { error in print(error) })
+        let request = accounts.request(
+            for: AccountEndpoint.user(id: 7), as: .jsonObject,
+            success: { object in print(object["name"] as Any) }, failure: { error in print(error) })
+        print(request.cancel(), request.cancel())  // true, false
+        // snippet.end
+    }
+
+    // snippet.upload
+    struct ChangeAvatar: UploadEndpoint {
+        let image: Data
+
+        let path: EndpointPath = "avatar"
+        let method = HTTPMethod.put
+        var imageBodyParts: [ImageBodyPart] { [ImageBodyPart(imageData: image)] }
+        var fields: URLQuery { ["crop": true, "scale": 1.5] }
+    }
+    // snippet.end
+
+    static func uploading(_ accounts: NetworkService, _ image: Data, _ document: URL) {
+        // snippet.uploading
+        accounts.request(
+            for: ChangeAvatar(image: image), success: { print("done") }, failure: { error in print(error) }
+        ).onProgress(on: .main) { progress in print(progress.upload.fraction ?? 0) }
+        let form = HTTPBody.multipart([.file("document", at: document), .field("title", "Contract")])
+        // snippet.end
+        _ = form
+    }
+
+    static func serializers() {
+        // snippet.serializers
+        struct Weather: Sendable { let degrees: Int }
+        let weather = ResponseConverter<Weather> { response in
+            guard let degrees = Int(try response.read(as: .string)) else { throw URLError(.cannotParseResponse) }
+            return Weather(degrees: degrees)
+        }
+        let latin = ResponseConverter.string(encoding: .isoLatin1)
+        // snippet.end
+        _ = (weather, latin)
+    }
+
+    // snippet.adapting
+    struct TenantAdapter: RequestAdapter {
+        let tenant: String
+
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+            request.headers["X-Tenant"] = tenant  // anything may be changed, and waited for
+        }
+    }
+    // snippet.end
+
+    static func session(_ api: URL, _ auth: NetworkService, _ stored: AccessToken?) {
+        // snippet.session
+        let session = AccessTokenSupervisor(token: stored) { old in
+            AccessToken(try await auth.request(.post("token").body(.json(["token": old?.value]))))
+        }
+        let accounts = NetworkService(
+            environment: NetworkEnvironment(baseURL: api),
+            admission: [ConcurrencyLimit(64), session.gate],
+            requestAdaptingService: RequestAdaptingService([
+                DefaultHeadersAdapter(), TenantAdapter(tenant: "a"), session.adapter,
+            ]),
+            errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
+        // snippet.end
+        _ = accounts
+    }
+
+    // snippet.handling
+    struct MaintenanceHandler: ErrorHandler {
+        func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+            switch failure.status {
+            case .serviceUnavailable: .retry(after: .seconds(2))
+            case .gone: .fail(UserError.unknownUser)
+            default: .next(failure.error)  // the next handler; the endpoint and the response stay known
+            }
+        }
+    }
+    // snippet.end
+
+    static func errors(_ accounts: NetworkService) async {
+        // snippet.errors
+        do {
+            try await accounts.request(AccountEndpoint.user(id: 7))
+        } catch GeneralRequestError.noInternetConnection {
+            print("offline")
+        } catch UserError.unknownUser {
+            print(HTTPStatus.notFound.code, HTTPStatus(520).isServerError)
+        } catch {
+            print(error)
+        }
+        // snippet.end
+    }
+
+    static func reachability() -> ObservationToken {
+        // snippet.reachability
+        let reachability = ReachabilityService()  // or of a host
+        let token = reachability.statuses.observe(on: .main) { status in print(status.isReachable) }
+        reachability.startMonitoring()
+        print(reachability.isReachable)
+        // snippet.end
+        return token
+    }
+}
