@@ -67,11 +67,11 @@
             }
         }
 
-        /// When it began, when it was handed over, when it was over.
+        /// The date, when it began, when it was handed over, when it was over.
         @inline(never)
         private func times(_ clock: NetworkClock) -> Duration {
-            let (start, sent, end) = (clock.now(), clock.now(), clock.now())
-            return end - start + (sent - start)
+            let (date, start, sent, end) = (clock.date(), clock.now(), clock.now(), clock.now())
+            return date.timeIntervalSince1970 > 0 ? end - start + (sent - start) : .zero
         }
     }
 #endif
