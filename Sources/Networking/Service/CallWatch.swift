@@ -47,13 +47,16 @@ final class CallWatch: Sendable {
     func tell(_ event: RequestEvent) {
         let (follow, holdEnd) = state.withLock { state -> (((@Sendable (RequestEvent) -> Void)?), EndHold?) in
             guard !state.isOver else { return (nil, nil) }
+            let follow = state.follow
             switch event {
             case .attempting, .redirected: state.hasHead = false
             case .head: state.hasHead = true
-            case .finished: state.isOver = true
+            case .finished:
+                state.isOver = true
+                state.follow = nil  // the request that it keeps leads back here
             default: break
             }
-            return (state.follow, state.holdEnd)
+            return (follow, state.holdEnd)
         }
         follow?(event)
         guard let holdEnd else { return }
@@ -87,7 +90,7 @@ final class CallWatch: Sendable {
             }
             guard case .finished = event else { continue }
             state.withLock { state in
-                (state.audience, state.follow, state.queue) = (nil, nil, [])
+                (state.audience, state.queue) = (nil, [])
                 state.holdEnd = { $0() }
             }
         }
