@@ -70,6 +70,24 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         for continuation in woken { continuation.resume() }
     }
 
+    /// Moves the time forward, step by step, until something has happened, whoever sleeps meanwhile: for a test that does not want to
+    /// know how many wait for what.
+    ///
+    /// ```swift
+    /// async let profile = service.profile(7)          // waits for the network
+    /// probe.set(.reachable(.wireless))
+    /// await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
+    /// ```
+    ///
+    /// It gives other tasks their turn between two steps. It returns after 100,000 steps at the latest.
+    public func advance(by step: Duration, until hasHappened: @Sendable () async -> Bool) async {
+        for _ in 0..<100_000 {
+            if await hasHappened() { return }
+            advance(by: step)
+            await Task.yield()
+        }
+    }
+
     /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.
     ///
     /// - Returns: By how much the time moved.

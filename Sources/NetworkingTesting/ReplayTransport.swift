@@ -44,7 +44,9 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         let body = try ReplayTransport.bytes(of: request.body)
         guard let entry = lock.withLock({ take(request, body) }) else {
             throw NetworkError(
-                .noRecordedAnswer, reason: "the archive has \(unused.count) answers left, and none to it",
+                .noRecordedAnswer,
+                reason:
+                    "the archive has \(unused.count) answers left, and none to it; a strict replay gives each once, and hidden bodies are no answers (Redaction.revealed)",
                 request: request)
         }
         guard entry.response.status != 0 else {

@@ -58,6 +58,24 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     /// The requests received so far, in order.
     public var requests: [HTTPRequest] { lock.withLock { received } }
 
+    /// Reads the body as an engine would, so that whoever shows its progress sees it.
+    private func countBody(of request: HTTPRequest) async throws {
+        guard request[option: ProgressMeter.self] != nil, request.body.isReplayable else { return }
+        let reader = try request.openBody()
+        defer { reader.close() }
+        let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
+        reader.onReady { wake.yield() }
+        var turns = wakes.makeAsyncIterator()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            switch try buffer.withUnsafeMutableBytes({ try reader.read(into: $0) }) {
+            case .bytes: continue
+            case .end: return
+            case .notYet: await turns.next()
+            }
+        }
+    }
+
     /// Answers as the rules say.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         try request.validate()
@@ -66,6 +84,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
             throw NetworkError(
                 .noStubRule, reason: "no rule of the stub takes it; it has \(ruleNames)", request: request)
         }
+        try await countBody(of: request)
         let answer = try await handler(request)
         try await clock.wait(for: answer.delay)
         try Task.checkCancellation()

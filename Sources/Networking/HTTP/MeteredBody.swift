@@ -1,8 +1,10 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Opens the body for one hop; where somebody counts, the reader tells.
-    func openBody() throws -> any BodyReader {
+    /// Opens the body for one hop; where somebody counts the call's bytes, the reader tells. A transport of yours opens bodies with this.
+    ///
+    /// - Throws: What encoding or the source throws.
+    public func openBody() throws -> any BodyReader {
         let reader = try body.open()
         guard let meter = self[option: ProgressMeter.self], !body.isEmpty else { return reader }
         meter.beginUpload(total: body.length)

@@ -40,7 +40,8 @@ extension NetworkError: CustomNSError {
 
     private static func suggestion(for status: HTTPStatus) -> String? {
         switch status {
-        case .unauthorized: "Log in again, or say which token the call carries (authorizationType)."
+        case .unauthorized:
+            "Log in again. A call carries a token where its endpoint has an authorizationType and its service a session (authorizedBy:)."
         case .tooManyRequests, .serviceUnavailable: "Try again later."
         case .notFound, .gone: nil
         default: status.isServerError ? "The server failed; trying again may help." : nil

@@ -341,6 +341,53 @@ struct RecipeTests {
         #expect(try await service.request(.get("x")) as String == "there")
     }
 
+    @Test("Test that a call waits for the network")
+    func testingConnectivity() async throws {
+        // snippet.testConnectivity
+        let (clock, probe, stub) = (ManualClock(), StubProbe(.notReachable), StubTransport())
+        stub.on(.get, "/users/7", .failure(.notConnected), .json(["name": "Ada"]))
+        let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
+        let service = NetworkService(
+            environment: api, authorizedBy: nil, transport: stub,
+            handlers: [ConnectivityErrorHandler(reachability)], clock: clock.networkClock)
+
+        let task = service.task(.get("users/7"), as: .json([String: String].self))
+        while stub.requests.isEmpty { await Task.yield() }
+        probe.set(.reachable(.wireless))
+        await clock.advance(by: .seconds(1), until: { task.result != nil })
+
+        #expect(try await task.value["name"] == "Ada")
+        // snippet.end
+    }
+
+    @Test("Test that a token is refreshed before it expires")
+    func testingExpiry() async throws {
+        // snippet.testExpiry
+        let (clock, stub) = (ManualClock(date: Date()), StubTransport { _ in .text("there") })  // tokens expire by the date
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
+        ) { _ in AccessToken("new") }
+        let service = NetworkService(
+            environment: api, authorizedBy: session, transport: stub, clock: clock.networkClock)
+        clock.advance(by: .seconds(58))
+
+        try await service.request(.get("x").authorized())
+
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer new"])
+        // snippet.end
+    }
+
+    @Test("A stub counts what is uploaded")
+    func stubbedUpload() async throws {
+        stub.on(.post, "/photos", .status(.noContent))
+        let scratch = try Scratch()
+        try Data(repeating: 7, count: 100_000).write(to: scratch.file("photo.jpg"))
+        let last = Cell(0.0)
+        let service = NetworkService(environment: api, transport: stub)
+        try await upload(scratch.file("photo.jpg"), with: service) { fraction in last.change { $0 = fraction } }
+        #expect(last.value == 1)
+    }
+
     @Test("Paginate as an async sequence")
     func paging() async throws {
         stub.on(

@@ -293,6 +293,6 @@ func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
     ]
     let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
     print(CurlCommand(response.http.request), response.report.attributes)
-    try recorder.archive.encoded().write(to: file)  // for a browser's developer tools, or ReplayTransport
+    try recorder.archive.encoded().write(to: file)  // for a browser's developer tools
     for token in tokens { token.cancel() }
 }
