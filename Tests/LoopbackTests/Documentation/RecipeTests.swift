@@ -363,7 +363,7 @@ struct RecipeTests {
     @Test("Test that a token is refreshed before it expires")
     func testingExpiry() async throws {
         // snippet.testExpiry
-        let (clock, stub) = (ManualClock(date: Date()), StubTransport { _ in .text("there") })  // tokens expire by the date
+        let (clock, stub) = (ManualClock(date: Date()), StubTransport { _ in .text("there") })
         let session = AccessTokenSupervisor(
             token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
         ) { _ in AccessToken("new") }
