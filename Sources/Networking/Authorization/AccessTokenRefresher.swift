@@ -6,10 +6,14 @@
 ///
 /// ```swift
 /// final class SignIn: AccessTokenRefresher {
+///     let auth: NetworkService
+///
+///     init(auth: NetworkService) { self.auth = auth }
+///
 ///     func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken {
 ///         guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
-///         let grant: Grant = try await auth.request(AuthEndpoint.refresh(refreshToken))
-///         return AccessToken(grant.accessToken, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
+///         let grant: Grant = try await auth.request(.post("token").body(.json(["refreshToken": refreshToken])))
+///         return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
 ///     }
 /// }
 /// ```

@@ -16,7 +16,9 @@ public enum BodyRead: Equatable, Sendable {
 /// requests too: never block in it. Where nothing is there, answer ``BodyRead/notYet`` and call the wake-up when something is.
 ///
 /// ```swift
-/// final class CountdownReader: BodyReader {
+/// final class CountdownReader: BodyReader, @unchecked Sendable {  // because one thread reads at a time
+///     private var lines = ["1\n", "2\n", "3\n"]
+///
 ///     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
 ///         guard let line = lines.popLast() else { return .end }
 ///         buffer.copyBytes(from: line.utf8)

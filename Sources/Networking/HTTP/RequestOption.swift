@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// enum Priority: RequestOption {
-///     static let defaultOption = 0          // what a request that says nothing has
+///     static let defaultOption = 0  // what a request that says nothing has
 /// }
 ///
 /// request[option: Priority.self] = 5

@@ -2,10 +2,10 @@
 ///
 /// ```swift
 /// struct HealthProbe: ReachabilityProbe {
-///     let service: BackendService
+///     let service: NetworkService
 ///
 ///     func status() async -> ReachabilityStatus {
-///         let isUp = (try? await service.request(HealthEndpoint.ping) as Void) != nil
+///         let isUp = (try? await service.request(.get("health"))) != nil
 ///         return isUp ? .reachable(.ethernetOrWiFi) : .notReachable
 ///     }
 /// }

@@ -7,7 +7,7 @@ public import Foundation
 ///     guard let count = response.headers["X-Total"].flatMap(Int.init) else { throw MissingCount() }
 ///     return count
 /// }
-/// let total = try await service.request(UserEndpoint.list, as: count)
+/// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
 /// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It runs in the

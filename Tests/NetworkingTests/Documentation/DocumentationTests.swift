@@ -40,6 +40,24 @@ struct DocumentationTests {
         #expect(count > 80)
     }
 
+    @Test("The example in the documentation of each extension point is compiled")
+    func extensionPoints() throws {
+        let file = Self.root.appendingPathComponent(
+            "Tests/NetworkingTests/Documentation/ExtensionPointExamples.swift")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let compiled = Self.lines(Substring(text)).joined(separator: "\n")
+        let points = text.matches(of: /\/\/ snippet\.(\w+\/\w+)/).map { String($0.output.1) }
+        #expect(points.count >= 11)
+        for point in points {
+            let source = try String(
+                contentsOf: Self.root.appendingPathComponent("Sources/Networking/\(point).swift"), encoding: .utf8)
+            let comment = source.split(separator: "\n", omittingEmptySubsequences: false)
+                .filter { $0.hasPrefix("///") }.map { $0.dropFirst(4) }.joined(separator: "\n")
+            let block = try #require(comment.firstMatch(of: /(?s)```swift\n(.*?)```/), "\(point) has no example")
+            #expect(compiled.contains(Self.lines(block.output.1).joined(separator: "\n")), "\(point): not compiled")
+        }
+    }
+
     @Test("The guides name all 153 rows of the four libraries, each in a section with a compiled block")
     func rows() throws {
         let expected: [(guide: String, prefix: String, count: Int)] = [
