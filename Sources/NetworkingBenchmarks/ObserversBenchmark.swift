@@ -26,26 +26,14 @@
             let subjects = [
                 ("nobody", subject()), ("nobody any more", left), ("one that looks away", idle), ("log and HAR", busy),
             ]
-            let calls = isQuick ? 2_000 : 20_000
-            var taken = Array(repeating: [Double](), count: subjects.count)
-            for _ in 0..<(isQuick ? 3 : 11) {
-                for (index, subject) in subjects.enumerated() {
-                    taken[index].append(
-                        try await Measurement.of {
-                            for _ in 0..<calls {
-                                try await subject.1.service.request(BenchmarkEndpoint.item(1)) as Void
-                            }
-                            return calls
-                        }.microsecondsPerCall)
-                }
-            }
+            let taken = try await PipelineSubject.medians(of: subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {
                 report.add(
                     Row(
-                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].median,
-                        note: String(format: "%+.2f µs", taken[index].median - taken[0].median)))
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index],
+                        note: String(format: "%+.2f µs", taken[index] - taken[0])))
             }
-            addParts(report, calls: calls * 20)
+            addParts(report, calls: isQuick ? 40_000 : 400_000)
             for token in tokens { token.cancel() }
         }
 

@@ -28,24 +28,12 @@
                 part("duplicates") { $0.duplicates = .join },
                 ("everything", PipelineSubject(url, on: InstantTransport(), traffic: everything)),
             ]
-            let calls = isQuick ? 2_000 : 20_000
-            var taken = Array(repeating: [Double](), count: subjects.count)
-            for _ in 0..<(isQuick ? 3 : 11) {
-                for (index, subject) in subjects.enumerated() {
-                    taken[index].append(
-                        try await Measurement.of {
-                            for _ in 0..<calls {
-                                try await subject.1.service.request(BenchmarkEndpoint.item(1)) as Void
-                            }
-                            return calls
-                        }.microsecondsPerCall)
-                }
-            }
+            let taken = try await PipelineSubject.medians(of: subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {
                 report.add(
                     Row(
-                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].median,
-                        note: String(format: "%+.1f µs over bare", taken[index].median - taken[0].median)))
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index],
+                        note: String(format: "%+.1f µs over bare", taken[index] - taken[0])))
             }
         }
     }

@@ -160,4 +160,22 @@
             try await group.waitForAll()
         }
     }
+
+    extension PipelineSubject {
+        /// The processor time of a call in microseconds, of subjects that take turns, each its median.
+        static func medians(of subjects: [PipelineSubject], isQuick: Bool) async throws -> [Double] {
+            let calls = isQuick ? 2_000 : 20_000
+            var taken = Array(repeating: [Double](), count: subjects.count)
+            for _ in 0..<(isQuick ? 3 : 11) {
+                for (index, subject) in subjects.enumerated() {
+                    taken[index].append(
+                        try await Measurement.of {
+                            for _ in 0..<calls { try await subject.service.request(BenchmarkEndpoint.item(1)) as Void }
+                            return calls
+                        }.microsecondsPerCall)
+                }
+            }
+            return taken.map(\.median)
+        }
+    }
 #endif
