@@ -38,7 +38,8 @@ struct ArchitectureTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static func sources() throws -> [Source] {
+    /// The library's files, read once for all tests.
+    private static let library = Result {
         let library = root.appendingPathComponent("Sources/Networking")
         let enumerator = try #require(FileManager.default.enumerator(at: library, includingPropertiesForKeys: nil))
         return try enumerator.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map { url in
@@ -47,6 +48,8 @@ struct ArchitectureTests {
             return Source(room: room, file: "\(room)/\(url.lastPathComponent)", code: withoutCommentsAndTexts(text))
         }
     }
+
+    private static func sources() throws -> [Source] { try library.get() }
 
     private static func withoutCommentsAndTexts(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -147,6 +150,21 @@ struct ArchitectureTests {
                     guard !line.trimmingCharacters(in: .whitespaces).hasPrefix("///") else { continue }
                     #expect(line.contains("because"), "\(url.lastPathComponent): \(line)")
                 }
+            }
+        }
+    }
+
+    @Test("What keeps time in these tests is given a clock of the test's: a slow machine changes nothing")
+    func clocks() throws {
+        let directory = Self.root.appendingPathComponent("Tests/NetworkingTests")
+        let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+        for case let url as URL in enumerator
+        where url.pathExtension == "swift" && !url.path.contains("/Documentation/") && !url.path.hasSuffix(#fileID) {
+            let text = try String(contentsOf: url, encoding: .utf8)
+            let calls = text.matches(
+                of: /\b(?:AccessTokenSupervisor|AccessTokenFile|ReachabilityService)\(((?:[^()]|\([^()]*\))*)\)/)
+            for call in calls where !call.output.1.isEmpty {
+                #expect(call.output.1.contains("clock"), "\(url.lastPathComponent): \(call.output.0)")
             }
         }
     }

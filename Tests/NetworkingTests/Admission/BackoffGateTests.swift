@@ -100,7 +100,7 @@ struct BackoffGateTests {
             let authorizationType = AuthorizationType.bearer
         }
         let holder = Box<NetworkService?>(nil)
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             try await holder.value?.request(Named(name: "refresh"))
             return AccessToken("new")
         }

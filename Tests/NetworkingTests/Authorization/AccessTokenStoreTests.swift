@@ -7,7 +7,12 @@ import Testing
 @Suite("A session that several processes share", .timeLimit(.minutes(1)))
 final class AccessTokenStoreTests {
     private let folder: URL
+    private let clock = ManualClock()
     private var file: URL { folder.appendingPathComponent("token.json") }
+    /// A store as each process has one of its own; its lease does not end by itself while a test runs.
+    private var store: AccessTokenFile {
+        AccessTokenFile(file, lease: .seconds(365 * 86_400), clock: clock.networkClock)
+    }
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
@@ -44,8 +49,19 @@ final class AccessTokenStoreTests {
         }
     }
 
+    /// Time goes on, for whoever waits for the lease, until the task that this returns is cancelled.
+    private func passingTime() -> Task<Void, Never> {
+        let clock = clock
+        return Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(50))
+                await Task.yield()
+            }
+        }
+    }
+
     private func process(_ rotation: Rotation) throws -> (session: AccessTokenSupervisor, service: UserService) {
-        let session = try AccessTokenSupervisor(store: AccessTokenFile(file)) { old in
+        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { old in
             await Task.yield()
             return try rotation.refresh(old)
         }
@@ -56,7 +72,9 @@ final class AccessTokenStoreTests {
     @Test("Two processes with one rotating token do not log each other out")
     func rotation() async throws {
         let rotation = Rotation()
-        try AccessTokenFile(file).save(AccessToken("access-0", refreshToken: "refresh-1"))
+        let time = passingTime()
+        defer { time.cancel() }
+        try store.save(AccessToken("access-0", refreshToken: "refresh-1"))
         let processes = [try process(rotation), try process(rotation)]
         await withTaskGroup(of: Void.self) { group in
             for (_, service) in processes {
@@ -75,11 +93,11 @@ final class AccessTokenStoreTests {
     @Test("A token that another process has brought is taken without a refresh")
     func taken() async throws {
         let rotation = Rotation()
-        try AccessTokenFile(file).save(rotation.first)
+        try store.save(rotation.first)
         let (session, service) = try process(rotation)
         _ = try rotation.refresh(rotation.first)
         let newer = AccessToken("access-2", refreshToken: "refresh-2")
-        try AccessTokenFile(file).save(newer)
+        try store.save(newer)
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
         #expect(session.accessToken == newer)
         #expect(rotation.refreshes == 1 && !rotation.isOver)
@@ -87,11 +105,11 @@ final class AccessTokenStoreTests {
 
     @Test("Before the session is declared over the store is read again")
     func readAgain() async throws {
-        let file = file
+        let store = store
         let newer = AccessToken("newer")
-        try AccessTokenFile(file).save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in
-            try AccessTokenFile(file).save(newer)  // somebody without a lease was faster
+        try store.save(AccessToken("old"))
+        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
+            try store.save(newer)  // somebody without a lease was faster
             throw AccessTokenRejected()
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }
@@ -103,7 +121,7 @@ final class AccessTokenStoreTests {
     @Test("Logging out in one process ends the session in the other at its next refresh; nobody refreshes")
     func loggedOut() async throws {
         let rotation = Rotation()
-        try AccessTokenFile(file).save(rotation.first)
+        try store.save(rotation.first)
         let (first, _) = try process(rotation)
         let (second, service) = try process(rotation)
         let events = Box<[String]>([])
@@ -111,7 +129,7 @@ final class AccessTokenStoreTests {
             if case .sessionOver = event { events.change { $0.append("over") } }
         }
         first.accessToken = nil
-        #expect(try AccessTokenFile(file).load() == nil)
+        #expect(try store.load() == nil)
         _ = try rotation.refresh(rotation.first)
         #expect(
             await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? GeneralRequestError
@@ -123,10 +141,10 @@ final class AccessTokenStoreTests {
 
     @Test("Logging out during a refresh wins in the store, too")
     func loggedOutMeanwhile() async throws {
-        let file = file
+        let store = store
         let mayGoOn = Settlement<Void>()
-        try AccessTokenFile(file).save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in
+        try store.save(AccessToken("old"))
+        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
             await withCheckedContinuation { continuation in mayGoOn.observe { _ in continuation.resume() } }
             return AccessToken("late")
         }
@@ -138,22 +156,26 @@ final class AccessTokenStoreTests {
         session.accessToken = nil
         mayGoOn.settle(.success(()))
         _ = await Fixture.failure { _ = try await call.value }
-        try await AccessTokenFile(file).exclusively {}  // by then the refresh has ended
+        let time = passingTime()
+        defer { time.cancel() }
+        try await store.exclusively {}  // by then the refresh has ended
         #expect(session.accessToken == nil)
-        #expect(try AccessTokenFile(file).load() == nil)
+        #expect(try store.load() == nil)
     }
 
     @Test("Logging out in another process during a refresh wins")
     func loggedOutElsewhere() async throws {
         let mayGoOn = Settlement<Void>()
         let hasBegun = Settlement<Void>()
-        try AccessTokenFile(file).save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in
+        try store.save(AccessToken("old"))
+        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
             hasBegun.settle(.success(()))
             await withCheckedContinuation { continuation in mayGoOn.observe { _ in continuation.resume() } }
             return AccessToken("late")
         }
-        let other = try AccessTokenSupervisor(store: AccessTokenFile(file)) { _ in throw AccessTokenRejected() }
+        let other = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
+            throw AccessTokenRejected()
+        }
         let service = UserService(
             environment: Fixture.environment, authorizedBy: session,
             transport: StubTransport { _ in .status(.unauthorized) })
@@ -162,7 +184,7 @@ final class AccessTokenStoreTests {
         other.accessToken = nil
         mayGoOn.settle(.success(()))
         _ = await Fixture.failure { _ = try await call.value }
-        #expect(try AccessTokenFile(file).load() == nil)
+        #expect(try store.load() == nil)
     }
 
     @Test("After a token could not be kept, the older one in the store is not taken for a newer one")
@@ -177,7 +199,9 @@ final class AccessTokenStoreTests {
             }
         }
         let rotation = Rotation()
-        let session = try AccessTokenSupervisor(store: FailingStore()) { try rotation.refresh($0) }
+        let session = try AccessTokenSupervisor(store: FailingStore(), clock: Fixture.stillClock) {
+            try rotation.refresh($0)
+        }
         let stub = StubTransport { rotation.accepts($0) ? .text("ok") : .status(.unauthorized) }
         let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
         for round in 0..<3 {
@@ -189,8 +213,8 @@ final class AccessTokenStoreTests {
 
     @Test("A lease from a clock that was a day ahead keeps nobody out")
     func futureLease() async throws {
-        let ahead = ManualClock(date: Date().addingTimeInterval(86_400))
-        let store = AccessTokenFile(file)
+        let ahead = ManualClock(date: clock.date.addingTimeInterval(86_400))
+        let store = AccessTokenFile(file, clock: clock.networkClock)
         try await AccessTokenFile(file, clock: ahead.networkClock).exclusively {
             try await store.exclusively {}
         }
@@ -227,7 +251,6 @@ final class AccessTokenStoreTests {
 
     @Test("The file is its owner's alone, and is replaced as a whole; what is no token is an error")
     func ownedFile() throws {
-        let store = AccessTokenFile(file)
         let token = AccessToken("a", expiresAt: Date(timeIntervalSince1970: 1_700_000_000), refreshToken: "r")
         for value in [token, AccessToken("b"), token] { try store.save(value) }
         #expect(try store.load() == token)
@@ -237,7 +260,9 @@ final class AccessTokenStoreTests {
         try store.save(nil)
         #expect(try store.load() == nil)
         try Data("{".utf8).write(to: file)
-        #expect(throws: (any Error).self) { _ = try AccessTokenSupervisor(store: store) { _ in token } }
+        #expect(throws: (any Error).self) {
+            _ = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in token }
+        }
     }
 
     @Test("A store that cannot keep the token is told; the session goes on")
@@ -250,7 +275,8 @@ final class AccessTokenStoreTests {
                 try await operation()
             }
         }
-        let session = try AccessTokenSupervisor(store: FullStore()) { _ in AccessToken("new") }
+        let session = try AccessTokenSupervisor(store: FullStore(), clock: Fixture.stillClock) { _ in AccessToken("new")
+        }
         let told = Box(0)
         let token = session.events.observe { event in
             if case .notStored(let error) = event, error is Full { told.change { $0 += 1 } }

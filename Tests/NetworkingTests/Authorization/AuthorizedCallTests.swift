@@ -192,7 +192,7 @@ struct AuthorizedCallTests {
     @Test("Rule 8: logging out during a refresh wins: the waiting call fails, the late token is dropped")
     func logOut() async {
         let started = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
             started.settle(.success(()))
             try? await Task.sleep(for: .seconds(1_000_000))  // ends when the refresh is cancelled
             return AccessToken("late")
@@ -213,7 +213,7 @@ struct AuthorizedCallTests {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let holder = Box<UserService?>(nil)
         let refreshes = Box(0)
-        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
             refreshes.change { $0 += 1 }
             let user = try await holder.value?.user("refresh")
             return AccessToken(user?.id ?? "")
@@ -239,7 +239,7 @@ struct AuthorizedCallTests {
         }
         let holder = Box<UserService?>(nil)
         let stored = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
             left.change { task in
                 task = Task {
                     try? await stored.value()
@@ -279,7 +279,8 @@ struct AuthorizedCallTests {
     @Test("The session's end is told to observers, with the error")
     func sessionOver() async {
         let refresher = StubRefresher { _, _ in throw GeneralRequestError.noAuth }
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
+        let session = AccessTokenSupervisor(
+            token: AccessToken("stale"), clock: Fixture.stillClock, refresher: refresher)
         let events = Box<[String]>([])
         let token = session.events.observe { event in
             if case .sessionOver = event {
@@ -298,7 +299,8 @@ struct AuthorizedCallTests {
     @Test("A refresher that has been released ends the wait with an error")
     func releasedRefresher() async {
         var refresher: StubRefresher? = StubRefresher()
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher ?? self.refresher)
+        let session = AccessTokenSupervisor(
+            token: AccessToken("stale"), clock: Fixture.stillClock, refresher: refresher ?? self.refresher)
         refresher = nil
         #expect(
             await Fixture.failure { _ = try await service(server { "x" }, session).user("7") } as? GeneralRequestError
@@ -322,7 +324,8 @@ struct AuthorizedCallTests {
     @Test("No description of a token or of a failed call shows a secret")
     func secrets() async {
         let token = AccessToken("hush-token", refreshToken: "hush-refresh")
-        let session = AccessTokenSupervisor(token: token) { _ in throw AccessTokenRejected() }
+        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessTokenRejected()
+        }
         var dumped = ""
         dump(token, to: &dumped)
         let stub = server { "never" }

@@ -104,7 +104,8 @@ struct AdHocEndpointTests {
     @Test("Validators, timeouts, retries, errors, options and authorization are the call's own")
     func settings() async throws {
         let refusing = StubTransport { _ in .status(.notFound) }
-        let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("u") }
+        let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
+        }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: refusing)
         try await service.request(.get("x").validated(by: .none))
         let mapped = await Fixture.failure {

@@ -96,7 +96,9 @@ struct RetryTimelineTests {
 
     @Test("A 401 between retries: the token is refreshed, which is no retry, and the policy goes on where it was")
     func unauthorizedBetween() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
         let task = story.call(
             .get, retry: Self.growing, session: session,
             answers: [.down, .status(.unauthorized), .down, .text("ok")])

@@ -248,7 +248,7 @@ struct EventTests {
         stub.on(.post, "/v1/token", .text("new"))
         let account = NetworkService(
             environment: Fixture.environment, transport: stub, observers: [observer])
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken(try await account.request(.post("token")))
         }
         let users = UserService(

@@ -251,7 +251,9 @@ struct CallTests {
             }
         }
         stub.on(nil, nil, .text("hello"))
-        let session = AccessTokenSupervisor(token: AccessToken("x")) { _ in throw AccessTokenRejected() }
+        let session = AccessTokenSupervisor(token: AccessToken("x"), clock: Fixture.stillClock) { _ in
+            throw AccessTokenRejected()
+        }
         #expect(try await Tenants("acme", session, stub).request(UserEndpoint.fetch(id: "7"), as: .string) == "hello")
         #expect(stub.requests.first?.headers[.authorization] == "Bearer x")
     }

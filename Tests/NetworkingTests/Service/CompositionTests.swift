@@ -69,7 +69,7 @@ struct CompositionTests {
         "The parts of a traffic policy stand in one order: breaker, gate, limit, token; duplicates, redirects, cookies, engine"
     )
     func order() throws {
-        let session = AccessTokenSupervisor(token: nil) { _ in AccessToken("x") }
+        let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
         let traffic = TrafficPolicy(
             circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(), duplicates: .join,
             cookies: CookieJar())
@@ -235,7 +235,7 @@ struct CompositionTests {
     func refusals() async throws {
         let refreshes = Box(0)
         let session = AccessTokenSupervisor(
-            token: AccessToken("old"), unauthorizedStatuses: [.unauthorized, .forbidden]
+            token: AccessToken("old"), unauthorizedStatuses: [.unauthorized, .forbidden], clock: Fixture.stillClock
         ) { _ in
             refreshes.change { $0 += 1 }
             return AccessToken("new \(refreshes.value)")
@@ -251,7 +251,9 @@ struct CompositionTests {
         "An idempotency key is minted once a call, stays over a repeat with a new token, and an own one is left alone")
     func idempotency() async throws {
         let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
         try await service.request(Item(method: .post, idempotencyKey: .unique, authorizationType: .bearer))
         let keys = stub.requests.map { $0.headers[.idempotencyKey] }

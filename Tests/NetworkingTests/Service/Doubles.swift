@@ -124,6 +124,9 @@ enum Fixture {
     static let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
 
+    /// A clock that nobody moves: nothing times out, however long a test waits for its turn.
+    static var stillClock: NetworkClock { ManualClock().networkClock }
+
     /// The error that a call ends with; nil where it succeeds.
     static func failure(_ call: () async throws -> Void) async -> (any Error)? {
         do {

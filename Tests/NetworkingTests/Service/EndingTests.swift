@@ -100,7 +100,7 @@ struct EndingTests {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let started = Settlement<Void>()
         let release = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             started.settle(.success(()))
             try await release.value()
             return AccessToken("new")

@@ -49,7 +49,9 @@ struct EventStreamTests {
 
     @Test("Each connection carries the token of its time, and a refused one is refreshed")
     func tokens() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("one")) { _ in AccessToken("two") }
+        let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
+            AccessToken("two")
+        }
         stub.on(nil, nil) { [stub, events] request in
             switch (stub.requests.count, request.headers.authorization) {
             case (1, _): events("id: 1\ndata: a\n\n")

@@ -40,7 +40,9 @@ struct RepeatingTests {
     @Test("A POST that a redirect turned into a GET is not sent again for a token that was refused on the way")
     func redirectedPostAndToken() async throws {
         let stub = redirecting(to: .unauthorized)
-        let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in AccessToken("fresh") }
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
+            AccessToken("fresh")
+        }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
         _ = await Fixture.failure { try await service.request(Order.place) }
         #expect(posts(stub) == 1)
@@ -69,8 +71,10 @@ struct RepeatingTests {
             request.headers[.authorization] == "Bearer user-2" ? .status(.ok) : .status(.unauthorized)
         }
         let admins = StubRefresher()
-        let user = AccessTokenSupervisor(token: AccessToken("user-1")) { _ in AccessToken("user-2") }
-        let admin = AccessTokenSupervisor(token: AccessToken("admin-1"), refresher: admins)
+        let user = AccessTokenSupervisor(token: AccessToken("user-1"), clock: Fixture.stillClock) { _ in
+            AccessToken("user-2")
+        }
+        let admin = AccessTokenSupervisor(token: AccessToken("admin-1"), clock: Fixture.stillClock, refresher: admins)
         let service = NetworkService(
             environment: Fixture.environment, transport: stub, admission: [user.gate, admin.gate],
             requestAdaptingService: RequestAdaptingService([user.adapter]),
@@ -86,7 +90,9 @@ struct RepeatingTests {
         struct NoRefreshToken: Error {}
         let stub = StubTransport { _ in .status(.unauthorized) }
         for _ in 0..<50 {
-            let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in throw NoRefreshToken() }
+            let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
+                throw NoRefreshToken()
+            }
             let service = NetworkService(
                 client: NetworkClient(
                     environment: Fixture.environment, transport: stub, admission: [session.gate],

@@ -89,7 +89,7 @@ struct ResetTests {
     @Test("A refresh is not touched by a reset, nor are its calls")
     func refresh() async throws {
         let service = Box<UserService?>(nil)
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken(try await service.value?.request(UserEndpoint.open, as: .string) ?? "")
         }
         let made = UserService(

@@ -45,7 +45,9 @@ private final class NoteService: NetworkService, @unchecked Sendable {
 struct UserStoryTests {
     private let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
-    private let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("fresh") }
+    private let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in
+        AccessToken("fresh")
+    }
 
     private func service(_ stub: StubTransport) -> NoteService {
         NoteService(environment: environment, authorizedBy: session, transport: stub)

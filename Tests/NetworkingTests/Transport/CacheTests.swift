@@ -114,7 +114,8 @@ struct CacheTests {
     @Test("An answer never crosses users: other credentials, and what Vary names, have answers of their own")
     func users() async throws {
         answers([.cacheControl: "max-age=60", .vary: "Accept-Language"])
-        let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in AccessToken("x") }
+        let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("x")
+        }
         let service = service(session)
         let call = Get(authorizationType: .bearer)
         for _ in 0..<2 { let _: String = try await service.request(call) }

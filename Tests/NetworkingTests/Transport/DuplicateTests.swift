@@ -308,7 +308,9 @@ struct DuplicateTests {
 
     @Test("Two users' requests never meet")
     func credentials() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("ada")) { _ in AccessToken("none") }
+        let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
+            AccessToken("none")
+        }
         let service = service(.join, session: session)
         let first = begin(service, Search(authorizationType: .bearer))
         await transport.waitForRequests()
