@@ -75,7 +75,9 @@ public struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable 
                 guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
                 do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
                     throw NetworkError(
-                        .undecodableBody, reason: "line \(number): \(UndecodableBody.words(error))", underlying: error)
+                        .undecodableBody,
+                        reason: "line \(number): \(UndecodableBody.words(error, reading: Element.self))",
+                        underlying: error)
                 }
             }
             return nil

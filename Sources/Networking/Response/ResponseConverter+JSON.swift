@@ -119,7 +119,8 @@ extension HTTPResponse {
             throw error.completed(request: request, response: self)
         } catch {
             throw NetworkError(
-                .undecodableBody, reason: UndecodableBody.words(error, headers.contentType), request: request,
+                .undecodableBody, reason: UndecodableBody.words(error, reading: Value.self, headers.contentType),
+                request: request,
                 response: self, underlying: error)
         }
     }

@@ -177,7 +177,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
             throw error.completed(request: response.request, response: response.withoutStream)
         } catch {
             throw NetworkError(
-                .undecodableBody, reason: UndecodableBody.words(error, response.headers.contentType),
+                .undecodableBody,
+                reason: UndecodableBody.words(error, reading: Value.self, response.headers.contentType),
                 request: response.request, response: response.withoutStream, underlying: error)
         }
     }

@@ -8,8 +8,12 @@ struct UndecodableBody: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// An error's reason in words: a decoding error tells the path, never the body's text.
-    static func words(_ error: any Error, _ mediaType: MediaType? = nil) -> String {
+    /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's text.
+    static func words(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
+        error is DecodingError ? "\(words(error, mediaType)) (reading \(type))" : words(error, mediaType)
+    }
+
+    private static func words(_ error: any Error, _ mediaType: MediaType?) -> String {
         switch error {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"

@@ -25,6 +25,50 @@ final class CallWatch: Sendable {
         var isOver = false
         /// Whether somebody below has told of a head in this hop.
         var hasHead = false
+
+        /// Takes what is to be told; nil where the end has come already.
+        mutating func take(_ event: RequestEvent) -> (follow: (@Sendable (RequestEvent) -> Void)?, next: Step)? {
+            guard !isOver else { return nil }
+            let follow = follow
+            switch event {
+            case .attempting, .redirected: hasHead = false
+            case .head: hasHead = true
+            case .finished:
+                isOver = true
+                self.follow = nil  // the request that it keeps leads back here
+                return (follow, .hold(holdEnd))
+            default: break
+            }
+            return (follow, enqueue(event))
+        }
+
+        /// Puts an event behind those that are being told; where none is, it is the caller's to tell.
+        mutating func enqueue(_ event: RequestEvent) -> Step {
+            guard let audience else { return .none }
+            guard !isTelling else {
+                queue.append(event)
+                return .none
+            }
+            isTelling = true
+            return .tell(audience)
+        }
+
+        /// After an event has been told: the next one.
+        mutating func next() -> RequestEvent? {
+            guard queue.isEmpty else { return queue.removeFirst() }
+            isTelling = false
+            return nil
+        }
+    }
+
+    /// What is left to do about an event.
+    private enum Step: Sendable {
+        /// Nothing: nobody watches, or somebody else tells it.
+        case none
+        /// Tell it, and what has come by then.
+        case tell(Audience)
+        /// It is the end: tell it when it may be told.
+        case hold(EndHold)
     }
 
     private let state: Locked<State>
@@ -45,25 +89,15 @@ final class CallWatch: Sendable {
 
     /// Tells a step.
     func tell(_ event: RequestEvent) {
-        let (follow, holdEnd) = state.withLock { state -> (((@Sendable (RequestEvent) -> Void)?), EndHold?) in
-            guard !state.isOver else { return (nil, nil) }
-            let follow = state.follow
-            switch event {
-            case .attempting, .redirected: state.hasHead = false
-            case .head: state.hasHead = true
-            case .finished:
-                state.isOver = true
-                state.follow = nil  // the request that it keeps leads back here
-            default: break
-            }
-            return (follow, state.holdEnd)
-        }
+        guard let (follow, next) = state.withLock({ $0.take(event) }) else { return }
         follow?(event)
-        guard let holdEnd else { return }
-        if case .finished = event {
-            holdEnd { [self] in enqueue(event) }
-        } else {
-            enqueue(event)
+        switch next {
+        case .none: break
+        case .tell(let audience): tell(event, to: audience)
+        case .hold(let holdEnd):
+            holdEnd { [self] in
+                if case .tell(let audience) = state.withLock({ $0.enqueue(event) }) { tell(event, to: audience) }
+            }
         }
     }
 
@@ -72,37 +106,20 @@ final class CallWatch: Sendable {
         if !state.withLock({ $0.hasHead }) { tell(.head(response.status, response.headers)) }
     }
 
-    private func enqueue(_ event: RequestEvent) {
-        let isFirst = state.withLock { state in
-            guard state.audience != nil else { return false }
-            state.queue.append(event)
-            defer { state.isTelling = true }
-            return !state.isTelling
-        }
-        if isFirst { tellObservers() }
-    }
-
-    /// Tells until nothing is left; with the end, everybody is let go.
-    private func tellObservers() {
-        while let (event, audience) = next() {
-            for observer in audience.observers where observer.wants(event) {
-                observer.observe(event, of: audience.call)
+    /// Tells observers of an event, and of those that come meanwhile, until none is left; with the end, everybody is let go.
+    private func tell(_ first: RequestEvent, to audience: Audience) {
+        var event: RequestEvent? = first
+        while let told = event {
+            for observer in audience.observers where observer.wants(told) {
+                observer.observe(told, of: audience.call)
             }
-            guard case .finished = event else { continue }
-            state.withLock { state in
-                (state.audience, state.queue) = (nil, [])
-                state.holdEnd = { $0() }
+            if case .finished = told {
+                return state.withLock { state in
+                    (state.audience, state.queue) = (nil, [])
+                    state.holdEnd = { $0() }
+                }
             }
-        }
-    }
-
-    private func next() -> (RequestEvent, Audience)? {
-        state.withLock { state in
-            guard let audience = state.audience, !state.queue.isEmpty else {
-                state.isTelling = false
-                return nil
-            }
-            return (state.queue.removeFirst(), audience)
+            event = state.withLock { $0.next() }
         }
     }
 

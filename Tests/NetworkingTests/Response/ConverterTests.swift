@@ -33,7 +33,7 @@ struct ConverterTests {
             ("data.users.x", "\"data.users\" is no object"), ("data.users.0.n.x", "\"data.users[0].n\" is no object"),
         ] as [(JSONPath, String)] {
             let error = #expect(throws: NetworkError.self) { try response.read(as: .keyPath(path, .json(Int.self))) }
-            #expect(error?.reason == words)
+            #expect(error?.reason == "\(words) (reading Int)")
         }
     }
 

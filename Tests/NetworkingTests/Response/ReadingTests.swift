@@ -39,11 +39,12 @@ struct ReadingTests {
             let error = await Fixture.failure { _ = try await ResponseConverter.json(Team.self).convert(response) }
             return (error as? NetworkError)?.reason ?? ""
         }
-        #expect(try await words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing")
-        #expect(try await words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String")
+        #expect(try await words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing (reading Team)")
+        #expect(
+            try await words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String (reading Team)")
         #expect(try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
-        #expect(try await words("[]") == "the body is no object")
-        #expect(try await words("{") == "the body is no JSON")
+        #expect(try await words("[]") == "the body is no object (reading Team)")
+        #expect(try await words("{") == "the body is no JSON (reading Team)")
         #expect(try await words("") == "the body is empty")
     }
 
