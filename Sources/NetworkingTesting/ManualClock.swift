@@ -35,7 +35,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     private var sleepers: [Int: Sleeper] = [:]
     private var cancelled: Set<Int> = []
     private var nextID = 0
-    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
 
     /// Makes a clock.
     ///
@@ -100,16 +100,30 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         return step
     }
 
-    /// Waits until at least so many sleeps are under way.
+    /// Waits until at least so many sleeps are under way, or the task is cancelled: a test with a time limit ends by it.
     public func waitForSleepers(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isThere = lock.withLock {
-                guard sleepers.count < count else { return true }
-                watchers.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+        let id = lock.withLock {
+            defer { nextID += 1 }
+            return nextID
         }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = lock.withLock {
+                    guard sleepers.count < count, cancelled.remove(id) == nil else { return true }
+                    watchers[id] = (count, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let watcher = lock.withLock {
+                let watcher = watchers.removeValue(forKey: id)
+                if watcher == nil { cancelled.insert(id) }
+                return watcher
+            }
+            watcher?.continuation.resume()
+        }
+        lock.withLock { _ = cancelled.remove(id) }
     }
 
     /// Sleeps until the clock has been moved to a moment.
@@ -134,9 +148,9 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
             if cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
             if sleeper.instant <= instant { return (.success(()), []) }
             sleepers[id] = sleeper
-            let satisfied = watchers.filter { $0.count <= sleepers.count }.map(\.continuation)
-            watchers.removeAll { $0.count <= sleepers.count }
-            return (nil, satisfied)
+            let satisfied = watchers.filter { $0.value.count <= sleepers.count }
+            for id in satisfied.keys { watchers[id] = nil }
+            return (nil, satisfied.values.map(\.continuation))
         }
         if let outcome { sleeper.continuation.resume(with: outcome) }
         for continuation in watching { continuation.resume() }

@@ -7,7 +7,7 @@ public final class RecordingTransport: Transport, @unchecked Sendable {  // beca
     public struct Exchange: Sendable {
         /// The request as it went to the base.
         public let request: HTTPRequest
-        /// The response, or what was thrown.
+        /// The response, or what was thrown. Of a body that is pulled nothing is kept: its reader is the only one.
         public let result: Result<HTTPResponse, any Error>
     }
 
@@ -27,7 +27,9 @@ public final class RecordingTransport: Transport, @unchecked Sendable {  // beca
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         do {
             let response = try await base.send(request, answering: timing)
-            note(Exchange(request: request, result: .success(response)))
+            var kept = response
+            if case .stream = response.content { kept.content = .data(Data()) }
+            note(Exchange(request: request, result: .success(kept)))
             return response
         } catch {
             note(Exchange(request: request, result: .failure(error)))

@@ -71,7 +71,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
             switch try buffer.withUnsafeMutableBytes({ try reader.read(into: $0) }) {
             case .bytes: continue
             case .end: return
-            case .notYet: await turns.next()
+            case .notYet: guard await turns.next() != nil else { throw CancellationError() }
             }
         }
     }

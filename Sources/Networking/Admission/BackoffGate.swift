@@ -18,7 +18,7 @@ public final class BackoffGate: AdmissionPolicy {
     public let longest: Duration
     private let clock: NetworkClock
     /// When it opens again, for each origin for which it is closed.
-    private let closed = Locked<[HTTPOrigin: Duration]>([:])
+    private let closed = Locked(OriginTable<Duration>())
 
     /// Makes a gate.
     ///
@@ -67,14 +67,19 @@ public final class BackoffGate: AdmissionPolicy {
         else { return }
         let wait = min(asked, longest)
         guard wait > .zero else { return }
-        let opening = clock.now() + wait
+        let now = clock.now()
+        let opening = now + wait
         let isLater = closed.withLock { closed in
+            closed.makeRoom(for: origin) { $0 > now }
             guard closed[origin].map({ $0 < opening }) ?? true else { return false }
             closed[origin] = opening
             return true
         }
         if isLater { events.publish(.closed(origin, for: wait)) }
     }
+
+    /// How many origins it knows something about.
+    var knownOrigins: Int { closed.withLock { $0.count } }
 
     private func timeAsked(by response: HTTPResponse) -> Duration? {
         if response.status == .tooManyRequests || response.status == .serviceUnavailable,

@@ -57,7 +57,7 @@ public final class CircuitBreaker: AdmissionPolicy {
     public let events = Broadcaster<Event>()
     private let configuration: Configuration
     private let clock: NetworkClock
-    private let machines = Locked<[HTTPOrigin: CircuitMachine]>([:])
+    private let machines = Locked(OriginTable<CircuitMachine>())
 
     /// Makes a breaker, closed for every origin.
     public init(_ configuration: Configuration = Configuration(), clock: NetworkClock = .continuous) {
@@ -70,6 +70,9 @@ public final class CircuitBreaker: AdmissionPolicy {
 
     /// Whether requests to an origin go.
     public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
+
+    /// How many origins it knows something about.
+    var knownOrigins: Int { machines.withLock { $0.count } }
 
     /// Lets the request through where the breaker is closed, or as a probe.
     ///
@@ -96,11 +99,15 @@ public final class CircuitBreaker: AdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionTicket()
     }
 
-    /// Hears how the request ended.
+    /// Hears how the request ended. A host that led elsewhere has answered; what came of it is the other one's doing.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
         guard let pass = ticket.context as? Pass else { return }
         let now = clock.now()
-        change(pass.origin) { $0.leave(outcome.judgement, wasProbe: pass.isProbe, at: now) }
+        guard let last = outcome.origin, last != pass.origin else {
+            return change(pass.origin) { $0.leave(outcome.judgement, wasProbe: pass.isProbe, at: now) }
+        }
+        change(pass.origin) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
+        change(last) { $0.leave(outcome.judgement, wasProbe: false, at: now) }
     }
 
     /// Changes a machine where it stands, and tells its state before and after.
@@ -115,6 +122,7 @@ public final class CircuitBreaker: AdmissionPolicy {
     @discardableResult
     private func change<Result>(_ origin: HTTPOrigin, _ body: (inout CircuitMachine) -> Result) -> Result {
         let (result, isChanged) = machines.withLock { machines in
+            machines.makeRoom(for: origin) { !$0.isIdle(at: clock.now()) }
             let (result, before, after) = CircuitBreaker.observe(
                 &machines[origin, default: CircuitMachine(configuration)], body)
             if after != before { events.enqueue(Event(origin: origin, state: after)) }
@@ -126,6 +134,15 @@ public final class CircuitBreaker: AdmissionPolicy {
 }
 
 extension AdmissionOutcome {
+    /// Whose doing it is: the host that the last request went to.
+    fileprivate var origin: HTTPOrigin? {
+        switch self {
+        case .answered(let response): response.request.origin
+        case .failed(let error): (error as? NetworkError)?.request?.origin
+        case .notSent: nil
+        }
+    }
+
     /// What the end of a request tells about its host.
     fileprivate var judgement: CircuitMachine.Judgement {
         switch self {

@@ -43,6 +43,12 @@ struct CircuitMachine: Sendable {
     /// Whether requests go, whatever time it is.
     var isClosed: Bool { phase == .closed }
 
+    /// Whether it knows nothing that a new one would not know.
+    func isIdle(at now: Duration) -> Bool {
+        guard phase == .closed, let last = counts.last else { return phase == .closed }
+        return last.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices
+    }
+
     var state: CircuitBreaker.State {
         switch phase {
         case .closed: .closed

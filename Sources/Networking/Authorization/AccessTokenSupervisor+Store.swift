@@ -7,7 +7,10 @@ extension AccessTokenSupervisor {
         guard let store else { return try await refresh(old) }
         return try await store.exclusively { [self] in
             let stored = try store.load()
-            guard stored != nil || old == nil else { throw AccessTokenRejected(LoggedOutElsewhere()) }
+            // What was never kept cannot have been removed.
+            guard stored != nil || old == nil || lastStored.withLock({ $0 }) == nil else {
+                throw AccessTokenRejected(LoggedOutElsewhere())
+            }
             let isForeign = stored?.value != lastStored.withLock { $0 }
             if let stored, isForeign, stored.value != old?.value, !stored.hasExpired(at: clock.date()) {
                 noteStored(stored)

@@ -252,12 +252,14 @@ extension AccessTokenSupervisor {
     /// Rule 6: the refresh has a task of its own, and a time limit that counts even where the task does not listen.
     private func startRefresh(_ id: Int, replacing old: AccessToken?) {
         let timeout = clock.schedule(at: clock.now() + refreshTimeout) { [self] in
-            refreshTask(id)?.cancel()
+            // In this order: what the task ends with when it is cancelled is not why the refresh ended.
+            let task = refreshTask(id)
             endRefresh(
                 id,
                 .failure(
                     NetworkError(
                         .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.words)")))
+            task?.cancel()
         }
         let task = Task.detached { [self] in
             let result: Result<AccessToken, any Error>

@@ -15,11 +15,26 @@ enum OwnedFile {
         let beside = "\(path).\(UUID().uuidString)"
         let file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw fault }
-        let isWritten = bytes.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) == $0.count }
-        guard isWritten, close(file) == 0, rename(beside, path) == 0 else {
-            let fault = fault
+        do {
+            do { try write(bytes, to: file) } catch {
+                close(file)
+                throw error
+            }
+            guard close(file) == 0, rename(beside, path) == 0 else { throw fault }
+        } catch {
             unlink(beside)
-            throw fault
+            throw error
+        }
+    }
+
+    private static func write(_ bytes: Data, to file: Int32) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let count = pwrite(file, bytes.baseAddress.map { $0 + start }, bytes.count - start, off_t(start))
+                guard count > 0 else { throw fault }
+                start += count
+            }
         }
     }
 

@@ -3,14 +3,9 @@
 /// `ErrorHandlingService()` alone holds a ``GeneralErrorHandler``; with a list, it holds that list and nothing else. With an empty
 /// list every error is thrown as it is. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
-    private struct Registered: Sendable {
-        var handlers: [(id: UInt64, handler: any ErrorHandler)] = []
-        var nextID: UInt64 = 0
-    }
-
     /// The handlers that it was made with, the first one first.
     public let handlers: [any ErrorHandler]
-    private let registered = Locked(Registered())
+    private let registered = Registrations<any ErrorHandler>()
 
     /// What becomes of a failure.
     enum Verdict {
@@ -28,15 +23,11 @@ public struct ErrorHandlingService: Sendable {
     ///
     /// - Returns: The token that takes the handler out again, when it is cancelled or released.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {
-        let id = registered.withLock { registered in
-            defer { registered.nextID += 1 }
-            registered.handlers.append((registered.nextID, handler))
-            return registered.nextID
-        }
-        return ObservationToken { [registered] in
-            registered.withLock { $0.handlers.removeAll { $0.id == id } }
-        }
+        registered.add(handler)
     }
+
+    /// Those who are asked about a failure that happens now, in order.
+    var current: [any ErrorHandler] { registered.all + handlers }
 
     /// Asks the handlers one after another.
     ///
@@ -46,7 +37,7 @@ public struct ErrorHandlingService: Sendable {
     func verdict(
         on failure: inout RequestFailure, isInterrupted: () -> Bool
     ) async -> Verdict {
-        for handler in registered.withLock({ $0.handlers.map(\.handler) }) + handlers {
+        for handler in current {
             let result = await handler.handle(failure)
             if isInterrupted() { break }
             switch result {

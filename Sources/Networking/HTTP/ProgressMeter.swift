@@ -136,20 +136,16 @@ public final class ProgressMeter: Sendable {
     }
 
     private func end() {
-        let readers = state.withLock { state in
-            state.isOver = true
+        // Let go outside the lock: what a closure holds may ask for the progress as it goes.
+        let before = state.withLock { state in
             defer {
-                state.readers = [:]
-                state.observers = [:]
+                state.isOver = true
+                (state.readers, state.observers, state.followers) = ([:], [:], [])
             }
-            return state.readers
+            return state
         }
-        for reader in readers.values { reader.finish() }
-        let followers = state.withLock { state in
-            defer { state.followers = [] }
-            return state.followers
-        }
-        for follower in followers { follower.end() }
+        for reader in before.readers.values { reader.finish() }
+        for follower in before.followers { follower.end() }
     }
 
     private func change(_ change: (inout State) -> Void) {

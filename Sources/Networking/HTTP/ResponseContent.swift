@@ -31,3 +31,18 @@ public enum ResponseContent: Sendable {
         }
     }
 }
+
+extension HTTPResponse {
+    /// The response with its content in memory.
+    ///
+    /// - Throws: What cannot be had, with the response's head, and the beginning of a body that is there but too large.
+    func collected(upTo limit: Int) async throws -> HTTPResponse {
+        var response = self
+        do { response.content = try await content.collected(upTo: limit) } catch let error as NetworkError {
+            var known = withoutStream
+            if case .data(let data) = known.content { known.content = .data(data.prefix(limit)) }
+            throw error.completed(request: request, response: known)
+        }
+        return response
+    }
+}

@@ -32,7 +32,7 @@ public struct LogObserver: RequestObserver {
         /// The call that it is about.
         public let call: ObservedCall
 
-        /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in 0.1 seconds`.
+        /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in 0.1 s`.
         public var description: String { "\(level) \(call.id.uuidString.prefix(8).lowercased()) \(message)" }
     }
 

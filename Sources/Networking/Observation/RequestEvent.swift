@@ -1,7 +1,8 @@
 /// A step that a call takes, for whoever watches it.
 ///
 /// For each call ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them, for each attempt: ``attempting(_:_:)``, waits,
-/// ``admitted(attempt:)``, ``adapted(_:)``, what is seen on the way, ``attempted(_:)``. More cases may come: a `switch` needs a `default`.
+/// ``admitted(attempt:)``, ``adapted(_:)``, what is seen on the way, ``attempted(_:)``. An attempt that was paused is told of again, with the same
+/// number; of one whose request cannot be made, ``attempted(_:)`` is all. More cases may come: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started

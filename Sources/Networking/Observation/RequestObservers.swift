@@ -8,35 +8,19 @@
 ///
 /// Each registration lasts until its token is cancelled or released.
 public final class RequestObservers: Sendable {
-    private struct State: Sendable {
-        var registered: [(id: UInt64, observer: any RequestObserver)] = []
-        var nextID: UInt64 = 0
-        /// All of them, in order; made when one comes or goes, so that a call takes it as it is.
-        var all: [any RequestObserver] = []
-    }
-
     /// Is told of a call that is over.
     public typealias Handler = @Sendable (ObservedCall, CallReport) -> Void
 
-    private let permanent: [any RequestObserver]
-    private let state: Locked<State>
+    private let registrations: Registrations<any RequestObserver>
 
     /// Makes a list that holds some for good.
     public init(_ permanent: [any RequestObserver] = []) {
-        self.permanent = permanent
-        state = Locked(State(all: permanent))
+        registrations = Registrations(permanent)
     }
 
     /// Adds an observer, after those that are there.
     public func register(_ observer: some RequestObserver) -> ObservationToken {
-        let id = change { state in
-            defer { state.nextID += 1 }
-            state.registered.append((state.nextID, observer))
-            return state.nextID
-        }
-        return ObservationToken { [weak self] in
-            self?.change { state in state.registered.removeAll { $0.id == id } }
-        }
+        registrations.add(observer)
     }
 
     /// Has a closure told of every call that is over, once each: after its retries and its own callbacks.
@@ -63,14 +47,7 @@ public final class RequestObservers: Sendable {
     public var isEmpty: Bool { current.isEmpty }
 
     /// Those who watch a call that begins now.
-    var current: [any RequestObserver] { state.withLock { $0.all } }
-
-    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { state in
-            defer { state.all = permanent + state.registered.map(\.observer) }
-            return body(&state)
-        }
-    }
+    var current: [any RequestObserver] { registrations.all }
 }
 
 /// Watches for the end of calls alone.

@@ -106,10 +106,14 @@ final class CallTrack: Sendable {
 
     /// The call is over: whoever was told of it is let go.
     func finish() {
-        state.withLock { state in
-            state.isOver = true
-            (state.startObservers, state.attemptObservers, state.stepObservers) = ([], [], [])
+        let before = state.withLock { state in
+            defer {
+                state.isOver = true
+                (state.startObservers, state.attemptObservers, state.stepObservers) = ([], [], [])
+            }
+            return state
         }
+        withExtendedLifetime(before) {}  // let go outside the lock: what a closure holds may ask the task as it goes
     }
 
     /// The response of the last attempt that had one.

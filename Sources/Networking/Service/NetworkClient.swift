@@ -27,7 +27,8 @@ public final class NetworkClient: Sendable {
     /// The calls under way.
     let calls = RunningCalls()
     /// Whoever forgets something in a reset.
-    private let participants: [any ResetParticipant]
+    /// What may take part in a reset, besides handlers.
+    private let parts: [any Sendable]
 
     /// Makes a client.
     ///
@@ -69,8 +70,15 @@ public final class NetworkClient: Sendable {
         self.observers = RequestObservers(observers)
         self.clock = clock
         self.random = random
-        let parts: [any Sendable] = [base] + policies + requestAdaptingService.adapters + errorHandlingService.handlers
-        participants = (parts + [cache].compactMap { $0 }).compactMap { $0 as? any ResetParticipant }
+        parts = [base] + policies + requestAdaptingService.adapters + [cache].compactMap { $0 }
+    }
+
+    /// Whatever takes part in a reset, once each, with the handlers that are there just now.
+    private var participants: [any ResetParticipant] {
+        var seen: Set<ObjectIdentifier> = []
+        return (parts + errorHandlingService.current).compactMap { $0 as? any ResetParticipant }.filter {
+            !(type(of: $0) is AnyClass) || seen.insert(ObjectIdentifier($0 as AnyObject)).inserted
+        }
     }
 
     /// The transports in their order, the outermost last.

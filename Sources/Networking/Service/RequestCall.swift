@@ -16,6 +16,8 @@ struct RequestCall: Sendable {
     private let date: Date
     private let begun: Duration
     private var original: HTTPRequest?
+    /// The original request as the endpoint made it, once a handler has put another one in its place.
+    private var first: HTTPRequest?
     private var adapted: HTTPRequest?
     private var sent: HTTPRequest?
     private var attempt = 0
@@ -131,7 +133,10 @@ struct RequestCall: Sendable {
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async throws {
         guard scope.interruption == nil else { throw await interrupted(handling) }
         if try await wasPaused(handling) { return }
-        if sent != nil, let last = (error as? NetworkError)?.request { sent = last }
+        if sent != nil, let known = error as? NetworkError {
+            sent = known.request ?? sent
+            response = response ?? known.response  // of an answer whose body was lost, there is the head
+        }
         var failure = failure(with: error)
         tellOfAttempt(failure.error)
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
@@ -144,8 +149,8 @@ struct RequestCall: Sendable {
             guard scope.close() == nil else { throw await interrupted(handling) }
             throw told(error, failure)
         case .retry(let delay, let request):
-            original = request.map(replacing) ?? original
-            if delay > .zero, let decision = failure.decisions.last {
+            if let request { original = replacing(request) }
+            if let decision = failure.decisions.last {
                 watch?.tell(.waiting(.retry(after: delay, decision)))
             }
             do { try await clock.wait(for: delay) } catch {
@@ -157,10 +162,11 @@ struct RequestCall: Sendable {
     }
 
     /// What a handler wants sent in the original's place; to another server, what is meant for the first one is not for it.
-    private func replacing(_ request: HTTPRequest) -> HTTPRequest {
-        guard let original, request.origin != original.origin else { return request }
+    private mutating func replacing(_ request: HTTPRequest) -> HTTPRequest {
+        guard let first = first ?? original else { return request }
+        self.first = first
         var request = request
-        request[option: OtherOrigin.self] = true
+        request[option: OtherOrigin.self] = first[option: OtherOrigin.self] || request.origin != first.origin
         return request
     }
 

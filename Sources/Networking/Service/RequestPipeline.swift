@@ -24,9 +24,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 }
                 let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
-                try await call.judge(response, by: settings.validators ?? .standard)
-                let value = try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder())
-                permit.release(after: response)
+                let value = try await read(response, for: &call, giving: permit)
                 return Response(value, response, record: try call.finish(with: response))
             } catch {
                 try await call.recover(from: error, with: client.errorHandlingService)
@@ -53,14 +51,38 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             var response = try await converter.carrier(over: client.transport)
                 .send(request, answering: converter.delivery.timing(limit: limit)).metered()
             if converter.delivery == .memory, response.content.isPending(upTo: limit) {
-                response.content = try await response.content.collected(upTo: limit)
+                response = try await response.collected(upTo: limit)
             }
             if converter.delivery != .file || !response.status.isSuccessful { permit.release(after: response) }
             return response
         } catch {
+            if let refusal = (error as? NetworkError)?.refusalWithLargeBody {
+                permit.release(after: refusal)
+                return refusal
+            }
             permit.release(.failed(error))
             throw error
         }
+    }
+
+    /// Judges an answer, and makes a value of it.
+    private func read(
+        _ response: HTTPResponse, for call: inout RequestCall, giving permit: Permit
+    ) async throws -> Value {
+        defer { permit.release(after: response) }
+        try await call.judge(response, by: settings.validators ?? .standard)
+        do { return try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder()) } catch {
+            permit.release(.failed(error))
+            throw error
+        }
+    }
+}
+
+extension NetworkError {
+    /// An answer that is an error by its status, and whose page was too large: the status and the beginning are enough to know it by.
+    fileprivate var refusalWithLargeBody: HTTPResponse? {
+        guard kind == .responseTooLarge, let response, !response.status.isSuccessful else { return nil }
+        return response
     }
 }
 

@@ -30,7 +30,7 @@ public struct CachingTransport: Transport {
         response.request.headers.remove(.ifModifiedSince)
         if response.status == .notModified, let kept { return unchanged(kept, by: response, to: request, changes) }
         if response.content.isPending(upTo: limit) {
-            response.content = try await response.content.collected(upTo: limit)
+            response = try await response.collected(upTo: limit)
         }
         if response.status.isSuccessful {
             cache.keep(CachedResponse(response, to: request, at: cache.date()), to: request, since: changes)

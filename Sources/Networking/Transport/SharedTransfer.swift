@@ -52,7 +52,7 @@ final class SharedTransfer: Sendable {
     private func send(_ timing: AnswerTiming, on base: any Transport) async throws -> HTTPResponse {
         var response = try await base.send(request, answering: timing)
         if case .whenComplete(let limit) = timing, response.content.isPending(upTo: limit) {
-            response.content = try await response.content.collected(upTo: limit)
+            response = try await response.collected(upTo: limit)
         }
         return response
     }

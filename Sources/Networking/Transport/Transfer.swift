@@ -79,7 +79,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func receive(_ bytes: UnsafeRawBufferPointer) -> BytePipe.WriteResult {
         guard let limit else { return pipe?.write(Data(bytes)) ?? .abandoned }
         guard body.count + bytes.count <= limit else {
-            fail(.responseTooLarge(limit: limit))
+            body.append(contentsOf: bytes.prefix(limit - body.count))
+            fail(.responseTooLarge(limit: limit), with: body)
             return .abandoned
         }
         body.append(contentsOf: bytes)
@@ -99,8 +100,10 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// The exchange is over and went wrong.
-    func fail(_ error: NetworkError) {
-        let response = head.map { HTTPResponse($0.status, headers: $0.headers, to: request) }
+    ///
+    /// - Parameter body: What the error tells of the body.
+    func fail(_ error: NetworkError, with body: Data = Data()) {
+        let response = head.map { HTTPResponse($0.status, headers: $0.headers, content: .data(body), to: request) }
         let error = error.completed(request: request, response: response)
         pipe?.finish(.failure(error))
         isAnswered.settle(.failure(error))

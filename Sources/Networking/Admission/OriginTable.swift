@@ -1,0 +1,27 @@
+/// What a policy knows of each origin. What is worth nothing any more goes as new origins come, so that whoever talks to many
+/// hosts, one after another, keeps the last ones.
+struct OriginTable<Value: Sendable>: Sendable {
+    private var values: [HTTPOrigin: Value] = [:]
+    /// How many there may be before it is cleaned up: twice what was left the last time, so that a look at all of them is rare.
+    private var roomy = 64
+
+    var count: Int { values.count }
+    var isEmpty: Bool { values.isEmpty }
+
+    subscript(origin: HTTPOrigin) -> Value? {
+        get { values[origin] }
+        set { values[origin] = newValue }
+    }
+
+    subscript(origin: HTTPOrigin, default value: @autoclosure () -> Value) -> Value {
+        get { values[origin, default: value()] }
+        _modify { yield &values[origin, default: value()] }
+    }
+
+    /// Before a new origin comes.
+    mutating func makeRoom(for origin: HTTPOrigin, keeping isWorthKeeping: (Value) -> Bool) {
+        guard values.count >= roomy, values[origin] == nil else { return }
+        values = values.filter { isWorthKeeping($0.value) }
+        roomy = max(64, values.count * 2)
+    }
+}

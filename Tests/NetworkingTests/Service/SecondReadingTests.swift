@@ -1,0 +1,276 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// What a second reading of the whole found, and what must stay mended.
+@Suite("What a second reading found", .timeLimit(.minutes(1)))
+struct SecondReadingTests {
+    private let clock = ManualClock()
+
+    @Test("A session whose token could never be kept is refreshed all the same, and nobody is logged out")
+    func neverKept() async throws {
+        struct Full: Error {}
+        struct FullStore: AccessTokenStore {
+            func load() -> AccessToken? { nil }
+            func save(_ token: AccessToken?) throws { throw Full() }
+            func exclusively<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+                try await operation()
+            }
+        }
+        let session = try AccessTokenSupervisor(store: FullStore(), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
+        let events = Box<[String]>([])
+        let token = session.events.observe { event in events.change { $0.append("\(event)") } }
+        session.accessToken = AccessToken("old")  // the user logs in
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        for _ in 0..<2 {
+            #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+            session.accessToken = AccessToken("old")
+        }
+        #expect(!events.value.contains { $0.contains("sessionOver") }, "\(events.value)")
+        token.cancel()
+    }
+
+    @Test("Observers, handlers and closures that take something out of the same list when they go do not hang")
+    func lastReferences() async throws {
+        final class Owner: RequestObserver, ErrorHandler, @unchecked Sendable {  // because it is set up before it is used
+            var token: ObservationToken?
+            var task: RequestTask<Void>?
+
+            func observe(_ event: RequestEvent, of call: ObservedCall) {}
+            func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { .next(failure.error) }
+            deinit {
+                token?.cancel()
+                _ = task?.state
+                _ = task?.progress
+            }
+        }
+        let observers = RequestObservers()
+        var observing: ObservationToken?
+        do {
+            let owner = Owner()
+            owner.token = observers.onFinish { _, _ in }
+            observing = observers.register(owner)
+        }
+        observing?.cancel()
+        #expect(observers.isEmpty)
+
+        let handlers = ErrorHandlingService([])
+        var handling: ObservationToken?
+        do {
+            let owner = Owner()
+            owner.token = handlers.register(Owner())
+            handling = handlers.register(owner)
+        }
+        handling?.cancel()
+
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: transport)
+        let task = service.task(UserEndpoint.open, as: .void)
+        do {
+            let owner = Owner()
+            owner.task = task
+            task.onProgress { _ in _ = owner }
+            task.onStart { _ = owner }
+        }
+        await transport.waitForRequests()
+        transport.answer()
+        try await task.value
+    }
+
+    @Test("What a redirect's target does is charged to the target, not to the host that redirected")
+    func redirectedBreaker() async throws {
+        let breaker = CircuitBreaker(.init(failureRatio: 0.5, minimumCalls: 2), clock: clock.networkClock)
+        let stub = StubTransport { request in
+            request.url.host == "cdn.example"
+                ? .status(.serviceUnavailable) : .status(.found, headers: [.location: "https://cdn.example/x"])
+        }
+        let service = NetworkService(environment: Fixture.environment, transport: stub, admission: [breaker])
+        for _ in 0..<4 { _ = await Fixture.failure { try await service.request(UserEndpoint.open) } }
+        let home = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        let cdn = try #require(URL(string: "https://cdn.example").flatMap(HTTPOrigin.init))
+        #expect(breaker.state(of: home) == .closed)
+        #expect(breaker.state(of: cdn) == .open)
+    }
+
+    @Test("A policy hears that a download failed on its way, and that one was answered which nobody wanted")
+    func downloadOutcome() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let outcomes = Box<[String]>([])
+        struct Listening: AdmissionPolicy {
+            let outcomes: Box<[String]>
+
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { AdmissionTicket() }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionTicket {
+                AdmissionTicket()
+            }
+            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+                outcomes.change { all in
+                    switch outcome {
+                    case .answered(let response): all.append("answered \(response.status.code)")
+                    case .failed(let error): all.append("failed \(NetworkError.wrapping(error).kind.rawValue)")
+                    case .notSent: all.append("not sent")
+                    }
+                }
+            }
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("a file") },
+            admission: [Listening(outcomes: outcomes)])
+        let there = folder.appendingPathComponent("there")
+        try Data().write(to: there)
+        _ = await Fixture.failure { _ = try await service.request(.get("f"), as: .file(at: there, overwriting: .fail)) }
+        _ = await Fixture.failure {
+            _ = try await service.request(
+                .get("f"), as: .file(at: folder.appendingPathComponent("new")),
+                with: RequestSettings(validators: [.status([.created])]))
+        }
+        _ = try await service.request(.get("f"), as: .file(at: folder.appendingPathComponent("new")))
+        #expect(outcomes.value.last == "answered 200")
+        #expect(outcomes.value.count == 3 && !outcomes.value.contains("not sent"), "\(outcomes.value)")
+    }
+
+    @Test("A head that came is known to handlers though its body was lost")
+    func lostBody() async throws {
+        let seen = Box<[HTTPStatus?]>([])
+        let watch = ClosureErrorHandler { failure in
+            seen.change { $0.append(failure.status) }
+            return .next(failure.error)
+        }
+        let transport = LostBody()
+        struct LostBody: Transport {
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                throw NetworkError(
+                    .connectionLostAfterHead, request: request,
+                    response: HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "7"], to: request))
+            }
+        }
+        let observer = RecordingObserver()
+        let service = NetworkService(
+            environment: Fixture.environment, transport: transport,
+            errorHandlingService: ErrorHandlingService([watch]), observers: [observer])
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(seen.value == [.serviceUnavailable])
+        #expect(observer.reports.first?.status == .serviceUnavailable)
+    }
+
+    @Test("An error page that is larger than the bound is known by its status: a 401 is repaired, a 404 is not found")
+    func largeErrorPage() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
+        let page = Data(repeating: 0x20, count: 5_000)
+        let stub = StubTransport { request in
+            guard request.headers[.authorization] == "Bearer new" else { return StubAnswer(.unauthorized, body: page) }
+            return request.url.path.hasSuffix("missing") ? StubAnswer(.notFound, body: page) : .text("ok")
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: session, transport: stub,
+            settings: RequestSettings(maximumResponseSize: 1_000))
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+        let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "missing")) }
+        #expect(error as? GeneralRequestError == .notFound)
+        let large = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in StubAnswer(.ok, body: page) },
+            settings: RequestSettings(maximumResponseSize: 1_000))
+        let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
+        #expect(tooLarge?.kind == .responseTooLarge)
+    }
+
+    @Test("A refresh that took too long is told as that, however its task ends")
+    func refreshTimeout() async throws {
+        for _ in 0..<50 {
+            let session = AccessTokenSupervisor(
+                token: AccessToken("old"), refreshTimeout: .seconds(3), clock: clock.networkClock
+            ) { [clock] _ in
+                try await clock.networkClock.wait(for: .seconds(1_000_000))
+                return AccessToken("late")
+            }
+            let stub = StubTransport { _ in .status(.unauthorized) }
+            let service = NetworkService(
+                environment: Fixture.environment, transport: stub, admission: [session.gate],
+                requestAdaptingService: RequestAdaptingService([session.adapter]),
+                errorHandlingService: ErrorHandlingService([session.handler]))
+            async let error = Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(3))
+            let underlying = (await error as? NetworkError)?.underlying as? NetworkError
+            #expect(underlying?.kind == .deadlineTimedOut)
+            while clock.sleeperCount > 0 { await Task.yield() }
+        }
+    }
+
+    @Test("A request that a handler sends to another server and back again is at home where it began")
+    func thereAndBack() async throws {
+        let marks = Box<[Bool]>([])
+        let note = ClosureAdapter { request, _ in marks.change { $0.append(request[option: OtherOrigin.self]) } }
+        let home = try #require(Fixture.environment.baseURL)
+        let mirrors = [try #require(URL(string: "https://mirror.example/x")), home]
+        let handler = ClosureErrorHandler { failure in
+            guard failure.attempt <= 2 else { return .next(failure.error) }
+            return .retry(with: HTTPRequest(.get, mirrors[failure.attempt - 1]))
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .status(.serviceUnavailable) },
+            requestAdaptingService: RequestAdaptingService([note]),
+            errorHandlingService: ErrorHandlingService([handler]))
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(marks.value == [false, true, false])
+    }
+
+    @Test("Waiting for sleepers that never come ends with the task")
+    func sleepersThatNeverCome() async {
+        let clock = clock
+        let waiting = Task { await clock.waitForSleepers(3) }
+        await Task.yield()
+        waiting.cancel()
+        await waiting.value
+        let early = Task { await clock.waitForSleepers(3) }
+        early.cancel()
+        await early.value
+    }
+
+    @Test("Hosts that were asked once, long ago, are forgotten by breaker and gate")
+    func manyHosts() async throws {
+        let breaker = CircuitBreaker(clock: clock.networkClock)
+        let gate = BackoffGate(clock: clock.networkClock)
+        let stub = StubTransport { _ in .status(.tooManyRequests, headers: [.retryAfter: "1"]) }
+        stub.on(.head, nil, .status(.ok))
+        let service = NetworkService(
+            environment: NetworkEnvironment(), transport: stub, admission: [breaker, gate])
+        for index in 0..<1_000 {
+            _ = await Fixture.failure { try await service.request(.head("https://h\(index).example/")) }
+            _ = await Fixture.failure { try await service.request(.get("https://h\(index).example/")) }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(breaker.knownOrigins < 200)
+        #expect(gate.knownOrigins < 200)
+    }
+
+    @Test("An adapter that is a handler, too, is reset once; so is a handler that was added later")
+    func resetOnce() async {
+        final class Both: SynchronousRequestAdapter, ErrorHandler, ResetParticipant {
+            let resets = Box(0)
+            func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {}
+            func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { .next(failure.error) }
+            func reset() async { resets.change { $0 += 1 } }
+        }
+        let both = Both()
+        let later = Both()
+        let handling = ErrorHandlingService([both])
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) },
+            requestAdaptingService: RequestAdaptingService([both]), errorHandlingService: handling)
+        let token = handling.register(later)
+        await service.reset()
+        #expect(both.resets.value == 1)
+        #expect(later.resets.value == 1)
+        token.cancel()
+    }
+}
