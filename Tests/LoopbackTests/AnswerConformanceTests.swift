@@ -287,8 +287,30 @@ extension Loopback {
                 (transport as? CurlTransport)?.shutDown()
                 (transport as? URLSessionTransport)?.shutDown()
             }
-            #expect(await running.value != nil)
+            #expect(await running.value?.kind == .shutDown)
             #expect(await exchange.failure(request)?.kind == .shutDown)
+        }
+
+        @Test(
+            "A transport that nobody holds ends by itself; a body that is still read keeps it",
+            arguments: Engine.allCases)
+        func released(engine: Engine) async throws {
+            let server = try LoopbackServer { _ in
+                LoopbackAnswer(
+                    content: .written(length: nil) { writer in
+                        for _ in 0..<20 {
+                            try writer.write(Data(count: 1_000))
+                            Thread.sleep(forTimeInterval: 0.01)
+                        }
+                    })
+            }
+            func body() async throws -> IncomingBody {
+                let response = try await engine.make().send(HTTPRequest(.get, server.url), answering: .atHead)
+                guard case .stream(let body) = response.content else { throw NetworkError(.unknown) }
+                return body
+            }
+            #expect(try await body().collect(upTo: 1 << 20).count == 20_000)
+            #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 
         @Test("An answer that passes the bound ends with a clear error", arguments: Engine.allCases)

@@ -62,26 +62,6 @@ extension Loopback {
             }
         }
 
-        @Test("A transport that nobody holds ends by itself; a body that is still read keeps it")
-        func released() async throws {
-            let server = try LoopbackServer { _ in
-                LoopbackAnswer(
-                    content: .written(length: nil) { writer in
-                        for _ in 0..<20 {
-                            try writer.write(Data(count: 1_000))
-                            Thread.sleep(forTimeInterval: 0.01)
-                        }
-                    })
-            }
-            func body() async throws -> IncomingBody {
-                let response = try await CurlTransport().send(HTTPRequest(.get, server.url), answering: .atHead)
-                guard case .stream(let body) = response.content else { throw NetworkError(.unknown) }
-                return body
-            }
-            #expect(try await body().collect(upTo: 1 << 20).count == 20_000)
-            #expect(try await Exchange.eventually { server.openConnections == 0 })
-        }
-
         @Test("Neither an answered nor a cancelled call keeps the transport it was made on")
         func letGo() async throws {
             let server = try LoopbackServer { _ in .text("hello") }

@@ -89,7 +89,7 @@ extension Loopback {
             #expect(early.value == 0, "the body came before the word")
         }
 
-        @Test("A body that ends before its length is a clear error, not a hanging call", arguments: [Engine.curl])
+        @Test("A body that ends before its length is a clear error, not a hanging call", arguments: Engine.allCases)
         func tooShort(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: 10, isReplayable: true) { try HTTPBody.string("text").open() }
@@ -99,7 +99,8 @@ extension Loopback {
         }
 
         @Test(
-            "A body that has more than its length is a clear error, not one cut off", arguments: [Engine.curl], [2, 4])
+            "A body that has more than its length is a clear error, not one cut off", arguments: Engine.allCases,
+            [2, 4])
         func tooLong(engine: Engine, length: Int) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: length, isReplayable: true) { HesitantReader(["four", "more"]) }

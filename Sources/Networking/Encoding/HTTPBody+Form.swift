@@ -16,7 +16,7 @@ extension HTTPBody {
     /// Names and values in order as a form, `application/x-www-form-urlencoded`.
     public static func form(_ items: URLQuery) -> HTTPBody {
         .encoded(headers: [.contentType(.form)]) {
-            if let fault = items.fault { throw fault }
+            if let fault = items.fault { throw fault.error }
             return Data(items.percentEncoded.utf8)
         }
     }

@@ -22,7 +22,7 @@ extension HTTPBody {
 
     /// Files, then fields.
     static func multipart(_ files: [BodyPart], fields: URLQuery) -> HTTPBody {
-        if let fault = fields.fault { return .encoded(headers: []) { throw fault } }
+        if let fault = fields.fault { return .encoded(headers: []) { throw fault.error } }
         return .multipart(files + fields.items.map { .field($0.name, $0.value ?? "") })
     }
 
@@ -36,7 +36,7 @@ extension HTTPBody {
         fields: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder(), files: [BodyPart]
     ) -> HTTPBody {
         let query = URLQuery.encoded(fields, using: encoder)
-        if let fault = query.fault { return .encoded(headers: []) { throw fault } }
+        if let fault = query.fault { return .encoded(headers: []) { throw fault.error } }
         return .multipart(query.items.map { .field($0.name, $0.value ?? "") } + files)
     }
 }

@@ -20,8 +20,14 @@ public struct URLQuery: Hashable, Sendable {
     }
 
     /// A value could not be encoded; the call that uses the query ends with it.
-    struct Fault: Error, Hashable, CustomStringConvertible {
-        let description: String
+    struct Fault: Hashable, CustomStringConvertible, Sendable {
+        /// What the encoder threw.
+        let error: any Error
+
+        var description: String { HTTPBody.words(error, of: "the query") }
+
+        static func == (lhs: Fault, rhs: Fault) -> Bool { lhs.description == rhs.description }
+        func hash(into hasher: inout Hasher) { hasher.combine(description) }
     }
 
     /// The items, in the order they are sent.
@@ -41,7 +47,7 @@ public struct URLQuery: Hashable, Sendable {
             return try encoder.encode(value)
         } catch {
             var query = URLQuery()
-            query.fault = Fault(description: HTTPBody.words(error, of: "the query"))
+            query.fault = Fault(error: error)
             return query
         }
     }

@@ -23,15 +23,15 @@ struct EndpointRequest {
     private func request(
         _ timeouts: RequestTimeouts, _ options: RequestOptions, _ random: RandomSource
     ) throws -> HTTPRequest {
-        let address = try address()
+        let server = try server()
         let method = endpoint.method
         let parameters = endpoint.parameters
         var request = HTTPRequest(
-            method, try url(below: address, parameters.query(method)), of: address.origin, timeouts: timeouts)
+            method, try url(at: server, parameters.query(method)), of: server.address.origin, timeouts: timeouts)
         request.headers =
-            environment.headers.isEmpty ? endpoint.headers : environmentHeaders(address) + endpoint.headers
+            environment.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
         request.options = options
-        if isForeign(address) { request[option: OtherOrigin.self] = true }
+        if server.isForeign { request[option: OtherOrigin.self] = true }
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
@@ -49,12 +49,50 @@ struct EndpointRequest {
         return request
     }
 
+    /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be computed.
+    private struct Server {
+        let address: ServerAddress
+        /// Whether the endpoint names it.
+        var isOwn = false
+        /// Whether it is another one than the environment's.
+        var isForeign = false
+    }
+
+    private func server() throws -> Server {
+        let own = endpoint.baseURL
+        guard own != NetworkEnvironment.noBaseURL else { return Server(address: try shared()) }
+        guard own.scheme != nil || own.host != nil else { return Server(address: try shared().appending(own)) }
+        let address = try ServerAddress(own)
+        guard own.host != nil, case .success(let shared) = environment.address else {
+            return Server(address: address, isOwn: own.host != nil)
+        }
+        return Server(address: address, isOwn: true, isForeign: shared.origin != address.origin)
+    }
+
+    /// The environment's address.
+    private func shared() throws -> ServerAddress {
+        guard let shared = try environment.address?.get() else {
+            throw NetworkError(.invalidRequest, reason: "base URL: neither the endpoint nor the environment has one")
+        }
+        return shared
+    }
+
+    /// The environment's fields; what is secret among them stays with its server.
+    private func environmentHeaders(_ server: Server) -> HTTPHeaders {
+        guard server.isForeign else { return environment.headers }
+        var headers = environment.headers
+        headers.removeAll(where: \.isSensitive)
+        return headers
+    }
+
     /// Base, prefix, path and query, joined component by component with one slash between.
-    private func url(below address: ServerAddress, _ parameters: URLQuery?) throws -> URL {
+    private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
+        let address = server.address
+        let ownPath = endpoint.path
         // A whole URL goes where it says.
-        let path = hasOwnServer && endpoint.path == "" ? address.wholePath : try path(below: address.path)
+        let path = server.isOwn && ownPath == "" ? address.wholePath : try path(ownPath, below: address.path)
         var items =
-            environment.query.isEmpty || isForeign(address) ? endpoint.query : environment.query + endpoint.query
+            environment.query.isEmpty || server.isForeign ? endpoint.query : environment.query + endpoint.query
         if let parameters { items = items + parameters }
         if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
         let query = address.query.appending(items.percentEncoded, after: "&")
@@ -65,36 +103,8 @@ struct EndpointRequest {
         return url
     }
 
-    /// Whether the endpoint names a server.
-    private var hasOwnServer: Bool { endpoint.baseURL != NetworkEnvironment.noBaseURL && endpoint.baseURL.host != nil }
-
-    /// Whether an address is at another server than the environment's.
-    private func isForeign(_ address: ServerAddress) -> Bool {
-        guard hasOwnServer, case .success(let own) = environment.address else { return false }
-        return own.origin != address.origin
-    }
-
-    /// The environment's fields; what is secret among them stays with its server.
-    private func environmentHeaders(_ address: ServerAddress) -> HTTPHeaders {
-        guard isForeign(address) else { return environment.headers }
-        var headers = environment.headers
-        headers.removeAll(where: \.isSensitive)
-        return headers
-    }
-
-    private func address() throws -> ServerAddress {
-        let own = endpoint.baseURL
-        let isRelative = own == NetworkEnvironment.noBaseURL || own.scheme == nil && own.host == nil
-        guard isRelative else { return try ServerAddress(own) }
-        guard let shared = try environment.address?.get() else {
-            throw NetworkError(.invalidRequest, reason: "base URL: neither the endpoint nor the environment has one")
-        }
-        return own == NetworkEnvironment.noBaseURL ? shared : shared.appending(own)
-    }
-
     /// The endpoint's path below the base's, with the prefix between unless the endpoint's own words begin with it.
-    private func path(below base: String) throws -> String {
-        let path = endpoint.path
+    private func path(_ path: EndpointPath, below base: String) throws -> String {
         let encoded = try path.percentEncoded()
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
             throw NetworkError(.invalidRequest, reason: "path: it is a URL; say `baseURL` for another server")

@@ -2,8 +2,7 @@ import Foundation
 
 /// Credentials in an `Authorization` field, [RFC 9110 section 11.4](https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
 ///
-/// `HTTPAuthorization(text)` and `description` are each other's inverse. Its debug description hides the secret; its
-/// `description` is the field's value and does not.
+/// `HTTPAuthorization(text)` and ``fieldValue`` are each other's inverse. Its descriptions hide the secret.
 public enum HTTPAuthorization: Hashable, Sendable {
     /// A bearer token (RFC 6750).
     case bearer(String)
@@ -42,9 +41,9 @@ public enum HTTPAuthorization: Hashable, Sendable {
     }
 }
 
-extension HTTPAuthorization: LosslessStringConvertible, CustomDebugStringConvertible {
+extension HTTPAuthorization {
     /// The field's value, secret included.
-    public var description: String {
+    public var fieldValue: String {
         switch self {
         case .bearer(let token):
             "Bearer \(token)"
@@ -55,6 +54,13 @@ extension HTTPAuthorization: LosslessStringConvertible, CustomDebugStringConvert
         }
     }
 
+}
+
+extension HTTPAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The scheme and `<redacted>`.
-    public var debugDescription: String { "\(scheme) <redacted>" }
+    public var description: String { "\(scheme) <redacted>" }
+    /// The same.
+    public var debugDescription: String { description }
+    /// Nothing but the description, for `dump` and its like.
+    public var customMirror: Mirror { Mirror(self, children: ["scheme": scheme]) }
 }

@@ -23,7 +23,7 @@ public struct HTTPHeader: Hashable, Sendable {
 
     /// `Authorization` with typed credentials (RFC 9110 section 11.6.2).
     public static func authorization(_ authorization: HTTPAuthorization) -> HTTPHeader {
-        HTTPHeader(.authorization, authorization.description)
+        HTTPHeader(.authorization, authorization.fieldValue)
     }
 
     /// `Accept` (RFC 9110 section 12.5.1).

@@ -21,7 +21,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// The value under a name; where it stands several times, the values joined by `, ` (RFC 9110 section 5.3).
     ///
-    /// Setting replaces every field under the name; setting nil removes them.
+    /// Setting replaces every field under the name, and one that was sensitive stays so; setting nil removes them.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -30,7 +30,9 @@ public struct HTTPHeaders: Hashable, Sendable {
                 ? fields[first].value : ([fields[first]] + rest).map(\.value).joined(separator: ", ")
         }
         set {
-            if let newValue { set(HTTPHeader(name, newValue)) } else { remove(name) }
+            guard let newValue else { return remove(name) }
+            let isSensitive = fields.contains { $0.name == name && $0.isSensitive }
+            set(isSensitive ? HTTPHeader(name, newValue, isSensitive: true) : HTTPHeader(name, newValue))
         }
     }
 
@@ -145,7 +147,7 @@ extension HTTPHeaders {
     /// `Authorization`; nil where there is none or it cannot be read.
     public var authorization: HTTPAuthorization? {
         get { self[.authorization].flatMap { HTTPAuthorization($0) } }
-        set { self[.authorization] = newValue?.description }
+        set { self[.authorization] = newValue?.fieldValue }
     }
 
     /// `Content-Type`; nil where there is none or it cannot be read.

@@ -68,16 +68,19 @@ public final class ProgressMeter: Sendable {
 
     /// Tells from now on what another meter tells.
     func follow(_ other: ProgressMeter) {
-        let now = other.state.withLock { state in
+        let isOver = other.state.withLock { state in
             state.followers.append(self)
-            return state
+            return state.isOver
         }
-        adopt(now.upload, now.download, isOver: now.isOver)
+        adopt(other)
+        if isOver { end() }
     }
 
-    private func adopt(_ upload: TransferCount, _ download: TransferCount, isOver: Bool) {
-        change { ($0.upload, $0.download) = (upload, download) }
-        if isOver { end() }
+    /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later one brings the newer.
+    private func adopt(_ other: ProgressMeter) {
+        change { state in
+            (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }
+        }
     }
 
     /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
@@ -162,10 +165,7 @@ public final class ProgressMeter: Sendable {
         }
         for id in called { call(id) }
         if tells { tellReaders() }
-        let now = state.withLock { $0.followers.isEmpty ? nil : $0 }
-        for follower in now?.followers ?? [] {
-            follower.adopt(now?.upload ?? TransferCount(), now?.download ?? TransferCount(), isOver: false)
-        }
+        for follower in state.withLock({ $0.followers }) { follower.adopt(self) }
     }
 
     private func tellReaders() {

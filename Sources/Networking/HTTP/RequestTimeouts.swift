@@ -2,7 +2,7 @@
 public struct RequestTimeouts: Hashable, Sendable {
     /// How long nothing may move, in either direction, while an attempt is carried: 60 seconds unless set.
     public var idle: Duration?
-    /// How long connecting may take, where the engine can tell: 15 seconds unless set.
+    /// How long connecting may take: 15 seconds unless set. Only libcurl can tell; with URLSession, connecting ends by ``idle``.
     public var connect: Duration?
     /// How long the whole call may take, from its beginning to its answer, through queue, adapters, token refresh, handlers and
     /// waits: without limit unless set. For a stream it ends at the head.
@@ -22,11 +22,14 @@ public struct RequestTimeouts: Hashable, Sendable {
     }
 
     /// The idle timeout that holds.
-    var effectiveIdle: Duration { idle ?? .seconds(60) }
+    var effectiveIdle: Duration { idle ?? Self.standardIdle }
 
     /// The timeout for connecting that holds.
-    var effectiveConnect: Duration { connect ?? .seconds(15) }
+    var effectiveConnect: Duration { connect ?? Self.standardConnect }
 
     /// What holds where nobody says anything: 60 seconds without movement, 15 for connecting, no total.
-    public static let standard = RequestTimeouts(idle: .seconds(60), connect: .seconds(15))
+    public static let standard = RequestTimeouts(idle: standardIdle, connect: standardConnect)
+
+    private static let standardIdle = Duration.seconds(60)
+    private static let standardConnect = Duration.seconds(15)
 }

@@ -6,8 +6,9 @@ extension ResponseConverter where Value: Decodable {
     ///
     /// - Parameter decoder: What decodes JSON; by default the decoder that holds for the call.
     public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
-        guard Value.self is any SelfReading.Type else { return .json(decoder: decoder) }
-        return ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) })
+        guard let type = Value.self as? any SelfReading.Type else { return .json(decoder: decoder) }
+        let converter = ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) })
+        return type.isJSONInside ? converter.located { .keyPath($0, .json(decoder: decoder)) } : converter
     }
 }
 
@@ -26,28 +27,34 @@ extension HTTPResponse {
 
 /// A type that is read in its own way and not from JSON.
 private protocol SelfReading {
+    /// Whether it is read as JSON where it stands inside of JSON: a text there has quotation marks, which are no part of it.
+    static var isJSONInside: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
 }
 
 extension String: SelfReading {
+    fileprivate static var isJSONInside: Bool { true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> String {
         try response.text()
     }
 }
 
 extension Data: SelfReading {
+    fileprivate static var isJSONInside: Bool { false }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Data {
         response.data
     }
 }
 
 extension EmptyAnswer: SelfReading {
+    fileprivate static var isJSONInside: Bool { false }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> EmptyAnswer {
         EmptyAnswer()
     }
 }
 
 extension Optional: SelfReading where Wrapped: Decodable {
+    fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
         // The JSON `null` is nil, too; what is read in its own way has no such thing.

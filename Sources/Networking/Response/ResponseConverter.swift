@@ -97,6 +97,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     func reading(at path: JSONPath) -> ResponseConverter? {
         guard var located = atPath?(path) else { return nil }
         located.asked = asked
+        located.insisted = insisted
         located.carrying = carrying
         return located
     }
@@ -205,11 +206,13 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        converter.reading { read in
+        var result = converter.reading { read in
             { $0.data.isEmpty ? nil : try read($0, $1) }
         } pulled: { read in
             { try await read($0, $1, $2) }
         }
+        if let atPath = converter.atPath { result.atPath = { .optional(atPath($0)) } }
+        return result
     }
 }
 

@@ -6,6 +6,8 @@ struct ServerSentEventParser: Sendable {
     private var isFirstLine = true
     private var type = ""
     private var data: [String] = []
+    /// How many bytes there are in it: an event has the bound of a line.
+    private var size = 0
     private var id: String
     /// The identifier that holds.
     private(set) var lastEventID: String
@@ -25,29 +27,34 @@ struct ServerSentEventParser: Sendable {
             // One leading byte order mark is no part of the text.
             if isFirstLine, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
             isFirstLine = false
-            return take(text)
+            return try take(text)
         }
     }
 
     /// Takes one line; an empty one ends an event.
-    private mutating func take(_ line: String) -> ServerSentEvent? {
+    private mutating func take(_ line: String) throws -> ServerSentEvent? {
         guard !line.isEmpty else { return dispatch() }
         let bytes = line.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
-            set(line, "")
+            try set(line, "")
             return nil
         }
         guard colon != bytes.startIndex else { return nil }  // a comment
         var value = bytes[bytes.index(after: colon)...]
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-        set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+        try set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
         return nil
     }
 
-    private mutating func set(_ field: String, _ value: String) {
+    private mutating func set(_ field: String, _ value: String) throws {
         switch field {
         case "event": type = value
-        case "data": data.append(value)
+        case "data":
+            size += value.utf8.count + 1
+            guard size <= LineSplitter.longestLine else {
+                throw NetworkError.responseTooLarge(limit: LineSplitter.longestLine)
+            }
+            data.append(value)
         case "id": if !value.utf8.contains(0) { id = value }
         case "retry":
             let isNumber =
@@ -62,6 +69,7 @@ struct ServerSentEventParser: Sendable {
         defer {
             type = ""
             data = []
+            size = 0
         }
         guard !data.isEmpty else { return nil }
         return ServerSentEvent(

@@ -47,8 +47,7 @@ public final class CookieJar: Sendable {
     func keep(_ headers: HTTPHeaders, from url: URL) {
         guard headers.contains(.setCookie) else { return }
         let now = date()
-        let news = headers.values(for: .setCookie).flatMap { SetCookie.fields(in: $0) }
-            .compactMap { SetCookie($0, from: url, at: now) }
+        let news = headers.values(for: .setCookie).compactMap { SetCookie($0, from: url, at: now) }
         isUnused.withLock { isUnused in
             isUnused = false
             for new in news {

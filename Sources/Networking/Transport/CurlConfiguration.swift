@@ -165,10 +165,14 @@
 
     /// The proxy that requests go through.
     public enum ProxyConfiguration: Hashable, Sendable {
-        /// What the environment says when the transport is made: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
+        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Whether it names any is looked at when the
+        /// transport is made, and which one holds with each request.
         case environment
         /// None, whatever the environment says.
         case direct
+        /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
+        case url(URL)
+
         /// Whether the environment names a proxy. Libcurl would look for it anew with every request.
         static var isInEnvironment: Bool {
             let environment = ProcessInfo.processInfo.environment
@@ -179,9 +183,6 @@
 
         /// Whether the way to the proxy is a TLS connection itself.
         var isSecure: Bool { if case .url(let url) = self { url.scheme?.lowercased() == "https" } else { false } }
-
-        /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
-        case url(URL)
     }
 
     extension ProxyConfiguration: CustomStringConvertible, CustomReflectable {

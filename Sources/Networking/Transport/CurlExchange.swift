@@ -200,14 +200,13 @@
                 if case .bytes = try reader.readNext(into: buffer) { isOver = true }
             }
             guard isOver else { return }
-            throw NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
+            throw .bodyTooLong(length)
         }
 
         /// The body has ended: with as many bytes as it said, or the request cannot be finished.
         private func end() throws(NetworkError) -> Int {
             guard let length = request.body.length, bytesRead < length else { return 0 }
-            throw NetworkError(
-                .bodyUnreadable, reason: "the request's body ended after \(bytesRead) bytes of \(length)")
+            throw .bodyTooShort(bytesRead, of: length)
         }
 
         private func receive(_ head: ResponseHead) {

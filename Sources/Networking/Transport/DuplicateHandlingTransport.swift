@@ -7,37 +7,24 @@ import Foundation
 /// whose body is in memory. A service makes one for itself (`duplicates:`), outermost; services do not meet either, unless they are given
 /// the same one as their transport. It knows transfers, not calls: a call that waits to retry is not on its way.
 public final class DuplicateHandlingTransport: Transport {
-    /// What makes two requests equal.
-    private struct Key: Hashable, Sendable {
-        private let method: HTTPMethod
-        private let url: URL
-        private let headers: HTTPHeaders
-        private let body: Data
-        private let limit: Int
-        /// Of the address alone, and computed once: what it leaves open, equality settles.
-        private let hash: Int
-
-        init(_ request: HTTPRequest, headers: HTTPHeaders, body: Data, limit: Int) {
-            method = request.method
-            url = request.url
-            self.headers = headers
-            self.body = body
-            self.limit = limit
-            hash = request.url.hashValue
-        }
-
+    /// What a request is known by.
+    private enum Key: Hashable, Sendable {
+        case request(Content)
         /// What all requests of a group with the same credentials have in common.
-        init(group: String, of request: HTTPRequest) {
-            method = ""
-            url = URL(fileURLWithPath: "/\(group)")
-            headers = HTTPHeaders(request.headers.filter(\.isSensitive))
-            body = Data()
-            limit = 0
-            hash = group.hashValue
-        }
+        case group(String, credentials: HTTPHeaders)
+    }
 
+    /// What makes two requests equal.
+    private struct Content: Hashable, Sendable {
+        let method: HTTPMethod
+        let url: URL
+        let headers: HTTPHeaders
+        let body: Data
+        let limit: Int
+
+        /// The address alone: what it leaves open, equality settles.
         func hash(into hasher: inout Hasher) {
-            hasher.combine(hash)
+            hasher.combine(url)
         }
     }
 
@@ -60,9 +47,6 @@ public final class DuplicateHandlingTransport: Transport {
         self.policy = policy
         self.ignored = ignored
     }
-
-    /// How many transfers are under way.
-    public var runningCount: Int { running.withLock { $0.count } }
 
     /// Sends the request, or has it wait for an equal one.
     ///
@@ -94,25 +78,24 @@ public final class DuplicateHandlingTransport: Transport {
         _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
     ) throws -> Place {
         while true {
-            let (found, begun) = find(key, orBegin: request)
+            let (found, begun) = find(key, orBegin: request, timing)
             if let begun {
-                defer { begun.transfer.begin(timing, on: base) }
+                defer { begun.transfer.begin(on: base) }
                 return .waiting(begun)
             }
             guard let transfer = found else { continue }
             switch policy.decision(running: transfer.request, new: request).action {
             case .separate:
                 return .separate
-            case .share(let audience) where !audience.isEarlier && !isSame(transfer.request, request, timing):
+            case .share(let audience) where !audience.isEarlier && !isSame(transfer, request, timing):
                 return .separate  // one's answer is not the other's
             case .share(let audience):
                 guard let place = try share(transfer, audience, request) else { continue }
                 return place
             case .restart(let audience):
-                guard let caller = begin(request, key, timing, replacing: transfer) else { continue }
-                transfer.cancel("a newer equal request took its place")
-                guard case .observer(let observer) = audience else { return .waiting(caller) }
-                _ = caller.transfer.observe(observer, at: request[option: HeldPlaceOption.self])
+                guard let caller = begin(request, key, timing, replacing: transfer, for: audience) else { continue }
+                transfer.cancel(SharedTransfer.isReplaced)
+                guard case .observer = audience else { return .waiting(caller) }
                 caller.leave()
                 throw SharedTransfer.superseded("its answer goes to an observer")
             }
@@ -132,7 +115,7 @@ public final class DuplicateHandlingTransport: Transport {
             held?.giveBack(after: nil)  // it waits for another one's transfer, which has a place
             return .waiting(caller)
         case .latest:
-            return transfer.attach(superseding: "a newer equal request took its place").map { .waiting($0) }
+            return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }
         case .observer(let observer):
             guard transfer.observe(observer, at: held) else { return nil }
             transfer.supersede("the answer goes to an observer")
@@ -142,21 +125,23 @@ public final class DuplicateHandlingTransport: Transport {
 
     /// The equal transfer that is under way, or a new one with its first caller.
     private func find(
-        _ key: Key, orBegin request: HTTPRequest
+        _ key: Key, orBegin request: HTTPRequest, _ timing: AnswerTiming
     ) -> (found: SharedTransfer?, begun: SharedTransfer.Caller?) {
         running.withLock { running in
             if let found = running[key] { return (found, nil) }
-            let transfer = transfer(request, key)
+            let transfer = transfer(request, key, timing)
             running[key] = transfer
             return (nil, transfer.attach())
         }
     }
 
-    /// Begins a transfer in the place of another one; nil where that is not there any more.
+    /// Begins a transfer in the place of another one; nil where that is not there any more. Who observes it does so before it begins: it may be
+    /// over at once.
     private func begin(
-        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer
+        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer,
+        for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {
-        let transfer = transfer(request, key)
+        let transfer = transfer(request, key, timing)
         let caller = transfer.attach()
         let isThere = running.withLock { running in
             guard running[key] === old else { return false }
@@ -164,12 +149,17 @@ public final class DuplicateHandlingTransport: Transport {
             return true
         }
         guard isThere else { return nil }
-        transfer.begin(timing, on: base)
+        if case .observer(let observer) = audience,
+            !transfer.observe(observer, at: request[option: HeldPlaceOption.self])
+        {
+            observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
+        }
+        transfer.begin(on: base)
         return caller
     }
 
-    private func transfer(_ request: HTTPRequest, _ key: Key) -> SharedTransfer {
-        SharedTransfer(request) { [running] ended in
+    private func transfer(_ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming) -> SharedTransfer {
+        SharedTransfer(request, answering: timing) { [running] ended in
             running.withLock { if $0[key] === ended { $0[key] = nil } }
         }
     }
@@ -177,14 +167,17 @@ public final class DuplicateHandlingTransport: Transport {
     /// What the request is known by; nil where it is compared with none.
     private func key(_ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy) -> Key? {
         guard request.method.isSafe || policy.includesUnsafeMethods else { return nil }
-        if let group = request[option: DuplicateGroup.self] { return Key(group: group, of: request) }
+        if let group = request[option: DuplicateGroup.self] {
+            return .group(group, credentials: HTTPHeaders(request.headers.filter(\.isSensitive)))
+        }
         return key(request, timing)
     }
 
-    /// Whether two requests want the same answer: members of a group may differ, and so may the idempotency keys of a double tap.
-    private func isSame(_ first: HTTPRequest, _ second: HTTPRequest, _ timing: AnswerTiming) -> Bool {
-        guard let key = key(first, timing), key == self.key(second, timing) else { return false }
-        return first.headers[.idempotencyKey] == second.headers[.idempotencyKey]
+    /// Whether a request wants the answer of a transfer: members of a group may differ, in how the answer is wanted, too, and so may the
+    /// idempotency keys of a double tap.
+    private func isSame(_ transfer: SharedTransfer, _ request: HTTPRequest, _ timing: AnswerTiming) -> Bool {
+        guard let key = key(request, timing), key == self.key(transfer.request, transfer.timing) else { return false }
+        return request.headers[.idempotencyKey] == transfer.request.headers[.idempotencyKey]
     }
 
     /// What equal requests have in common; nil where a request cannot be compared.
@@ -192,6 +185,7 @@ public final class DuplicateHandlingTransport: Transport {
         guard case .whenComplete(let limit) = timing, let body = request.body.data else { return nil }
         var headers = request.allHeaders
         if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
-        return Key(request, headers: headers, body: body, limit: limit)
+        return .request(
+            Content(method: request.method, url: request.url, headers: headers, body: body, limit: limit))
     }
 }

@@ -217,7 +217,11 @@ public struct FileDestination: Sendable {
         let claim = open(name.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard claim >= 0 else { return false }
         close(claim)
-        return rename(part.path, name.path) == 0
+        guard rename(part.path, name.path) != 0 else { return true }
+        let code = errno
+        unlink(name.path)  // nothing that is not the whole is ever there
+        errno = code
+        return false
     }
 
     private func numbered(_ number: Int) -> URL {

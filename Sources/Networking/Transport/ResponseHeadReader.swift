@@ -57,8 +57,9 @@ struct ResponseHeadReader {
     }
 
     private mutating func fold(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
-        guard let field = last else { return .malformed("the first header line begins with a blank") }
-        last = (field.name, field.value + " " + text(line))
+        guard last != nil else { return .malformed("the first header line begins with a blank") }
+        let more = text(line)
+        last?.value += " " + more  // where it stands: each line once, however many there are
         return .more
     }
 

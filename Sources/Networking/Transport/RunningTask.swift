@@ -13,6 +13,8 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     private let start = ContinuousClock.now
     private let lock = NSLock()
     private var task: URLSessionTask?
+    /// The transport, which is there as long as the task: a body may be read when nobody else has it any more.
+    private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
     private var lastActivity: ContinuousClock.Instant
     private var firstByte: Duration?
@@ -41,8 +43,8 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         lock.withLock { ResponseTiming(firstByte: firstByte, total: start.duration(to: .now)) }
     }
 
-    /// Starts the task and its timer; both are let go at the end.
-    func start(_ task: URLSessionTask) {
+    /// Starts the task and its timer; both are let go at the end, and so is the transport.
+    func start(_ task: URLSessionTask, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let idle = transfer.request.timeouts.effectiveIdle
         timer.setEventHandler { [weak self] in self?.checkIdleTime(against: idle) }
@@ -50,6 +52,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         lock.withLock {
             self.task = task
             self.timer = timer
+            self.owner = owner
         }
         let request = transfer.request
         if !request.body.isEmpty { request[option: ProgressMeter.self]?.beginUpload(total: request.body.length) }
@@ -85,11 +88,12 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     /// Lets go of task and timer.
     @discardableResult
     func end() -> URLSessionTask? {
-        lock.lock()
-        defer { lock.unlock() }
+        let (task, timer, owner) = lock.withLock {
+            defer { (self.task, self.timer, self.owner) = (nil, nil, nil) }
+            return (self.task, self.timer, self.owner)
+        }
         timer?.cancel()
-        timer = nil
-        defer { task = nil }
+        withExtendedLifetime(owner) {}  // let go outside the lock: with it, the session may end
         return task
     }
 

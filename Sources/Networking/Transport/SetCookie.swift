@@ -47,21 +47,6 @@ struct SetCookie {
         }
     }
 
-    /// The fields in a value: URLSession joins those of one name by commas. A comma in a date is followed by no name.
-    static func fields(in value: String) -> [String] {
-        var fields: [String] = []
-        var start = value.startIndex
-        for comma in value.indices where value[comma] == "," {
-            let rest = value[value.index(after: comma)...].drop { $0 == " " }
-            guard let name = rest.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).first,
-                name.endIndex != rest.endIndex, HTTPGrammar.isToken(String(name))
-            else { continue }
-            fields.append(String(value[start..<comma]))
-            start = rest.startIndex
-        }
-        return fields + [String(value[start...])]
-    }
-
     /// The cookie as Foundation keeps it; nil where it has ended.
     func cookie(at now: Date) -> HTTPCookie? {
         guard expires.map({ $0 > now }) ?? true else { return nil }

@@ -23,21 +23,24 @@ final class SharedTransfer: Sendable {
 
     /// The request that began it.
     let request: HTTPRequest
+    /// How its answer is wanted.
+    let timing: AnswerTiming
     private let onEnd: @Sendable (SharedTransfer) -> Void
     private let state = Locked(State())
 
     /// - Parameter onEnd: Is called once, when nobody can attach any more and before anybody is answered.
-    init(_ request: HTTPRequest, onEnd: @escaping @Sendable (SharedTransfer) -> Void) {
+    init(_ request: HTTPRequest, answering timing: AnswerTiming, onEnd: @escaping @Sendable (SharedTransfer) -> Void) {
         self.request = request
+        self.timing = timing
         self.onEnd = onEnd
     }
 
     /// Begins the transfer, unless everybody has left by now.
-    func begin(_ timing: AnswerTiming, on base: any Transport) {
+    func begin(on base: any Transport) {
         guard !state.withLock({ $0.isOver }) else { return }
         let task = DetachedStart.run { [self] in
             let outcome: Outcome
-            do { outcome = .success(try await send(timing, on: base)) } catch { outcome = .failure(error) }
+            do { outcome = .success(try await send(on: base)) } catch { outcome = .failure(error) }
             end(outcome)
         }
         let isUnwanted = state.withLock { state in
@@ -49,7 +52,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// A body that is pulled has one reader: for several callers it is brought into memory.
-    private func send(_ timing: AnswerTiming, on base: any Transport) async throws -> HTTPResponse {
+    private func send(on base: any Transport) async throws -> HTTPResponse {
         var response = try await base.send(request, answering: timing)
         if case .whenComplete(let limit) = timing, response.content.isPending(upTo: limit) {
             response = try await response.collected(upTo: limit)
@@ -130,6 +133,8 @@ final class SharedTransfer: Sendable {
         for caller in ended.callers { caller.turn.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
+
+    static let isReplaced = "a newer equal request took its place"
 
     static func superseded(_ reason: String) -> NetworkError {
         NetworkError(.cancelled, reason: reason)

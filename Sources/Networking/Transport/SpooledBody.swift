@@ -31,14 +31,30 @@ enum SpooledBody: Sendable {
         var collected = Data()
         var file: TemporaryFile?
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        var bytesRead = 0
         while let count = try await reader.next(into: &buffer, idle: idle) {
+            bytesRead += count
+            if let length = body.length, bytesRead > length { throw NetworkError.bodyTooLong(length) }
             collected.append(contentsOf: buffer[..<count])
             guard collected.count > limit || file != nil else { continue }
             file = try file ?? TemporaryFile()
             try file?.append(collected)
             collected = Data()
         }
+        if let length = body.length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
         self = file.map { .file($0) } ?? .data(collected)
+    }
+}
+
+extension NetworkError {
+    /// A request's body has more than it said: it would be cut off there, and nobody would know.
+    static func bodyTooLong(_ length: Int) -> NetworkError {
+        NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
+    }
+
+    /// A request's body has ended before its length, so that the request cannot be finished.
+    static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
+        NetworkError(.bodyUnreadable, reason: "the request's body ended after \(count) bytes of \(length)")
     }
 }
 

@@ -15,7 +15,10 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     let isTrusted: @Sendable (URLAuthenticationChallenge) -> Bool
     private let entries = Locked<[Int: Entry]>([:])
 
-    init(isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool) {
+    private let isShutDown: Locked<Bool>
+
+    init(isShutDown: Locked<Bool>, isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool) {
+        self.isShutDown = isShutDown
         self.isTrusted = isTrusted
     }
 
@@ -114,6 +117,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         guard let error, !entry.wasChallenged || !transfer.hasHead else {
             return transfer.finish(timing: running.timing)
         }
+        guard !isShutDown.withLock({ $0 }) else { return transfer.fail(NetworkError(.shutDown)) }
         transfer.fail(URLSessionFailure(error, isSecure: transfer.isSecure, hasHead: transfer.hasHead).networkError)
     }
 }
@@ -126,8 +130,34 @@ extension HTTPURLResponse {
     fileprivate var head: ResponseHead {
         var headers = HTTPHeaders()
         for (name, value) in allHeaderFields {
-            headers.append(HTTPHeader(HTTPHeaderName("\(name)"), "\(value)"))
+            let name = HTTPHeaderName("\(name)")
+            let values = name == .setCookie ? JoinedCookies(value: "\(value)").fields : ["\(value)"]
+            for value in values { headers.append(HTTPHeader(name, value)) }
         }
         return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
+    }
+}
+
+/// The `Set-Cookie` fields of an answer as Foundation gives them: in one, joined by commas.
+struct JoinedCookies {
+    let value: String
+
+    /// Each by itself. A comma that is followed by a name and `=` begins another one; the one in a date is not.
+    var fields: [String] {
+        let bytes = value.utf8
+        var fields: [String] = []
+        var start = bytes.startIndex
+        var index = start
+        while let comma = bytes[index...].firstIndex(of: UInt8(ascii: ",")) {
+            let next = bytes[bytes.index(after: comma)...].drop { HTTPGrammar.isBlank($0) }
+            let name = next.prefix { HTTPGrammar.isTokenByte($0) }
+            index = name.endIndex
+            guard !name.isEmpty, name.endIndex < bytes.endIndex, bytes[name.endIndex] == UInt8(ascii: "=") else {
+                continue
+            }
+            fields.append(String(decoding: bytes[start..<comma], as: UTF8.self))
+            start = next.startIndex
+        }
+        return fields + [String(decoding: bytes[start...], as: UTF8.self)]
     }
 }

@@ -53,7 +53,7 @@ public final class URLSessionTransport: Transport {
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         operations.underlyingQueue = queue
-        delegate = URLSessionTransferDelegate(isTrusted: isTrusted)
+        delegate = URLSessionTransferDelegate(isShutDown: isShutDown, isTrusted: isTrusted)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
         self.limits = limits
     }
@@ -102,7 +102,7 @@ public final class URLSessionTransport: Transport {
             guard !isShutDown else { throw NetworkError(.shutDown) }
             let task = session.dataTask(with: message)
             delegate.register(running, for: task)
-            running.start(task)
+            running.start(task, of: self)
         }
     }
 

@@ -27,7 +27,7 @@ private enum NerdzNetworkingGuide {
             HTTPHeader("X-Tenant", "acme"),
         ]
         let merged = headers + [.authorization(.basic(username: "ada", password: "secret"))]
-        let credentials = HTTPAuthorization("Bearer token")  // and back: `description`
+        let credentials = HTTPAuthorization("Bearer token")  // and back: `fieldValue`
         let type = MediaType("text/html; charset=utf-8")
         let png: MediaType = .png
         // snippet.end

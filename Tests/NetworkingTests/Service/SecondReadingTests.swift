@@ -4,6 +4,10 @@ import Testing
 
 @testable import Networking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What a second reading of the whole found, and what must stay mended.
 @Suite("What a second reading found", .timeLimit(.minutes(1)))
 struct SecondReadingTests {
@@ -272,5 +276,192 @@ struct SecondReadingTests {
         #expect(both.resets.value == 1)
         #expect(later.resets.value == 1)
         token.cancel()
+    }
+
+    @Test(
+        "Foundation's joined cookies are told apart, also where a date has a comma; others are not cut",
+        arguments: [
+            ("a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2", ["a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT", "b=2"]),
+            ("a=1,b=2,  c=3", ["a=1", "b=2", "c=3"]), ("a=1, ,b", ["a=1, ,b"]), ("", [""]), (",", [","]),
+            ("a=x,=y", ["a=x,=y"]),
+        ] as [(String, [String])])
+    func joinedCookies(value: String, fields: [String]) {
+        #expect(JoinedCookies(value: value).fields == fields)
+    }
+
+    @Test("A cookie whose value has a comma and a name after it is one cookie, and keeps its attributes")
+    func commaInCookie() async throws {
+        let jar = CookieJar(clock: clock.networkClock)
+        let url = try #require(URL(string: "https://api.example.com/x"))
+        jar.keep([.setCookie: "sid=abc,v=2; Path=/; Secure"], from: url)
+        #expect(jar.cookies.map(\.value) == ["abc,v=2"] && jar.cookies.first?.isSecure == true)
+        let commas = String(repeating: ",", count: 250_000)
+        #expect(JoinedCookies(value: "a=" + commas).fields.count == 1)
+    }
+
+    @Test("A GET with a body is not answered with what another body brought")
+    func cachedSearch() async throws {
+        let stub = StubTransport { request in
+            StubAnswer(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
+        }
+        let transport = CachingTransport(stub, cache: ResponseCache(clock: clock.networkClock))
+        let url = try #require(URL(string: "https://api.example.com/_search"))
+        for text in ["one", "two"] {
+            let request = HTTPRequest(.get, url, body: .string(text))
+            #expect(try await transport.send(request, answering: .whenComplete(limit: 99)).data == Data(text.utf8))
+        }
+    }
+
+    @Test("An observer that takes a transfer over is told though the answer is there at once")
+    func observedRestart() async throws {
+        let told = Box(0)
+        let first = ManualTransport()
+        let isFirst = Box(true)
+        struct Switch: Transport {
+            let first: ManualTransport
+            let isFirst: Box<Bool>
+
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                guard isFirst.value else { return HTTPResponse(.ok, content: .data(Data("now".utf8)), to: request) }
+                isFirst.change { $0 = false }
+                return try await first.send(request, answering: timing)
+            }
+        }
+        let policy = DuplicateRequestPolicy { _, _ in
+            .replace(answering: { result in if case .success = result { told.change { $0 += 1 } } })
+        }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: Switch(first: first, isFirst: isFirst), duplicates: policy)
+        async let earlier = Fixture.failure { try await service.request(UserEndpoint.open) }
+        await first.waitForRequests()
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect((error as? NetworkError)?.kind == .cancelled)
+        #expect((await earlier as? NetworkError)?.kind == .cancelled)
+        for _ in 0..<100_000 where told.value == 0 { await Task.yield() }
+        #expect(told.value == 1)
+    }
+
+    @Test("In a group, calls with different bounds do not share an answer")
+    func boundsInAGroup() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: transport, duplicates: .join)
+        func settings(_ size: Int?) -> RequestSettings {
+            var settings = RequestSettings(maximumResponseSize: size)
+            settings.options[DuplicateGroup.self] = "search"
+            return settings
+        }
+        async let small = service.request(.get("x"), as: .data, with: settings(3))
+        await transport.waitForRequests()
+        async let large = service.request(.get("x"), as: .data, with: settings(nil))
+        await transport.waitForRequests(2)
+        transport.answer(.ok, "text")
+        transport.answer(.ok, "text")
+        #expect(try await large == Data("text".utf8))
+        var tooSmall = false
+        do { _ = try await small } catch { tooSmall = true }
+        #expect(tooSmall)
+    }
+
+    @Test("A text inside of JSON has no quotation marks, however its reader came about")
+    func textsInside() throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
+        let response = HTTPResponse(
+            .ok, headers: [.contentType: "application/json"], content: .data(Data(#"{"name":"Ada","no":null}"#.utf8)),
+            to: request)
+        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String>)) == "Ada")
+        #expect(try response.read(as: .keyPath("name", .optional(.string))) == "Ada")
+        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String?>)) == "Ada")
+        #expect(try response.read(as: .keyPath("no", .automatic() as ResponseConverter<String?>)) == nil)
+        #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
+    }
+
+    @Test("A form field that has no form is named, with the error of the encoder")
+    func impossibleField() async throws {
+        struct Form: Encodable { let ratio: Double }
+        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in .text("") })
+        for body in [HTTPBody.multipart(fields: Form(ratio: .nan), files: []), .form(.encoded(Form(ratio: .nan)))] {
+            let error = await Fixture.failure { try await service.request(.post("x").body(body)) } as? NetworkError
+            #expect(error?.kind == .bodyNotEncodable && error?.underlying is EncodingError)
+            #expect(error?.reason?.contains("\"ratio\"") == true, "\(error as Any)")
+        }
+    }
+
+    @Test(
+        "An endpoint's base URL and path are read once: one that changes between two readings sends no secret elsewhere"
+    )
+    func readOnce() throws {
+        struct Fickle: Endpoint {
+            let reads: Box<Int>
+            let paths: Box<Int>
+            var baseURL: URL {
+                reads.change { $0 += 1 }
+                return reads.value.isMultiple(of: 2)
+                    ? Fixture.environment.baseURL ?? NetworkEnvironment.noBaseURL
+                    : URL(string: "https://other.example") ?? NetworkEnvironment.noBaseURL
+            }
+            var path: EndpointPath {
+                paths.change { $0 += 1 }
+                return "x"
+            }
+        }
+        let environment = NetworkEnvironment(
+            baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"])
+        let endpoint = Fickle(reads: Box(0), paths: Box(0))
+        let request = try EndpointRequest(endpoint: endpoint, environment: environment).make(timeouts: .standard)
+        #expect(endpoint.reads.value == 1 && endpoint.paths.value == 1)
+        #expect(request.url.host == "other.example" && request.headers.isEmpty)
+    }
+
+    @Test("A field that was marked as a secret stays one when its value is set anew")
+    func sensitiveStays() {
+        var headers: HTTPHeaders = []
+        headers.set(HTTPHeader("X-Tenant-Key", "old", isSensitive: true))
+        headers["x-tenant-key"] = "fresh"
+        #expect(headers["X-Tenant-Key"] == "fresh" && !"\(headers)".contains("fresh"))
+    }
+
+    @Test("Credentials are in no description; their field's value is asked for")
+    func credentials() {
+        let basic = HTTPAuthorization.basic(username: "ada", password: "hush")
+        var dumped = ""
+        dump(basic, to: &dumped)
+        for text in ["\(basic)", String(reflecting: basic), dumped] { #expect(!text.contains("hush"), "\(text)") }
+        #expect(basic.fieldValue == "Basic YWRhOmh1c2g=")
+    }
+
+    @Test("Progress that follows another one never runs backwards, whichever threads count")
+    func followers() async {
+        for _ in 0..<50 {
+            let source = ProgressMeter(clock: Fixture.stillClock)
+            let follower = ProgressMeter(clock: Fixture.stillClock)
+            follower.follow(source)
+            source.beginUpload(total: 4_000)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { for _ in 0..<1_000 { source.noteSent(1) } } }
+            }
+            #expect(follower.current == source.current)
+        }
+    }
+
+    @Test("An event without end is an error, in bounded memory")
+    func endlessEvent() {
+        var parser = ServerSentEventParser()
+        let chunk = Data(("data: " + String(repeating: "x", count: 1 << 16) + "\n").utf8)
+        #expect(throws: NetworkError.self) {
+            for _ in 0..<(LineSplitter.longestLine >> 16) + 2 { _ = try parser.parse(chunk) }
+        }
+    }
+
+    @Test("A value folded over very many lines is read in linear time")
+    func folds() {
+        var reader = ResponseHeadReader(limit: 1 << 20)
+        func read(_ line: String) -> ResponseHeadReader.Step {
+            Array(line.utf8).withUnsafeBytes { reader.read($0) }
+        }
+        _ = read("HTTP/1.1 200 OK\r\n")
+        _ = read("X: y\r\n")
+        for _ in 0..<200_000 { _ = read(" z\r\n") }
+        guard case .head(let head) = read("\r\n") else { return #expect(Bool(false), "no head") }
+        #expect(head.headers["X"]?.utf8.count == 1 + 2 * 200_000)
     }
 }

@@ -70,15 +70,6 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("Fields that an engine has joined by commas are taken apart; a comma in a date is none between fields")
-    func joined() throws {
-        let jar = jar()
-        try keep(
-            jar, "sid=1; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT, csrf=2; Path=/,third=3",
-            from: "http://x.example/")
-        #expect(try sent(jar, "http://x.example/") == "csrf=2; sid=1; third=3")
-    }
-
     @Test("While a cookie is renewed, nobody finds the jar without it")
     func renewed() async throws {
         let jar = jar()

@@ -235,7 +235,7 @@ struct DuplicateTests {
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         for _ in 0..<20_000 {
-            let transfer = SharedTransfer(request) { _ in }
+            let transfer = SharedTransfer(request, answering: .whenComplete(limit: .max)) { _ in }
             let first = try #require(transfer.attach())
             let second = Box<SharedTransfer.Caller?>(nil)
             DispatchQueue.concurrentPerform(iterations: 2) { index in
