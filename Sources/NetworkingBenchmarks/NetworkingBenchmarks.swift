@@ -42,7 +42,6 @@ enum NetworkingBenchmarks {
             for benchmark in benchmarks where names.isEmpty || names.contains(benchmark.name) {
                 report.begin(benchmark)
                 try await benchmark.run(report, isQuick: options.contains("--quick"))
-                report.end()
             }
         }
     }

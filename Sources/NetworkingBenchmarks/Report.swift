@@ -60,8 +60,6 @@
             if !isJSON { print("  \(text)") }
         }
 
-        func end() {}
-
         private func number(_ value: Double?, _ digits: Int) -> String {
             value.map { String(format: "%.\(digits)f", $0) } ?? ""
         }

@@ -57,14 +57,11 @@
             session = URLSession(configuration: .withoutPolicy, delegate: self, delegateQueue: nil)
         }
 
-        func finish() {
-            session?.finishTasksAndInvalidate()
-            session = nil
-        }
-
         func data(from url: URL) async throws -> Data {
             try await withCheckedThrowingContinuation { continuation in
-                guard let task = session?.dataTask(with: url) else { return }
+                guard let task = session?.dataTask(with: url) else {
+                    return continuation.resume(throwing: URLError(.cancelled))
+                }
                 lock.withLock { waiting[task.taskIdentifier] = (Data(), continuation) }
                 task.resume()
             }

@@ -49,7 +49,6 @@
         var path: EndpointPath
         var body: HTTPBody = .empty
         var method: HTTPMethod { body.isEmpty ? .get : .post }
-        // With "slow" servers in mind the body's size is no concern of a timeout.
     }
 
     /// What the two have in common: a server, a folder, and taking turns.

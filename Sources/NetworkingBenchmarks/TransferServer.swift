@@ -37,10 +37,8 @@
 
         private static func serve(_ client: Int32) {
             var buffer = [UInt8](repeating: 0, count: 1 << 20)
-            var rest: [UInt8] = []
             while true {
-                guard let (head, extra) = readHead(client, rest, &buffer) else { return }
-                rest = []
+                guard let (head, extra) = readHead(client, &buffer) else { return }
                 if head.hasPrefix("GET /pattern?seed="), let seed = Int(head.dropFirst(18).prefix { $0 != " " }) {
                     sendPattern(seed, head, to: client)
                 } else if head.hasPrefix("GET /"), let count = Int(head.dropFirst(5).prefix { $0 != " " }) {
@@ -61,9 +59,9 @@
         }
 
         private static func readHead(
-            _ client: Int32, _ rest: [UInt8], _ buffer: inout [UInt8]
+            _ client: Int32, _ buffer: inout [UInt8]
         ) -> (head: String, extra: [UInt8])? {
-            var head = rest
+            var head: [UInt8] = []
             while true {
                 if let end = head.indices.first(where: { head[$0...].starts(with: [13, 10, 13, 10]) }) {
                     return (String(decoding: head[..<end], as: UTF8.self), Array(head[(end + 4)...]))

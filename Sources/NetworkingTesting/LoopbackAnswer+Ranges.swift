@@ -18,7 +18,7 @@ extension LoopbackAnswer {
             headers: [.contentType: "application/octet-stream", .acceptRanges: "bytes", .eTag: tag],
             content: .fixed(bytes))
         guard let range = request.headers[.range], range.hasPrefix("bytes="), range.hasSuffix("-"),
-            let start = Int(range.dropFirst(6).dropLast()), request.headers[.ifRange] ?? tag == tag
+            let start = Int(range.dropFirst(6).dropLast()), start >= 0, request.headers[.ifRange] ?? tag == tag
         else { return answer }
         guard start < bytes.count else {
             return LoopbackAnswer(

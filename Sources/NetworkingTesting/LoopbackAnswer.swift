@@ -84,6 +84,8 @@ public struct LoopbackAnswer: Sendable {
 }
 
 /// What goes wrong while the server answers.
+///
+/// Those that count bytes are about content that is there as a whole or in chunks; what is written step by step ends itself.
 public enum LoopbackFault: Hashable, Sendable {
     /// The connection is closed in place of an answer.
     case closeBeforeHead

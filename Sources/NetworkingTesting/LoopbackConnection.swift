@@ -276,9 +276,12 @@ extension LoopbackConnection {
         case .fixed(let data):
             return try write(data, with: answer.fault)
         case .chunked(let chunks):
+            var fault = answer.fault
             for chunk in chunks where !chunk.isEmpty {
-                guard try write(Self.framed(chunk), with: answer.fault) else { return false }
+                guard try write(chunk: chunk, with: &fault) else { return false }
             }
+            if case .truncate = fault { return false }
+            if case .resetMidBody = fault { return try write(Data(), with: fault) }
             try socket.write(Data("0\r\n\r\n".utf8))
         case .written(nil, let write):
             try write(LoopbackWriter { [socket] in try socket.write(Self.framed($0)) })
@@ -289,6 +292,22 @@ extension LoopbackConnection {
             return false
         }
         return true
+    }
+
+    /// Writes a chunk. Faults count the body's bytes, over all chunks and without what frames them.
+    private func write(chunk: Data, with fault: inout LoopbackFault?) throws -> Bool {
+        let framed = Self.framed(chunk)
+        let head = framed.count - chunk.count - 2
+        switch fault {
+        case .truncate(let count) where count < chunk.count:
+            return try write(framed, with: .truncate(after: head + count))
+        case .resetMidBody(let count) where count < chunk.count:
+            return try write(framed, with: .resetMidBody(after: head + count))
+        case .truncate(let count): fault = .truncate(after: count - chunk.count)
+        case .resetMidBody(let count): fault = .resetMidBody(after: count - chunk.count)
+        default: return try write(framed, with: fault)
+        }
+        return try write(framed, with: nil)
     }
 
     private func write(_ data: Data, with fault: LoopbackFault?) throws -> Bool {

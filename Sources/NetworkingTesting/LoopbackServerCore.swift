@@ -19,6 +19,8 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
     private var count = Counters()
     /// Counts starts and stops, so that a thread knows whether its listening is over.
     private var generation = 0
+    /// The thread that listens: the port is free when it has ended.
+    private let listening = DispatchGroup()
 
     init(port: UInt16) throws {
         let socket = try LoopbackSocket.listening(on: port)
@@ -32,6 +34,7 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
 
     func start() throws {
         guard lock.withLock({ listener == nil }) else { return }
+        _ = listening.wait(timeout: .now() + 5)
         listen(on: try LoopbackSocket.listening(on: port))
     }
 
@@ -43,6 +46,9 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
             listener = nil
             generation += 1
         }
+        #if canImport(Darwin)
+            LoopbackSocket.knock(on: port)  // there, shutting a listening socket down wakes nobody
+        #endif
     }
 
     private func listen(on socket: LoopbackSocket) {
@@ -50,10 +56,15 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
             listener = socket
             return self.generation
         }
+        listening.enter()
         Self.run("loopback listener") { [self] in
-            while let connection = socket.accepted() { serve(connection, generation) }
+            while let connection = socket.accepted() {
+                serve(connection, generation)
+                guard lock.withLock({ self.generation == generation }) else { break }
+            }
             lock.withLock { if listener?.descriptor == socket.descriptor { listener = nil } }
             socket.release()
+            listening.leave()
         }
     }
 

@@ -49,16 +49,33 @@ struct LoopbackSocket: Sendable {
     }
 
     private func take(_ port: UInt16) throws {
+        let result = Self.withAddress(port) { bind(descriptor, $0, $1) }
+        guard result == 0 else { throw SocketFailure("bind") }
+    }
+
+    private static func withAddress<Result>(
+        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
-        guard result == 0 else { throw SocketFailure("bind") }
     }
+
+    #if canImport(Darwin)
+        /// Connects to a port and leaves, so that whoever listens there looks up.
+        static func knock(on port: UInt16) {
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            guard descriptor >= 0 else { return }
+            _ = withAddress(port) { connect(descriptor, $0, $1) }
+            _ = close(descriptor)
+        }
+    #endif
 
     /// The port that the system chose.
     func port() throws -> UInt16 {

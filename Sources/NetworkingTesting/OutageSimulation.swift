@@ -25,8 +25,7 @@ public struct OutageSimulation: Sendable {
     /// Makes a simulation: a server that works for 60 seconds, fails for 60 and works for 30, and clients that try three times.
     public init(
         clients: Int = 10_000,
-        policy: RetryPolicy = RetryPolicy(
-            retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full),
+        policy: RetryPolicy = .standard,
         seed: UInt64 = 1
     ) {
         self.clients = clients

@@ -38,7 +38,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         var nextNumber: UInt64 = 0
     }
 
-    /// How many requests a host may be on their way at once.
+    /// How many requests to one host may be on their way at once.
     public let limit: Int
     /// How many requests may be on their way at once to all hosts together; nil where that is not bounded.
     public let total: Int?

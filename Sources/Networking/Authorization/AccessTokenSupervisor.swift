@@ -20,7 +20,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again without one. The
+/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again with the new one, without a refresh. The
 /// refresh runs in a task of its own, which no caller's cancellation stops. Every method is safe from any thread.
 public final class AccessTokenSupervisor: Sendable {
     /// Gets a new token in place of the old one, which is nil where there was none yet.
@@ -53,7 +53,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Parameters:
     ///   - token: The token to begin with; nil where there is none yet, in which case the first refusal fetches one.
     ///   - unauthorizedStatuses: The statuses that say a token is refused.
-    ///   - refreshTimeout: How long a refresh may take.
+    ///   - refreshTimeout: How long a refresh may take: 30 seconds unless said otherwise.
     ///   - clock: What tells the time.
     ///   - refresh: Gets a new token. It answers with it and does not store it. See ``AccessTokenRefresher`` for what its errors mean.
     public convenience init(

@@ -135,7 +135,11 @@ extension JSONValue {
     /// A value of Swift's as JSON: texts, numbers, truth values, URLs as texts, nil, and arrays and dictionaries of these.
     ///
     /// - Throws: `EncodingError` that tells where the value stands that has no form in JSON.
-    public init(_ value: Any, at path: [any CodingKey] = []) throws {
+    public init(_ value: Any) throws {
+        try self.init(value, at: [])
+    }
+
+    private init(_ value: Any, at path: [any CodingKey]) throws {
         // Before all others: where Foundation bridges, an object of it is a truth value and a number at once.
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             self = try JSONValue(number, at: path)

@@ -9,7 +9,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
     public var log: Log
 
     /// Makes an archive of exchanges.
-    public init(entries: [Entry] = []) {
+    init(entries: [Entry] = []) {
         log = Log(entries: entries)
     }
 

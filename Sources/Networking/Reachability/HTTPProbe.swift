@@ -37,7 +37,7 @@ public struct HTTPProbe: ReachabilityProbe {
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)
         do {
             let response = try await transport.send(request, answering: .atHead)
-            return isFromPortal(response.status) ? .captivePortal : reachable
+            return isFromPortal(response.status) ? .captivePortal : InterfaceProbe.wayOut
         } catch let error as NetworkError {
             switch error.kind {
             case .tlsUntrusted: return .captivePortal
@@ -51,10 +51,5 @@ public struct HTTPProbe: ReachabilityProbe {
     private func isFromPortal(_ status: HTTPStatus) -> Bool {
         guard status != expected else { return false }
         return status.isRedirection || status.isSuccessful || status == .networkAuthenticationRequired
-    }
-
-    private var reachable: ReachabilityStatus {
-        let interfaces = InterfaceProbe().glance()
-        return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
     }
 }

@@ -18,6 +18,12 @@ public struct InterfaceProbe: ReachabilityProbe {
     /// The same as ``glance()``.
     public func status() async -> ReachabilityStatus { glance() }
 
+    /// The interface by which something was reached; where none is known, some other way out.
+    static var wayOut: ReachabilityStatus {
+        let interfaces = InterfaceProbe().glance()
+        return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
+    }
+
     /// What the interfaces tell.
     public func glance() -> ReachabilityStatus {
         var list: UnsafeMutablePointer<ifaddrs>?

@@ -14,7 +14,7 @@ enum NetworkInterface {
     }
 
     private static func isCellular(_ name: String) -> Bool {
-        ["pdp_ip", "rmnet", "wwan", "ppp"].contains { name.hasPrefix($0) }
+        ["pdp_ip", "rmnet", "wwan"].contains { name.hasPrefix($0) }
     }
 
     /// What Linux's files tell: a radio's folders, the kind of device, and whether there is a device at all.

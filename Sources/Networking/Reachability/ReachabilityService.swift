@@ -35,8 +35,9 @@ public final class ReachabilityService: Sendable {
     ///
     /// - Parameters:
     ///   - probe: What finds out.
-    ///   - interval: How long to wait between two looks; a millisecond at least.
-    ///   - intervalWhileDown: How long to wait while the network cannot be reached; never longer than `interval`.
+    ///   - interval: How long to wait between two looks: 5 seconds unless said otherwise, a millisecond at least.
+    ///   - intervalWhileDown: How long to wait while the network cannot be reached: a second unless said otherwise, never longer than
+    ///     `interval`.
     ///   - clock: What tells the time.
     public init(
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
@@ -49,7 +50,7 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
     }
 
-    /// Makes a service that connects to a host, or looks at the machine's interfaces where none is named.
+    /// Makes a service that connects to a host, or looks at the machine's interfaces where none is named (then the port means nothing).
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)

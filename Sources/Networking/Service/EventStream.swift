@@ -115,7 +115,8 @@ public struct EventStream: AsyncSequence, Sendable {
 
 /// When a lost stream of events is connected anew.
 public struct EventReconnection: Hashable, Sendable {
-    /// How long to wait before, unless the server says; it doubles with each failure in a row, up to 32 times.
+    /// How long to wait before, unless the server says; it doubles with each connection in a row that brought no event, up to
+    /// 32 times as long.
     public var delay: Duration
     /// How many tries may fail in a row.
     public var maximumFailures: Int

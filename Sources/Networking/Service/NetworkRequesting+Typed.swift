@@ -58,9 +58,4 @@ extension NetworkRequesting {
     ) -> ResponseConverter<Call.Value> {
         endpoint.converter(decoder: decoder(for: endpoint, settings))
     }
-
-    /// The decoder of one call: what the call says, then the endpoint, then the service.
-    func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
-        settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
-    }
 }

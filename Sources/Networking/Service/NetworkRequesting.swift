@@ -1,3 +1,5 @@
+import Foundation
+
 /// Whoever issues requests: ``NetworkService`` and its subclasses, or a struct or actor of yours with a ``NetworkClient``.
 ///
 /// Every call is in extensions of this protocol, and every one is sugar over ``send(_:as:with:)``. An asynchronous call runs in its
@@ -67,5 +69,12 @@ extension NetworkRequesting {
         for endpoint: any Endpoint, _ settings: RequestSettings
     ) -> ResponseConverter<Value> {
         .automatic(decoder: decoder(for: endpoint, settings))
+    }
+}
+
+extension NetworkRequesting {
+    /// The decoder of one call: what the call says, then the endpoint, then the service.
+    func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
+        settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
     }
 }

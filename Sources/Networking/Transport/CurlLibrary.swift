@@ -27,7 +27,6 @@
 
             static let ipv6 = Features(rawValue: CCURL_VERSION_IPV6)
             static let tls = Features(rawValue: CCURL_VERSION_SSL)
-            static let gzip = Features(rawValue: CCURL_VERSION_LIBZ)
             static let asynchronousLookup = Features(rawValue: CCURL_VERSION_ASYNCHDNS)
             static let http2 = Features(rawValue: CCURL_VERSION_HTTP2)
             static let unixSockets = Features(rawValue: CCURL_VERSION_UNIX_SOCKETS)

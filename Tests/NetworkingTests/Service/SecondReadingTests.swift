@@ -41,7 +41,8 @@ struct SecondReadingTests {
 
     @Test("Observers, handlers and closures that take something out of the same list when they go do not hang")
     func lastReferences() async throws {
-        final class Owner: RequestObserver, ErrorHandler, @unchecked Sendable {  // because it is set up before it is used
+        // Unchecked, because it is set up before it is used.
+        final class Owner: RequestObserver, ErrorHandler, @unchecked Sendable {
             var token: ObservationToken?
             var task: RequestTask<Void>?
 

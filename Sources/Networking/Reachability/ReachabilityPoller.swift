@@ -1,0 +1,47 @@
+/// Looks again and again, until it is cancelled.
+final class ReachabilityPoller: Sendable {
+    private struct State: Sendable {
+        /// The pause between two looks; settled when it is over.
+        var pause: Settlement<Void>?
+        /// Somebody has said that something has changed, since the last look began.
+        var isHurried = false
+    }
+
+    private let state = Locked(State())
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(_ looker: ReachabilityLooker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
+        let state = state
+        let polling = Task.detached {
+            while !Task.isCancelled {
+                state.withLock { $0.isHurried = false }
+                guard let found = try? await looker.look() else { return }
+                let pause = Settlement<Void>()
+                let isHurried = state.withLock { state in
+                    state.pause = pause
+                    return state.isHurried
+                }
+                if isHurried { continue }
+                let timer = clock.schedule(at: clock.now() + (found.isReachable ? interval : whileDown)) {
+                    pause.settle(.success(()))
+                }
+                defer { timer.cancel() }
+                do { try await pause.value() } catch { return }
+            }
+        }
+        task.withLock { $0 = polling }
+    }
+
+    /// Has it look at once.
+    func hurry() {
+        let pause = state.withLock { state in
+            state.isHurried = true
+            return state.pause
+        }
+        pause?.settle(.success(()))
+    }
+
+    func cancel() {
+        task.withLock { $0 }?.cancel()
+    }
+}
