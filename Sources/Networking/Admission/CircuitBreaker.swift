@@ -103,11 +103,12 @@ public final class CircuitBreaker: AdmissionPolicy {
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
         guard let pass = ticket.context as? Pass else { return }
         let now = clock.now()
-        guard let last = outcome.origin, last != pass.origin else {
-            return change(pass.origin) { $0.leave(outcome.judgement, wasProbe: pass.isProbe, at: now) }
+        let (judgement, last) = outcome.judgement
+        guard let last, last != pass.origin else {
+            return change(pass.origin) { $0.leave(judgement, wasProbe: pass.isProbe, at: now) }
         }
         change(pass.origin) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
-        change(last) { $0.leave(outcome.judgement, wasProbe: false, at: now) }
+        change(last) { $0.leave(judgement, wasProbe: false, at: now) }
     }
 
     /// Changes a machine where it stands, and tells its state before and after.
@@ -134,22 +135,18 @@ public final class CircuitBreaker: AdmissionPolicy {
 }
 
 extension AdmissionOutcome {
-    /// Whose doing it is: the host that the last request went to.
-    fileprivate var origin: HTTPOrigin? {
-        switch self {
-        case .answered(let response): response.request.origin
-        case .failed(let error): (error as? NetworkError)?.request?.origin
-        case .notSent: nil
-        }
-    }
-
-    /// What the end of a request tells about its host.
-    fileprivate var judgement: CircuitMachine.Judgement {
+    /// What the end of a request tells, and about which host: the one that the last request of the attempt went to.
+    fileprivate var judgement: (CircuitMachine.Judgement, of: HTTPOrigin?) {
         switch self {
         case .answered(let response):
-            response.status.code >= 500 ? .failure : response.status.code < 400 ? .success : .neither
-        case .failed(let error): CircuitMachine.Judgement(NetworkError.wrapping(error).kind)
-        case .notSent: .neither
+            let code = response.status.code
+            return (code >= 500 ? .failure : code < 400 ? .success : .neither, response.request.origin)
+        case .failed(let error):
+            return (
+                CircuitMachine.Judgement(NetworkError.wrapping(error).kind), (error as? NetworkError)?.request?.origin
+            )
+        case .notSent:
+            return (.neither, nil)
         }
     }
 }

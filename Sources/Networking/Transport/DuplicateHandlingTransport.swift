@@ -21,10 +21,20 @@ public final class DuplicateHandlingTransport: Transport {
         let headers: HTTPHeaders
         let body: Data
         let limit: Int
+        /// Of the address alone, and computed once: what it leaves open, equality settles.
+        private let hash: Int
 
-        /// The address alone: what it leaves open, equality settles.
+        init(_ request: HTTPRequest, headers: HTTPHeaders, body: Data, limit: Int) {
+            method = request.method
+            url = request.url
+            self.headers = headers
+            self.body = body
+            self.limit = limit
+            hash = request.url.hashValue
+        }
+
         func hash(into hasher: inout Hasher) {
-            hasher.combine(url)
+            hasher.combine(hash)
         }
     }
 
@@ -185,7 +195,6 @@ public final class DuplicateHandlingTransport: Transport {
         guard case .whenComplete(let limit) = timing, let body = request.body.data else { return nil }
         var headers = request.allHeaders
         if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
-        return .request(
-            Content(method: request.method, url: request.url, headers: headers, body: body, limit: limit))
+        return .request(Content(request, headers: headers, body: body, limit: limit))
     }
 }

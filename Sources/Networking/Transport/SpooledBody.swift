@@ -86,35 +86,3 @@ extension Settlement where Value == Void {
         try await value()
     }
 }
-
-/// A file that is there as long as somebody holds it.
-final class TemporaryFile: Sendable {
-    let url: URL
-    private let handle: FileHandle
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString).body")
-        do {
-            try Data().write(to: url, options: .withoutOverwriting)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-            handle = try FileHandle(forWritingTo: url)
-        } catch {
-            throw NetworkError(
-                .bodyUnreadable,
-                reason: "the request's body does not fit into memory, and no temporary file can be written",
-                underlying: error)
-        }
-    }
-
-    deinit {
-        try? handle.close()
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func append(_ data: Data) throws {
-        do { try handle.write(contentsOf: data) } catch {
-            throw NetworkError(
-                .bodyUnreadable, reason: "the request's body cannot be put into a temporary file", underlying: error)
-        }
-    }
-}

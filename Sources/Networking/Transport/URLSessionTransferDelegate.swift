@@ -137,27 +137,3 @@ extension HTTPURLResponse {
         return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
     }
 }
-
-/// The `Set-Cookie` fields of an answer as Foundation gives them: in one, joined by commas.
-struct JoinedCookies {
-    let value: String
-
-    /// Each by itself. A comma that is followed by a name and `=` begins another one; the one in a date is not.
-    var fields: [String] {
-        let bytes = value.utf8
-        var fields: [String] = []
-        var start = bytes.startIndex
-        var index = start
-        while let comma = bytes[index...].firstIndex(of: UInt8(ascii: ",")) {
-            let next = bytes[bytes.index(after: comma)...].drop { HTTPGrammar.isBlank($0) }
-            let name = next.prefix { HTTPGrammar.isTokenByte($0) }
-            index = name.endIndex
-            guard !name.isEmpty, name.endIndex < bytes.endIndex, bytes[name.endIndex] == UInt8(ascii: "=") else {
-                continue
-            }
-            fields.append(String(decoding: bytes[start..<comma], as: UTF8.self))
-            start = next.startIndex
-        }
-        return fields + [String(decoding: bytes[start...], as: UTF8.self)]
-    }
-}

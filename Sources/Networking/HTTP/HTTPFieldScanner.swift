@@ -1,0 +1,82 @@
+/// Reads the parts of a structured field value, one after another.
+struct HTTPFieldScanner {
+    private let bytes: [UInt8]
+    private(set) var position = 0
+
+    init(_ value: String) {
+        bytes = Array(value.utf8)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+    var next: UInt8? { isAtEnd ? nil : bytes[position] }
+
+    mutating func move(to position: Int) {
+        self.position = min(position, bytes.count)
+    }
+
+    mutating func skipBlanks() {
+        while let next, HTTPGrammar.isBlank(next) { position += 1 }
+    }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func token() -> String? {
+        text { HTTPGrammar.isTokenByte($0) }
+    }
+
+    /// `token68` of RFC 9110 section 11.2: base64 and the like, with its `=` at the end.
+    mutating func token68() -> String? {
+        let start = position
+        guard
+            text({ byte in
+                HTTPGrammar.isTokenByte(byte) && !"!#$%&'*^`|".utf8.contains(byte) || byte == UInt8(ascii: "/")
+            }) != nil
+        else { return nil }
+        while skip("=") {}
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    mutating func text(_ isPart: (UInt8) -> Bool) -> String? {
+        let start = position
+        while let next, isPart(next) { position += 1 }
+        return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// A quoted-string, without its quotes and escapes; nil where none begins here or it does not end.
+    mutating func quotedString() -> String? {
+        let start = position
+        guard skip("\"") else { return nil }
+        var content: [UInt8] = []
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
+            guard byte == UInt8(ascii: "\\") else {
+                content.append(byte)
+                continue
+            }
+            guard let escaped = next else { break }
+            content.append(escaped)
+            position += 1
+        }
+        position = start
+        return nil
+    }
+
+    /// `name=value` with the value as token or quoted-string; blanks around the equals sign are allowed.
+    mutating func parameter() -> (name: String, value: String)? {
+        let start = position
+        if let name = token() {
+            skipBlanks()
+            if skip("=") {
+                skipBlanks()
+                if let value = quotedString() ?? token() { return (name, value) }
+            }
+        }
+        position = start
+        return nil
+    }
+}

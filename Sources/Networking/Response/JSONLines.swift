@@ -1,0 +1,44 @@
+import Foundation
+
+/// The JSON values of a body, one a line, as they come.
+public struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    private let lines: BodyLines
+    private let decoder: JSONDecoder
+
+    init(_ lines: BodyLines, decoder: JSONDecoder) {
+        self.lines = lines
+        self.decoder = decoder
+    }
+
+    /// The reader of the values.
+    public func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
+
+    /// Pulls the values.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var lines: BodyLines.Iterator
+        fileprivate let decoder: JSONDecoder
+        private var number = 0
+
+        fileprivate init(lines: BodyLines.Iterator, decoder: JSONDecoder) {
+            self.lines = lines
+            self.decoder = decoder
+        }
+
+        /// The next value, or nil at the end.
+        ///
+        /// - Throws: The body's error, and ``NetworkError/Kind/undecodableBody`` that names the line.
+        public mutating func next() async throws -> Element? {
+            while let line = try await lines.next() {
+                number += 1
+                guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
+                do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
+                    throw NetworkError(
+                        .undecodableBody,
+                        reason: "line \(number): \(UndecodableBody.words(error, reading: Element.self))",
+                        underlying: error)
+                }
+            }
+            return nil
+        }
+    }
+}
