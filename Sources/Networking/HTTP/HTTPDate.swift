@@ -38,6 +38,27 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
             HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day) * 86_400 + seconds
     }
 
+    /// Reads the date of a cookie as [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1) has it: its parts in any
+    /// order, and whatever is said of weekday and zone.
+    init?(ofCookie text: String) {
+        var (time, day, month, year): (Int?, Int?, Int?, Int?)
+        for word in text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == ":") }) {
+            if time == nil, let found = HTTPDate.seconds(ofTime: String(word)) {
+                time = found
+            } else if day == nil, word.count <= 2, let found = Int(word) {
+                day = found
+            } else if month == nil, let found = HTTPDate.months.firstIndex(of: word.prefix(3).capitalized) {
+                month = found + 1
+            } else if year == nil, (2...4).contains(word.count), let found = Int(word) {
+                year = found + (found < 70 ? 2_000 : found < 100 ? 1_900 : 0)
+            }
+        }
+        guard let time, let day, let month, let year, year >= 1_601,
+            (1...HTTPDate.length(ofMonth: month, in: year)).contains(day)
+        else { return nil }
+        secondsSince1970 = HTTPDate.daysSince1970(year: year, month: month, day: day) * 86_400 + time
+    }
+
     /// The moment as a Foundation date.
     public var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 

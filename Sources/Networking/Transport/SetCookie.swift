@@ -43,7 +43,7 @@ struct SetCookie {
         if let seconds = attributes["max-age"].flatMap({ Double($0) }) {
             expires = now.addingTimeInterval(min(max(seconds, -1), 34_560_000))
         } else {
-            expires = attributes["expires"].flatMap { HTTPDate($0)?.date }
+            expires = attributes["expires"].flatMap { HTTPDate(ofCookie: $0)?.date }
         }
     }
 

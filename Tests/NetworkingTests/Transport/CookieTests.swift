@@ -70,6 +70,19 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
+    @Test(
+        "The date of a cookie is read as browsers read it, whatever its zone and order (RFC 6265 section 5.1.1)",
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 01-Jan-1970 00:00:01 GMT", 1),
+            ("Thu, 01-Jan-70 00:00:01 UTC", 1), ("Fri, 31 Dec 1999 23:59:59 UTC", 946_684_799),
+            ("2038 jan 19 03:14:07", 2_147_483_647), ("Tue Jan 19 03:14:07 2038", 2_147_483_647),
+            ("January 19 38 03:14:07", 2_147_483_647), ("Thu, 30 Feb 2020 00:00:00 GMT", nil), ("tomorrow", nil),
+            ("Thu, 01 Jan 1970", nil), ("01 Jan 1500 00:00:00", nil), ("", nil), ("1 jan \u{664}\u{665} 00:00:00", nil),
+        ] as [(String, Int?)])
+    func dates(text: String, seconds: Int?) {
+        #expect(HTTPDate(ofCookie: text)?.secondsSince1970 == seconds)
+    }
+
     @Test("While a cookie is renewed, nobody finds the jar without it")
     func renewed() async throws {
         let jar = jar()
