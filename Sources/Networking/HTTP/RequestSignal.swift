@@ -14,7 +14,7 @@ public enum RequestSignal: Sendable {
 public enum RequestWait: Sendable {
     /// An admission policy, named by its type, says "not now": it waits for a place or for a token.
     case admission(policy: String)
-    /// An attempt has failed, and another one follows after a while.
+    /// An attempt has failed, and another one follows: after a while, or at once, after zero.
     case retry(after: Duration, RetryDecision)
     /// The system has no connection.
     case connectivity

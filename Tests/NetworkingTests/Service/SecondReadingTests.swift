@@ -465,4 +465,18 @@ struct SecondReadingTests {
         guard case .head(let head) = read("\r\n") else { return #expect(Bool(false), "no head") }
         #expect(head.headers["X"]?.utf8.count == 1 + 2 * 200_000)
     }
+
+    @Test("A retry without a wait is told to observers, too: the log warns of it")
+    func retryAtOnce() async throws {
+        let lines = Box<[String]>([])
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("ok"))
+        let service = NetworkService(
+            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
+            transport: stub, observers: [LogObserver(level: .warning) { line in lines.change { $0.append("\(line)") } }]
+        )
+        try await service.request(UserEndpoint.open)
+        #expect(
+            lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
+    }
 }
