@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import Networking
 
 /// Checks, without a network, that endpoints make the requests they are meant to make, and read the answers they are meant to get.
@@ -18,14 +18,16 @@ public import Networking
 /// The same examples are a stub: `StubTransport(answering: ContactEndpoint.examples, in: environment)`.
 public enum EndpointContract {
     /// What is wrong with some examples; its description is a line for each, with what to do about it.
-    public struct Breach: Error, CustomStringConvertible {
+    public struct Breach: LocalizedError, CustomStringConvertible {
         /// What is wrong, a line each.
         public let faults: [String]
         /// The lines.
         public var description: String { faults.joined(separator: "\n") }
+        /// The same.
+        public var errorDescription: String? { description }
     }
 
-    /// Checks examples: that the URL can be built and read again, that no segment of its path is empty, that the header fields are legal, that
+    /// Checks examples: that no stored property has the name of an endpoint's member and another type, so that the default holds in silence, that the URL can be built and read again, that no segment of its path is empty, that the header fields are legal, that
     /// there is no body with GET or HEAD, that body and query can be encoded, that sample answer and sample error can be read, and that no two
     /// examples make the same request.
     ///
@@ -68,7 +70,7 @@ private struct Trial {
     let settings: RequestSettings
 
     func faults(of request: HTTPRequest) async -> [String] {
-        var faults = Trial.formFaults(of: request)
+        var faults = Trial.formFaults(of: request) + example.memberFaults
         if let answer = example.answer, let fault = await reading(answer) {
             faults.append("its sample answer is not read: \(fault)")
         }

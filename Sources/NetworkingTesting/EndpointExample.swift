@@ -45,6 +45,24 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         return "\(name).\(mirror.children.first?.label ?? "\(endpoint)")"
     }
 
+    /// Stored properties that look like members of an endpoint, and are not: their type is another one, so that the default holds.
+    var memberFaults: [String] {
+        let members: [String: Any.Type] = [
+            "baseURL": URL.self, "path": EndpointPath.self, "method": HTTPMethod.self, "headers": HTTPHeaders.self,
+            "query": URLQuery.self, "body": HTTPBody.self, "parameters": RequestParameters.self,
+            "authorizationType": AuthorizationType.self, "idempotencyKey": IdempotencyKey.self,
+            "options": RequestOptions.self, "settings": RequestSettings.self,
+        ]
+        let mirror = Mirror(reflecting: endpoint)
+        guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return [] }
+        return mirror.children.compactMap { child in
+            guard let name = child.label, let wanted = members[name], type(of: child.value) != wanted else {
+                return nil
+            }
+            return "its `\(name)` is a \(type(of: child.value)), so that the default holds; make it a \(wanted)"
+        }
+    }
+
     /// Reads the sample refusal as what the endpoint says it is.
     func readRefusal(_ refusal: StubAnswer, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
         try readRefusal(

@@ -76,16 +76,39 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// ```swift
     /// async let profile = service.profile(7)          // waits for the network
     /// probe.set(.reachable(.wireless))
-    /// await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
+    /// try await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
     /// ```
     ///
-    /// It gives other tasks their turn between two steps. It returns after 100,000 steps at the latest.
-    public func advance(by step: Duration, until hasHappened: @Sendable () async -> Bool) async {
-        for _ in 0..<100_000 {
+    /// It gives other tasks their turn between two steps.
+    ///
+    /// - Parameters:
+    ///   - step: How far the time moves at once.
+    ///   - most: How often it moves at most.
+    ///   - hasHappened: Is asked before each step.
+    /// - Throws: ``NothingHappened`` after the last step.
+    public func advance(
+        by step: Duration, atMost most: Int = 100_000, until hasHappened: @Sendable () async -> Bool
+    ) async throws {
+        for _ in 0..<most {
             if await hasHappened() { return }
             advance(by: step)
             await Task.yield()
         }
+        throw NothingHappened(passed: step * most)
+    }
+
+    /// What was waited for did not happen, however far the clock was moved.
+    public struct NothingHappened: LocalizedError, CustomStringConvertible {
+        /// How far it was moved.
+        public let passed: Duration
+
+        /// What to look at.
+        public var description: String {
+            "it did not happen, though the clock was moved by \(passed); does every part that waits have this clock: service, session, stub?"
+        }
+
+        /// The same.
+        public var errorDescription: String? { description }
     }
 
     /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.

@@ -20,6 +20,19 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         let method: HTTPMethod?
         let path: String?
         var answers: [Handler]
+
+        func takes(_ request: HTTPRequest) -> Bool {
+            guard method == nil || method == request.method else { return false }
+            guard let path else { return true }
+            let parts = Rule.segments(path)
+            let segments = Rule.segments(request.url.path(percentEncoded: true))
+            return parts.count == segments.count && zip(parts, segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") }
+        }
+
+        /// The segments, with or without a slash at the beginning.
+        private static func segments(_ path: String) -> [Substring] {
+            (path.hasPrefix("/") ? path.dropFirst() : path[...]).split(separator: "/", omittingEmptySubsequences: false)
+        }
     }
 
     private let lock = NSLock()
@@ -44,7 +57,8 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///
     /// - Parameters:
     ///   - method: The method; nil takes any.
-    ///   - path: The whole path with its slash, percent-encoded and without query, as in `/users/7`; nil takes any.
+    ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query: `/v1/users/7`; a segment such as
+    ///     `:id` stands for any. Nil takes any path.
     ///   - answers: The answers, one a request; the last one stays.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
@@ -105,12 +119,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     private func nextHandler(_ request: HTTPRequest) -> Handler? {
         lock.withLock {
             received.append(request)
-            let path = request.url.path(percentEncoded: true)
-            let index = rules.firstIndex { rule in
-                (rule.method == nil || rule.method == request.method)
-                    && (rule.path == nil || rule.path == (path.isEmpty ? "/" : path))
-            }
-            guard let index else { return nil }
+            guard let index = rules.firstIndex(where: { $0.takes(request) }) else { return nil }
             return rules[index].answers.count > 1 ? rules[index].answers.removeFirst() : rules[index].answers.first
         }
     }

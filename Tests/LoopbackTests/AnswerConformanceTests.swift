@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     /// What every engine has to get right; the L numbers are the rows of LINUX-FOUNDATION.md. What URLSession on Linux cannot do stands as its
     /// expectation.
-    @Suite("Conformance: answers and failures", .timeLimit(.minutes(1)))
+    @Suite("Conformance: answers and failures", .timeLimit(.minutes(5)))
     struct AnswerConformanceTests {
         @Test("A request is answered with status, headers, body and timing", arguments: Engine.allCases)
         func answer(engine: Engine) async throws {
@@ -310,6 +310,10 @@ extension Loopback {
                 return body
             }
             #expect(try await body().collect(upTo: 1 << 20).count == 20_000)
+            server.route(.get, "/") { _ in .text(String(repeating: "x", count: 9_999)).failing(.truncate(after: 500)) }
+            let cut = try await body()
+            let error = await #expect(throws: NetworkError.self) { try await cut.collect(upTo: 1 << 20) }
+            #expect(error?.kind == .truncatedBody || error?.kind == .connectionLostAfterHead, "\(error as Any)")
             #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 

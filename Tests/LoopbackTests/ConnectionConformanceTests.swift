@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: connections", .timeLimit(.minutes(1)))
+    @Suite("Conformance: connections", .timeLimit(.minutes(5)))
     struct ConnectionConformanceTests {
         @Test("Connections are used again", arguments: Engine.allCases)
         func reuse(engine: Engine) async throws {

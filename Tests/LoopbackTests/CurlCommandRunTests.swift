@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 extension Loopback {
-    @Suite("cURL lines, run", .timeLimit(.minutes(1)))
+    @Suite("cURL lines, run", .timeLimit(.minutes(5)))
     struct CurlCommandRunTests {
         /// A request as a server saw it.
         private struct Seen: Equatable, Sendable {

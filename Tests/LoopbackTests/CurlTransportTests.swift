@@ -5,7 +5,7 @@ import Testing
 
 extension Loopback {
     /// What `CurlTransport` has besides what every engine has.
-    @Suite("CurlTransport", .timeLimit(.minutes(1)))
+    @Suite("CurlTransport", .timeLimit(.minutes(5)))
     struct CurlTransportTests {
         @Test("Services that name no transport use it, and it says what it is made of")
         func platform() async throws {

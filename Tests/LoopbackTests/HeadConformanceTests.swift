@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: heads and framing", .timeLimit(.minutes(1)))
+    @Suite("Conformance: heads and framing", .timeLimit(.minutes(5)))
     struct HeadConformanceTests {
         /// An exchange whose server answers with these very bytes.
         private func exchange(_ engine: Engine, _ bytes: String) throws -> Exchange {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Multipart forms and files", .timeLimit(.minutes(2)))
+    @Suite("Multipart forms and files", .timeLimit(.minutes(5)))
     struct MultipartTests {
         /// A server that keeps each body with its media type, and says nothing.
         private final class Sink: Sendable {

@@ -5,7 +5,7 @@
     import Testing
 
     extension Loopback {
-        @Suite("Reachability in a network of its own", .timeLimit(.minutes(1)))
+        @Suite("Reachability in a network of its own", .timeLimit(.minutes(5)))
         struct NetworkNamespaceTests {
             @Test(
                 "A link that goes down and up is noticed, without a default route and with one",

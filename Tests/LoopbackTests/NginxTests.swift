@@ -5,7 +5,7 @@ import Testing
 
 extension Loopback {
     @Suite(
-        "HTTP/2 and Unix sockets, on nginx", .timeLimit(.minutes(1)),
+        "HTTP/2 and Unix sockets, on nginx", .timeLimit(.minutes(5)),
         .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment))
     struct NginxTests {
         /// nginx with TLS, in a folder of its own.

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Watching engines", .timeLimit(.minutes(1)))
+    @Suite("Watching engines", .timeLimit(.minutes(5)))
     struct ObservationTests {
         @Test(
             "An engine tells when it has taken a request and when a head has come, hop by hop",

@@ -4,7 +4,7 @@ import Testing
 
 /// What goes into a query or a form comes out of somebody else's parser.
 @Suite(
-    "Parameters read back by Python", .timeLimit(.minutes(1)),
+    "Parameters read back by Python", .timeLimit(.minutes(5)),
     .enabled(if: Tool.python.isExpected, Tool.python.comment))
 struct ParameterReadBackTests {
     /// Names and values of every kind: separators, blanks, control characters, anything in Unicode.

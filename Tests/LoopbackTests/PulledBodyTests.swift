@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: pulled bodies", .timeLimit(.minutes(1)))
+    @Suite("Conformance: pulled bodies", .timeLimit(.minutes(5)))
     struct PulledBodyTests {
         private func stream(_ exchange: Exchange) async throws -> IncomingBody {
             let response = try await exchange.transport.send(exchange.request(), answering: .atHead)

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Reachability on real sockets", .timeLimit(.minutes(1)))
+    @Suite("Reachability on real sockets", .timeLimit(.minutes(5)))
     struct ReachabilitySocketTests {
         @Test("A TCP probe finds a server that listens, and notices that it goes away and comes back")
         func goesAndComes() async throws {

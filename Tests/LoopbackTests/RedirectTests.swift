@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Redirects on real sockets", .timeLimit(.minutes(1)))
+    @Suite("Redirects on real sockets", .timeLimit(.minutes(5)))
     struct RedirectTests {
         /// Tells what arrives, as text.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {

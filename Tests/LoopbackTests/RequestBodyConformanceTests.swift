@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: request bodies", .timeLimit(.minutes(1)))
+    @Suite("Conformance: request bodies", .timeLimit(.minutes(5)))
     struct RequestBodyConformanceTests {
         /// Tells what arrived.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Downloads that are gone on with", .timeLimit(.minutes(1)))
+    @Suite("Downloads that are gone on with", .timeLimit(.minutes(5)))
     struct ResumeTests {
         private struct Film: Endpoint {
             var path: EndpointPath = "film"

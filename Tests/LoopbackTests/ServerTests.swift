@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("LoopbackServer", .timeLimit(.minutes(1)))
+    @Suite("LoopbackServer", .timeLimit(.minutes(5)))
     struct ServerTests {
         @Test("Fixed and chunked bodies arrive as they were sent, and routes match segments")
         func routes() async throws {

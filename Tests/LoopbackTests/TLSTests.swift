@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("TLS", .timeLimit(.minutes(1)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
+    @Suite("TLS", .timeLimit(.minutes(5)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
     struct TLSTests {
         private func answer(
             _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()

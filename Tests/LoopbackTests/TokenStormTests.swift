@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("The token story on real sockets", .timeLimit(.minutes(2)))
+    @Suite("The token story on real sockets", .timeLimit(.minutes(5)))
     struct TokenStormTests {
         private func session(_ backend: TokenBackend, token: AccessToken? = AccessToken("stale"))
             -> AccessTokenSupervisor

@@ -13,10 +13,21 @@ public struct AdmissionTicket: Sendable {
 public enum AdmissionOutcome: Sendable {
     /// An answer came, whatever its status.
     case answered(HTTPResponse)
-    /// None came.
+    /// None came, or not the whole of one.
     case failed(any Error)
     /// Nothing was sent.
     case notSent
+}
+
+extension AdmissionOutcome {
+    /// The answer, or the head of one whose body was lost.
+    var response: HTTPResponse? {
+        switch self {
+        case .answered(let response): response
+        case .failed(let error): (error as? NetworkError)?.response
+        case .notSent: nil
+        }
+    }
 }
 
 /// May a request go now? A limit, a gate, a breaker: each is one policy of a service.

@@ -62,7 +62,7 @@ public final class BackoffGate: AdmissionPolicy {
 
     /// Hears whether the host asks for time.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard case .answered(let response) = outcome, let origin = response.request.origin,
+        guard let response = outcome.response, let origin = response.request.origin,
             let asked = timeAsked(by: response)
         else { return }
         let wait = min(asked, longest)

@@ -103,12 +103,12 @@ public final class CircuitBreaker: AdmissionPolicy {
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
         guard let pass = ticket.context as? Pass else { return }
         let now = clock.now()
-        let (judgement, last) = outcome.judgement
-        guard let last, last != pass.origin else {
+        let (judgement, target) = outcome.judgement
+        guard let target, target != pass.origin else {
             return change(pass.origin) { $0.leave(judgement, wasProbe: pass.isProbe, at: now) }
         }
         change(pass.origin) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
-        change(last) { $0.leave(judgement, wasProbe: false, at: now) }
+        change(target) { $0.leave(judgement, wasProbe: false, at: now) }
     }
 
     /// Changes a machine where it stands, and tells its state before and after.
@@ -122,8 +122,9 @@ public final class CircuitBreaker: AdmissionPolicy {
 
     @discardableResult
     private func change<Result>(_ origin: HTTPOrigin, _ body: (inout CircuitMachine) -> Result) -> Result {
+        let now = clock.now()
         let (result, isChanged) = machines.withLock { machines in
-            machines.makeRoom(for: origin) { !$0.isIdle(at: clock.now()) }
+            machines.makeRoom(for: origin) { !$0.isIdle(at: now) }
             let (result, before, after) = CircuitBreaker.observe(
                 &machines[origin, default: CircuitMachine(configuration)], body)
             if after != before { events.enqueue(Event(origin: origin, state: after)) }
@@ -135,16 +136,18 @@ public final class CircuitBreaker: AdmissionPolicy {
 }
 
 extension AdmissionOutcome {
-    /// What the end of a request tells, and about which host: the one that the last request of the attempt went to.
-    fileprivate var judgement: (CircuitMachine.Judgement, of: HTTPOrigin?) {
+    /// What the end of a request tells, and about which host where a redirect led to it.
+    fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
         case .answered(let response):
             let code = response.status.code
-            return (code >= 500 ? .failure : code < 400 ? .success : .neither, response.request.origin)
-        case .failed(let error):
             return (
-                CircuitMachine.Judgement(NetworkError.wrapping(error).kind), (error as? NetworkError)?.request?.origin
+                code >= 500 ? .failure : code < 400 ? .success : .neither,
+                response.redirects.isEmpty ? nil : response.request.origin
             )
+        case .failed(let error):
+            let error = NetworkError.wrapping(error)
+            return (CircuitMachine.Judgement(error.kind), error.redirects.isEmpty ? nil : error.request?.origin)
         case .notSent:
             return (.neither, nil)
         }

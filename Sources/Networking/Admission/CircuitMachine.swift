@@ -43,10 +43,13 @@ struct CircuitMachine: Sendable {
     /// Whether requests go, whatever time it is.
     var isClosed: Bool { phase == .closed }
 
-    /// Whether it knows nothing that a new one would not know.
+    /// Whether what it knows is worth nothing any more: nobody has asked for longer than its window.
     func isIdle(at now: Duration) -> Bool {
-        guard phase == .closed, let last = counts.last else { return phase == .closed }
-        return last.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices
+        switch phase {
+        case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true
+        case .open(let until): until + configuration.window <= now
+        case .halfOpen(let isProbing): !isProbing
+        }
     }
 
     var state: CircuitBreaker.State {

@@ -8,10 +8,10 @@ extension AccessTokenSupervisor {
         return try await store.exclusively { [self] in
             let stored = try store.load()
             // What was never kept cannot have been removed.
-            guard stored != nil || old == nil || lastStored.withLock({ $0 }) == nil else {
+            guard stored != nil || old == nil || !lastStored.withLock({ $0.hasCurrent }) else {
                 throw AccessTokenRejected(LoggedOutElsewhere())
             }
-            let isForeign = stored?.value != lastStored.withLock { $0 }
+            let isForeign = stored?.value != lastStored.withLock { $0.token }
             if let stored, isForeign, stored.value != old?.value, !stored.hasExpired(at: clock.date()) {
                 noteStored(stored)
                 return stored
@@ -38,7 +38,7 @@ extension AccessTokenSupervisor {
     }
 
     private func noteStored(_ token: AccessToken?) {
-        lastStored.withLock { $0 = token?.value }
+        lastStored.withLock { $0 = StoreState(token: token?.value, hasCurrent: token != nil) }
     }
 
     /// Has the store keep the token as it was set.
@@ -46,6 +46,7 @@ extension AccessTokenSupervisor {
         guard let store else { return }
         write {
             let token = state.withLock { $0.machine.token }
+            lastStored.withLock { $0.hasCurrent = false }
             try store.save(token)
             noteStored(token)
         }

@@ -42,8 +42,15 @@ public final class AccessTokenSupervisor: Sendable {
     let store: (any AccessTokenStore)?
     /// Writing to the store, one after another.
     let saving = Locked(())
-    /// The token that was last read from the store, or kept there, by this supervisor.
-    let lastStored: Locked<String?>
+    /// What this supervisor knows of the store.
+    struct StoreState: Sendable {
+        /// The token that was last read from it, or kept there.
+        var token: String?
+        /// Whether the session's token is there, as far as is known: it is not where it could not be kept.
+        var hasCurrent: Bool
+    }
+
+    let lastStored: Locked<StoreState>
     let clock: NetworkClock
     let state: Locked<State>
     private let refreshTimeout: Duration
@@ -80,7 +87,8 @@ public final class AccessTokenSupervisor: Sendable {
     ) {
         self.refresh = refresh
         self.store = store
-        lastStored = Locked(store == nil ? nil : token?.value)
+        lastStored = Locked(
+            StoreState(token: store == nil ? nil : token?.value, hasCurrent: store != nil && token != nil))
         self.unauthorizedStatuses = unauthorizedStatuses
         self.refreshTimeout = refreshTimeout
         self.clock = clock

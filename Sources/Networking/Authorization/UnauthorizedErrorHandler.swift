@@ -24,18 +24,27 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
         guard judgement != .giveUp, request[option: TokenRepeats.self].insert(reason).inserted else {
-            let cause = supervisor.refreshError(of: sent.generation)
-            return .next(cause.flatMap { failure.networkError?.because(of: $0) } ?? failure.error)
+            return next(failure, because: supervisor.refreshError(of: sent.generation))
         }
         if judgement == .waitForRefresh {
             do {
                 try await supervisor.waitForRefresh(of: sent.generation)
+            } catch let interruption as Interruption {
+                return .next(failure.networkError?.because(of: interruption) ?? failure.error)
             } catch {
-                return .next(failure.networkError?.because(of: error) ?? failure.error)
+                return next(failure, because: error)
             }
         }
         return .retry(
             with: request, because: reason == .withCurrent ? "there is a newer token" : "the token was refreshed")
+    }
+
+    /// Passes the failure on, with why there is no new token: beneath the error, and in its report, whatever is made of the error.
+    private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
+        guard let cause else { return .next(failure.error) }
+        return .next(
+            failure.networkError?.because(of: cause) ?? failure.error,
+            because: "the token could not be refreshed: \(NetworkError.wrapping(cause))")
     }
 }
 

@@ -55,9 +55,25 @@ public struct URLQuery: Hashable, Sendable {
     /// Whether there is no item.
     public var isEmpty: Bool { items.isEmpty && fault == nil }
 
-    /// Adds an item at the end; a nil value adds none.
+    /// Adds an item at the end; a nil value adds none, and a number that is none ends the call that uses the query.
     public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
-        if let value { items.append(Item(name, value.description)) }
+        guard let value else { return }
+        if let number = value as? any FloatingPoint, !number.isFinite { return note(number, of: name) }
+        items.append(Item(name, value.description))
+    }
+
+    private mutating func note(_ value: Any, of name: String) {
+        let context = EncodingError.Context(
+            codingPath: [Name(stringValue: name)], debugDescription: "no number that is finite")
+        fault = fault ?? Fault(error: EncodingError.invalidValue(value, context))
+    }
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
     /// Adds a bare name, without `=`, at the end.

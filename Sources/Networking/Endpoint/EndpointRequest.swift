@@ -13,9 +13,11 @@ struct EndpointRequest {
     ) throws -> HTTPRequest {
         do { return try request(timeouts, options, random) } catch let error as NetworkError where error.request == nil
         {
-            // Where there is no request to tell of, the endpoint's type says which call it was.
+            // Where there is no request to tell of, the endpoint's type and template say which call it was.
             var error = error
-            error.reason = error.reason.map { "\($0) (\(type(of: endpoint)))" }
+            error.reason = error.reason.map {
+                "\($0) (\(type(of: endpoint)), \(endpoint.method) \(endpoint.urlTemplate))"
+            }
             throw error
         }
     }
@@ -72,7 +74,11 @@ struct EndpointRequest {
     /// The environment's address.
     private func shared() throws -> ServerAddress {
         guard let shared = try environment.address?.get() else {
-            throw NetworkError(.invalidRequest, reason: "base URL: neither the endpoint nor the environment has one")
+            throw NetworkError(
+                .invalidRequest,
+                reason:
+                    "base URL: neither the endpoint nor the environment has one; NetworkEnvironment(baseURL:) was given nil"
+            )
         }
         return shared
     }

@@ -184,3 +184,11 @@ extension NetworkError.Kind {
         .resetting: "the service is being reset",
     ]
 }
+
+extension NetworkError {
+    /// Whether the head of an answer came, and its body did not, or not as a whole.
+    var isAboutBody: Bool {
+        let kinds: Set<Kind> = [.connectionLostAfterHead, .truncatedBody, .responseTooLarge, .idleTimedOut, .cancelled]
+        return kinds.contains(kind)
+    }
+}

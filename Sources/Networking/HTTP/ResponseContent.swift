@@ -40,9 +40,21 @@ extension HTTPResponse {
         var response = self
         do { response.content = try await content.collected(upTo: limit) } catch let error as NetworkError {
             var known = withoutStream
-            if case .data(let data) = known.content { known.content = .data(data.prefix(limit)) }
+            if case .data(let data) = known.content {
+                known.content = .data(status.beginning(of: data.prefix(max(limit, 0))))
+            }
             throw error.completed(request: request, response: known)
         }
         return response
+    }
+}
+
+extension HTTPStatus {
+    /// How much of the body of an answer that was refused is kept: enough to read an error.
+    static let refusedBodySize = 1 << 20
+
+    /// What is kept of a body that was too large: of an error's page the beginning, of an answer nothing.
+    func beginning(of body: Data) -> Data {
+        isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }
 }

@@ -46,7 +46,10 @@ extension RequestAttempt {
         }
         if let response {
             attributes["http.response.status_code"] = .int(response.status.code)
-            if case .data(let data) = response.content { attributes["http.response.body.size"] = .int(data.count) }
+            let isWhole = !((error as? NetworkError)?.isAboutBody ?? false)
+            if isWhole, case .data(let data) = response.content {
+                attributes["http.response.body.size"] = .int(data.count)
+            }
         }
         attributes["http.request.resend_count"] = number > 1 ? .int(number - 1) : nil
         attributes["error.type"] = error.map { .string(CallReport.name(of: $0)) }

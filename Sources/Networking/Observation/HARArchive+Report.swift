@@ -32,7 +32,9 @@ extension HARArchive {
     }
 
     private static func comment(on attempt: RequestAttempt) -> String? {
-        let words = [attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.decision?.description]
+        let words = [
+            attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.lostBody, attempt.decision?.description,
+        ]
         let known = words.compactMap { $0 }
         return known.isEmpty ? nil : known.joined(separator: "; ")
     }
@@ -41,6 +43,14 @@ extension HARArchive {
     private static func text(of date: Date, after offset: Duration) -> String {
         let instant = date.addingTimeInterval(offset / .seconds(1))
         return instant.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+extension RequestAttempt {
+    /// Why there is no more of an answer than its head; nil where it came whole.
+    fileprivate var lostBody: String? {
+        guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
+        return error.kind.rawValue
     }
 }
 

@@ -76,7 +76,7 @@ public struct LogObserver: RequestObserver {
     private func message(for event: RequestEvent) -> String? {
         switch event {
         case .started, .admitted, .attempting, .progress: nil
-        case .waiting(let wait): "waits \(words(wait))"
+        case .waiting(let wait): words(wait)
         case .adapted(let request): "-> \(text(of: request))"
         case .sent(let request): "sent \(request)"
         case .redirected(let response, let request): "\(response.status) leads to \(redaction.text(of: request.url))"
@@ -88,10 +88,10 @@ public struct LogObserver: RequestObserver {
 
     private func words(_ wait: RequestWait) -> String {
         switch wait {
-        case .admission(let policy): "for its turn: \(policy)"
-        case .retry(let delay, let decision): "\(delay.words): \(decision)"
-        case .connectivity: "for a connection"
-        case .paused: "until it is resumed"
+        case .admission(let policy): "waits for its turn: \(policy)"
+        case .retry(let delay, let decision): delay > .zero ? "waits \(delay.words): \(decision)" : "\(decision)"
+        case .connectivity: "waits for a connection"
+        case .paused: "waits until it is resumed"
         }
     }
 
@@ -115,7 +115,10 @@ public struct LogObserver: RequestObserver {
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
         // An error of the app's own may tell what it likes: its type and no more.
-        let cause = (error as? NetworkError)?.description ?? "\(report): \(type(of: error))"
-        return "\(cause)\(error is NetworkError ? " in \(report.duration.words)" : "")"
+        guard let error = error as? NetworkError else {
+            let decision = report.attempts.last?.decision.map { " (\($0))" } ?? ""
+            return "\(report): \(type(of: error))\(decision)"
+        }
+        return "\(error) in \(report.duration.words)"
     }
 }

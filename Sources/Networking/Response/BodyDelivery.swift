@@ -17,14 +17,11 @@ public enum BodyDelivery: Hashable, Sendable {
 }
 
 extension HTTPResponse {
-    /// How much of the body of an answer that was refused is kept, where a file or a stream was wanted: enough to read an error.
-    private static let refusedBodySize = 1 << 20
-
     /// A refused response with the beginning of its body in memory, whatever was wanted.
     func refused() async -> HTTPResponse {
         guard case .stream(let body) = content else { return self }
         var response = self
-        response.content = .data(await body.beginning(upTo: HTTPResponse.refusedBodySize))
+        response.content = .data(await body.beginning(upTo: HTTPStatus.refusedBodySize))
         return response
     }
 }

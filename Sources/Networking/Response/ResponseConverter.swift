@@ -96,8 +96,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// The converter for what stands at a path; nil where it is none of JSON.
     func reading(at path: JSONPath) -> ResponseConverter? {
         guard var located = atPath?(path) else { return nil }
-        located.asked = asked
-        located.insisted = insisted
+        located.asked = located.asked.merging(asked)
+        located.insisted = located.insisted.merging(insisted)
         located.carrying = carrying
         return located
     }

@@ -26,7 +26,6 @@ public final class NetworkClient: Sendable {
     let cache: ResponseCache?
     /// The calls under way.
     let calls = RunningCalls()
-    /// Whoever forgets something in a reset.
     /// What may take part in a reset, besides handlers.
     private let parts: [any Sendable]
 

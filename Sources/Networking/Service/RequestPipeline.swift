@@ -46,7 +46,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it. Only what comes into a file keeps
     /// its place until it is there.
     private func carry(_ request: HTTPRequest, giving permit: Permit) async throws -> HTTPResponse {
-        let limit = settings.maximumResponseSize ?? .max
+        let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {
             var response = try await converter.carrier(over: client.transport)
                 .send(request, answering: converter.delivery.timing(limit: limit)).metered()
@@ -56,11 +56,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             if converter.delivery != .file || !response.status.isSuccessful { permit.release(after: response) }
             return response
         } catch {
-            if let refusal = (error as? NetworkError)?.refusalWithLargeBody {
-                permit.release(after: refusal)
-                return refusal
-            }
-            permit.release(.failed(error))
+            let refusal = (error as? NetworkError)?.largeRefusal
+            permit.release(refusal.map { .answered($0) } ?? .failed(error))
+            try refusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
     }
@@ -79,10 +77,19 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 }
 
 extension NetworkError {
-    /// An answer that is an error by its status, and whose page was too large: the status and the beginning are enough to know it by.
-    fileprivate var refusalWithLargeBody: HTTPResponse? {
-        guard kind == .responseTooLarge, let response, !response.status.isSuccessful else { return nil }
-        return response
+    /// An error page that was too large, with its beginning.
+    fileprivate var largeRefusal: HTTPResponse? {
+        guard kind == .responseTooLarge, let response else { return nil }
+        return response.status.isSuccessful || response.status.isRedirection ? nil : response
+    }
+}
+
+extension HTTPResponse {
+    /// Has an error page be known by its status, though it is too large. Where it would be an answer, it must not be one that is cut.
+    fileprivate func refused(by validators: [ResponseValidator]) throws {
+        do { try validated(by: validators) } catch let error as NetworkError {
+            throw error.completed(request: request, response: self)
+        }
     }
 }
 

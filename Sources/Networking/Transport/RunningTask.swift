@@ -81,20 +81,23 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
 
     /// Ends the task. Posted to the queue: `URLSessionTask.cancel()` can block its caller for long.
     func cancel() {
-        guard let task = end() else { return }
-        queue.async { task.cancel() }
+        guard let (task, owner) = end() else { return }
+        queue.async {
+            task.cancel()
+            withExtendedLifetime(owner) {}
+        }
     }
 
-    /// Lets go of task and timer.
-    @discardableResult
-    func end() -> URLSessionTask? {
+    /// Lets go of task, timer and transport.
+    ///
+    /// - Returns: The task, and the transport, to be let go on the queue: with the last one that has it, the session ends.
+    func end() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
             defer { (self.task, self.timer, self.owner) = (nil, nil, nil) }
             return (self.task, self.timer, self.owner)
         }
         timer?.cancel()
-        withExtendedLifetime(owner) {}  // let go outside the lock: with it, the session may end
-        return task
+        return task.map { ($0, owner) }
     }
 
     private func checkIdleTime(against idle: Duration) {

@@ -24,7 +24,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         self.request = request
         switch timing {
         case .whenComplete(let limit):
-            self.limit = limit
+            self.limit = max(limit, 0)
             self.pipe = nil
         case .atHead:
             limit = nil
@@ -80,7 +80,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         guard let limit else { return pipe?.write(Data(bytes)) ?? .abandoned }
         guard body.count + bytes.count <= limit else {
             body.append(contentsOf: bytes.prefix(limit - body.count))
-            fail(.responseTooLarge(limit: limit), with: body)
+            fail(.responseTooLarge(limit: limit), with: head?.status.beginning(of: body) ?? Data())
             return .abandoned
         }
         body.append(contentsOf: bytes)

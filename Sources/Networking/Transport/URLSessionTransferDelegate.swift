@@ -109,7 +109,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         guard let entry = entries.withLock({ $0.removeValue(forKey: identifier) }) else { return }
         let running = entry.running
         let transfer = running.transfer
-        running.end()
+        // The transport is let go last: with it, the session may be shut down.
+        let owner = running.end()?.owner
+        defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
             // Foundation on Linux tells of no head where a 3xx has no Location, nor where a 401 was challenged.
             running.receiveHead(response.head)

@@ -174,7 +174,7 @@ struct Pages: AsyncSequence {
 }
 // snippet.end
 
-@Suite("Recipes", .timeLimit(.minutes(1)))
+@Suite("Recipes", .timeLimit(.minutes(5)))
 struct RecipeTests {
     private let stub = StubTransport()
     private let api = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
@@ -354,7 +354,7 @@ struct RecipeTests {
         let task = service.task(.get("users/7"), as: .json([String: String].self))
         while stub.requests.isEmpty { await Task.yield() }
         probe.set(.reachable(.wireless))
-        await clock.advance(by: .seconds(1), until: { task.result != nil })
+        try await clock.advance(by: .seconds(1), until: { task.result != nil })
 
         #expect(try await task.value["name"] == "Ada")
         // snippet.end

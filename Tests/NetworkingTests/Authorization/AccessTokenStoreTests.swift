@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("A session that several processes share", .timeLimit(.minutes(1)))
+@Suite("A session that several processes share", .timeLimit(.minutes(5)))
 final class AccessTokenStoreTests {
     private let folder: URL
     private let clock = ManualClock()

@@ -64,7 +64,7 @@ struct AdHocEndpointTests {
                 for: .url("http://[?secret"), with: RequestSettings(callbackQueue: .global()), success: {},
                 failure: { continuation.resume(returning: $0) })
         }
-        #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint)")
+        #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint, GET /)")
         #expect(stub.requests.count == 2)
     }
 

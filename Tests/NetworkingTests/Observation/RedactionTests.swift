@@ -144,7 +144,9 @@ struct RedactionTests {
         #expect(await lines(.warning, .text("there")) == [])
         #expect(
             await lines(.error, .status(.notFound))
-                == ["error GET api.example.com/v1/open: 404 Not Found in 0 s: GeneralRequestError"])
+                == [
+                    "error GET api.example.com/v1/open: 404 Not Found in 0 s: GeneralRequestError (not retried: the policy is not about this failure)"
+                ])
         let debug = await lines(.debug, .status(.serviceUnavailable), .text("there"))
         #expect(debug.contains { $0.hasPrefix("debug -> GET https://api.example.com/v1/open\n    User-Agent: ") })
         #expect(debug.contains { $0.hasPrefix("debug attempt 1: 503 Service Unavailable") })

@@ -145,10 +145,10 @@ struct CompositionTests {
         let service = NetworkService(environment: Fixture.environment, transport: stub)
         let nowhere = NetworkService(transport: stub)
         let mistakes: [(NetworkService, Item, String)] = [
-            (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item)"),
+            (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
             (service, Item(path: "https://other.example/x"), "path: it is a URL; say `baseURL`"),
             (service, Item(method: .post, idempotencyKey: .value("")), "idempotency key: it is empty"),
-            (nowhere, Item(), "has one (Item)"),
+            (nowhere, Item(), "was given nil (Item, GET /item)"),
         ]
         for (service, item, words) in mistakes {
             let error = await Fixture.failure { try await service.request(item) } as? NetworkError

@@ -108,7 +108,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("Called from inside a call, a reset neither ends nor waits for that call", .timeLimit(.minutes(1)))
+    @Test("Called from inside a call, a reset neither ends nor waits for that call", .timeLimit(.minutes(5)))
     func fromInside() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in
@@ -130,7 +130,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("Two calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(1)))
+    @Test("Two calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(5)))
     func fromInsideTwice() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// What a second reading of the whole found, and what must stay mended.
-@Suite("What a second reading found", .timeLimit(.minutes(1)))
+@Suite("What a second reading found", .timeLimit(.minutes(5)))
 struct SecondReadingTests {
     private let clock = ManualClock()
 
@@ -37,6 +37,33 @@ struct SecondReadingTests {
         }
         #expect(!events.value.contains { $0.contains("sessionOver") }, "\(events.value)")
         token.cancel()
+    }
+
+    @Test("A login that could not be kept is refreshed, also after another process has ended the session before")
+    func keptBefore() async throws {
+        struct Full: Error {}
+        final class Store: AccessTokenStore {
+            let kept = Box<AccessToken?>(AccessToken("t1"))
+            let isFull = Box(false)
+            func load() -> AccessToken? { kept.value }
+            func save(_ token: AccessToken?) throws {
+                if isFull.value { throw Full() }
+                kept.change { $0 = token }
+            }
+            func exclusively<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+                try await operation()
+            }
+        }
+        let store = Store()
+        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("new") }
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        store.kept.change { $0 = nil }  // another process logs out
+        let over = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+        #expect(over as? GeneralRequestError == .noAuth)
+        store.isFull.change { $0 = true }
+        session.accessToken = AccessToken("t2")
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
     }
 
     @Test("Observers, handlers and closures that take something out of the same list when they go do not hang")
@@ -100,6 +127,14 @@ struct SecondReadingTests {
         let cdn = try #require(URL(string: "https://cdn.example").flatMap(HTTPOrigin.init))
         #expect(breaker.state(of: home) == .closed)
         #expect(breaker.state(of: cdn) == .open)
+        let mirror = ClosureAdapter { request, _ in
+            request.url = URL(string: "https://cdn.example/x") ?? request.url
+        }
+        let mirrored = NetworkService(
+            environment: Fixture.environment, transport: stub, admission: [breaker],
+            requestAdaptingService: RequestAdaptingService([mirror]))
+        for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
+        #expect(breaker.state(of: home) == .open, "where an adapter names the host, it is the origin's doing")
     }
 
     @Test("A policy hears that a download failed on its way, and that one was answered which nobody wanted")
@@ -125,20 +160,27 @@ struct SecondReadingTests {
                 }
             }
         }
+        struct Halved: Transport {
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                guard request.url.path.hasSuffix("half") else {
+                    return HTTPResponse(.ok, content: .data(Data("a file".utf8)), to: request)
+                }
+                let pipe = BytePipe(capacity: 99)
+                _ = pipe.write(Data("a fi".utf8))
+                pipe.finish(.failure(NetworkError(.connectionLostAfterHead)))
+                return HTTPResponse(.ok, content: .stream(IncomingBody(pipe, of: request)), to: request)
+            }
+        }
         let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("a file") },
-            admission: [Listening(outcomes: outcomes)])
-        let there = folder.appendingPathComponent("there")
-        try Data().write(to: there)
-        _ = await Fixture.failure { _ = try await service.request(.get("f"), as: .file(at: there, overwriting: .fail)) }
+            environment: Fixture.environment, transport: Halved(), admission: [Listening(outcomes: outcomes)])
+        func file(_ name: String) -> ResponseConverter<URL> { .file(at: folder.appendingPathComponent(name)) }
+        _ = await Fixture.failure { _ = try await service.request(.get("half"), as: file("half")) }
         _ = await Fixture.failure {
             _ = try await service.request(
-                .get("f"), as: .file(at: folder.appendingPathComponent("new")),
-                with: RequestSettings(validators: [.status([.created])]))
+                .get("whole"), as: file("whole"), with: RequestSettings(validators: [.status([.created])]))
         }
-        _ = try await service.request(.get("f"), as: .file(at: folder.appendingPathComponent("new")))
-        #expect(outcomes.value.last == "answered 200")
-        #expect(outcomes.value.count == 3 && !outcomes.value.contains("not sent"), "\(outcomes.value)")
+        _ = try await service.request(.get("whole"), as: file("whole"))
+        #expect(outcomes.value == ["failed connectionLostAfterHead", "answered 200", "answered 200"])
     }
 
     @Test("A head that came is known to handlers though its body was lost")
@@ -186,6 +228,14 @@ struct SecondReadingTests {
             settings: RequestSettings(maximumResponseSize: 1_000))
         let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
         #expect(tooLarge?.kind == .responseTooLarge)
+        #expect(tooLarge?.response?.data.isEmpty == true, "of an answer, nothing is kept")
+        let lenient = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in StubAnswer(.notFound, body: page) })
+        for size in [1_000, 0, -1] {
+            let settings = RequestSettings(validators: [], maximumResponseSize: size)
+            let cut = await Fixture.failure { _ = try await lenient.request(.get("x"), as: .data, with: settings) }
+            #expect((cut as? NetworkError)?.kind == .responseTooLarge, "an answer is not cut")
+        }
     }
 
     @Test("A refresh that took too long is told as that, however its task ends")
@@ -256,6 +306,14 @@ struct SecondReadingTests {
         }
         #expect(breaker.knownOrigins < 200)
         #expect(gate.knownOrigins < 200)
+        let dead = NetworkService(
+            environment: NetworkEnvironment(), transport: StubTransport { _ in .status(.badGateway) },
+            admission: [breaker])
+        for index in 0..<300 {
+            for _ in 0..<10 { _ = await Fixture.failure { try await dead.request(.get("https://d\(index).example/")) } }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(breaker.knownOrigins < 200, "nor are those kept that failed and were not asked again")
     }
 
     @Test("An adapter that is a handler, too, is reset once; so is a handler that was added later")
@@ -374,6 +432,11 @@ struct SecondReadingTests {
         #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String?>)) == "Ada")
         #expect(try response.read(as: .keyPath("no", .automatic() as ResponseConverter<String?>)) == nil)
         #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
+        for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
+            var asked = request
+            converter.dress(&asked)
+            #expect(asked.headers[.accept] == "application/json")
+        }
     }
 
     @Test("A form field that has no form is named, with the error of the encoder")
@@ -478,5 +541,68 @@ struct SecondReadingTests {
         try await service.request(UserEndpoint.open)
         #expect(
             lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
+    }
+
+    @Test("Why a token could not be refreshed is in log and report, whatever the error was made into")
+    func brokenRefresh() async throws {
+        struct Grant: Decodable, Sendable { let expiresIn: Int }
+        let auth = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "{}") })
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            let grant: Grant = try await auth.request(.post("token"))
+            return AccessToken("\(grant.expiresIn)")
+        }
+        let lines = Box<[String]>([])
+        let observer = RecordingObserver()
+        let service = UserService(
+            environment: Fixture.environment, authorizedBy: session,
+            transport: StubTransport { _ in .status(.unauthorized) },
+            observers: [LogObserver { line in lines.change { $0.append("\(line)") } }, observer])
+        let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+        #expect(error as? GeneralRequestError == .noAuth)
+        let words = "\"expiresIn\" is missing"
+        #expect(lines.value.last?.contains(words) == true, "\(lines.value)")
+        #expect(observer.reports.first?.waterfall.contains(words) == true)
+    }
+
+    @Test("A number that is none is in no query", arguments: [Double.nan, .infinity, -.infinity])
+    func noNumber(value: Double) async throws {
+        let stub = StubTransport { _ in .text("") }
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let error = await Fixture.failure { try await service.request(.get("x").query("lat", value)) } as? NetworkError
+        #expect(error?.kind == .invalidRequest && error?.reason?.contains("\"lat\"") == true, "\(error as Any)")
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("What never happens is told, and why it may be")
+    func nothingHappens() async {
+        await #expect(throws: ManualClock.NothingHappened.self) {
+            try await clock.advance(by: .seconds(1), atMost: 10, until: { false })
+        }
+    }
+
+    @Test("A stub's rules take patterns, and paths with or without a slash at the beginning")
+    func stubPatterns() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "v1/users/:id", .text("user"))
+        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        #expect(try await service.request(.get("users/7")) as String == "user")
+        let error = await Fixture.failure { try await service.request(.get("users/7/files")) } as? NetworkError
+        #expect(error?.kind == .noStubRule)
+    }
+
+    @Test("A member of the wrong type is found by the contract: the default would hold in silence")
+    func wrongMembers() async throws {
+        struct Wrong: Endpoint {
+            let path: EndpointPath = "x"
+            let method = "POST"
+            let body: HTTPBody? = .string("text")
+        }
+        let breach = await Fixture.failure {
+            try await EndpointContract.check([EndpointExample(Wrong())], in: Fixture.environment)
+        }
+        let text = breach?.localizedDescription ?? ""
+        #expect(text.contains("`method` is a String") && text.contains("make it a HTTPMethod"), "\(text)")
+        #expect(text.contains("`body` is a Optional<HTTPBody>"), "\(text)")
     }
 }

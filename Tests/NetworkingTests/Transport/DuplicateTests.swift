@@ -271,7 +271,7 @@ struct DuplicateTests {
 
     @Test(
         "With one place, a call made inside a transport does not wait for the place of the call it is for",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func nested() async throws {
         struct Nesting: Transport {
             let service: Box<NetworkService?>
