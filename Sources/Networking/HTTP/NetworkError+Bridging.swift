@@ -55,6 +55,9 @@ extension NetworkError: CustomNSError {
         .connectTimedOut: "Check host and port, or give connecting more time (timeouts.connect).",
         .idleTimedOut: "Try again, or give the server more time (timeouts.idle).",
         .deadlineTimedOut: "Give the call more time (timeouts.total).",
+        .tlsFailed: "Check that the server speaks https on this port.",
+        .undecodableBody:
+            "Mend the type, or give the settings a decoder that knows how the server spells; read an optional where the body may be empty.",
         .tlsUntrusted:
             "Name the authority that is to be believed (TLSConfiguration.trust); do not switch the check off.",
         .responseTooLarge:

@@ -6,16 +6,20 @@ struct ServerSentEventParser: Sendable {
     private var isFirstLine = true
     private var type = ""
     private var data: [String] = []
-    /// How many bytes there are in it: an event has the bound of a line.
+    /// How many bytes there are in it, and how many there may be.
     private var size = 0
+    private let longestEvent: Int
     private var id: String
     /// The identifier that holds.
     private(set) var lastEventID: String
     /// How long the server asks to wait before a new connection, where it has said so.
     private(set) var retry: Duration?
 
-    /// - Parameter lastEventID: The identifier that held when the connection before ended.
-    init(after lastEventID: String = "") {
+    /// - Parameters:
+    ///   - lastEventID: The identifier that held when the connection before ended.
+    ///   - longestEvent: How many bytes an event may have: it has the bound of a line.
+    init(after lastEventID: String = "", longestEvent: Int = LineSplitter.longestLine) {
+        self.longestEvent = longestEvent
         id = lastEventID
         self.lastEventID = lastEventID
     }
@@ -51,9 +55,7 @@ struct ServerSentEventParser: Sendable {
         case "event": type = value
         case "data":
             size += value.utf8.count + 1
-            guard size <= LineSplitter.longestLine else {
-                throw NetworkError.responseTooLarge(limit: LineSplitter.longestLine)
-            }
+            guard size <= longestEvent else { throw NetworkError.responseTooLarge(limit: longestEvent) }
             data.append(value)
         case "id": if !value.utf8.contains(0) { id = value }
         case "retry":

@@ -10,7 +10,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
 
     /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's text.
     static func words(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
-        error is DecodingError ? "\(words(error, mediaType)) (reading \(type))" : words(error, mediaType)
+        "\(words(error, mediaType)) (reading \(type))"
     }
 
     private static func words(_ error: any Error, _ mediaType: MediaType?) -> String {

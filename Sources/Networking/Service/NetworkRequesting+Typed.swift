@@ -39,6 +39,7 @@ extension NetworkRequesting {
 
     /// Sends a request; the closure gets its value and the response.
     @discardableResult
+    @_disfavoredOverload  // a closure that works with either gets the value
     public func request<Call: TypedEndpoint>(
         for endpoint: Call, with settings: RequestSettings = RequestSettings(),
         success: @escaping SuccessHandler<Response<Call.Value>>, failure: @escaping FailureHandler

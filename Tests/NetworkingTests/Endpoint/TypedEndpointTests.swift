@@ -52,6 +52,13 @@ struct TypedEndpointTests {
                 failure: { _ in continuation.resume(returning: "") })
         }
         #expect(token == "t")
+        let words = await withCheckedContinuation { continuation in
+            service.request(
+                for: LogIn(), with: RequestSettings(callbackQueue: .global()),
+                success: { grant in continuation.resume(returning: "\(grant)") },
+                failure: { _ in continuation.resume(returning: "") })
+        }
+        #expect(words == "\(Grant(token: "t"))", "a closure that takes anything gets the value")
         try await service.request(Remove())
         // Also where an optional is wanted, the endpoint's own converter reads.
         struct Below: TypedEndpoint {

@@ -45,7 +45,7 @@ struct ReadingTests {
         #expect(try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
         #expect(try await words("[]") == "the body is no object (reading Team)")
         #expect(try await words("{") == "the body is no JSON (reading Team)")
-        #expect(try await words("") == "the body is empty")
+        #expect(try await words("") == "the body is empty (reading Team)")
     }
 
     @Test("A converter's value can be changed")
