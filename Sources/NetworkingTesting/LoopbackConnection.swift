@@ -37,9 +37,10 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
 
     /// Serves requests until one side ends the connection. Blocks.
     func serve() {
+        let writer = LoopbackAnswerWriter(socket: socket, isStopped: isStopped)
         while let head = readHead(), let request = request(head) {
             Task { post(.answer(await handler(request))) }
-            guard let isReusable = try? write(answer(), to: request), isReusable else { return }
+            guard let isReusable = try? writer.write(answer(), to: request), isReusable else { return }
             // A client that was never told to go on may send its body or not: what comes next cannot be told apart.
             guard !expectsContinue else { return }
             while readBody() != nil {}
@@ -219,141 +220,5 @@ extension LoopbackConnection {
         let piece = Data(buffer.prefix(count))
         buffer = Data(buffer.dropFirst(count))
         return piece
-    }
-}
-
-// Writing.
-extension LoopbackConnection {
-    /// Writes an answer with its fault.
-    ///
-    /// - Returns: Whether the connection can carry another request.
-    private func write(_ answer: LoopbackAnswer, to request: LoopbackRequest) throws -> Bool {
-        if answer.delay > .zero { Thread.sleep(forTimeInterval: answer.delay / .seconds(1)) }
-        switch answer.fault {
-        case .closeBeforeHead:
-            return false
-        case .resetBeforeHead:
-            socket.resetOnClose()
-            return false
-        case .stallBeforeHead:
-            stall()
-            return false
-        case .malformedStatusLine:
-            try socket.write(Data("HTTQ/9 what?\r\n\r\n".utf8))
-            return false
-        case .stallAfterHead:
-            try socket.write(head(of: answer, to: request))
-            stall()
-            return false
-        case nil, .resetMidBody, .truncate, .drip:
-            return try writeWhole(answer, to: request)
-        }
-    }
-
-    private func writeWhole(_ answer: LoopbackAnswer, to request: LoopbackRequest) throws -> Bool {
-        for status in answer.informational {
-            try socket.write(Data("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\r\n".utf8))
-        }
-        if case .raw(let bytes) = answer.content {
-            try socket.write(bytes)
-            return false
-        }
-        let head = head(of: answer, to: request)
-        guard request.method != .head, answer.status.code >= 200, ![204, 304].contains(answer.status.code) else {
-            try socket.write(head)
-            return !answer.closesConnection
-        }
-        if case .fixed(let data) = answer.content, answer.fault == nil {
-            try socket.write(head + data)  // in one write, as a good server does
-            return !answer.closesConnection
-        }
-        try socket.write(head)
-        return try writeBody(of: answer) && !answer.closesConnection
-    }
-
-    private func writeBody(of answer: LoopbackAnswer) throws -> Bool {
-        switch answer.content {
-        case .fixed(let data):
-            return try write(data, with: answer.fault)
-        case .chunked(let chunks):
-            var fault = answer.fault
-            for chunk in chunks where !chunk.isEmpty {
-                guard try write(chunk: chunk, with: &fault) else { return false }
-            }
-            if case .truncate = fault { return false }
-            if case .resetMidBody = fault { return try write(Data(), with: fault) }
-            try socket.write(Data("0\r\n\r\n".utf8))
-        case .written(nil, let write):
-            try write(LoopbackWriter { [socket] in try socket.write(Self.framed($0)) })
-            try socket.write(Data("0\r\n\r\n".utf8))
-        case .written(.some, let write):
-            try write(LoopbackWriter { [socket] in try socket.write($0) })
-        case .raw:
-            return false
-        }
-        return true
-    }
-
-    /// Writes a chunk. Faults count the body's bytes, over all chunks and without what frames them.
-    private func write(chunk: Data, with fault: inout LoopbackFault?) throws -> Bool {
-        let framed = Self.framed(chunk)
-        let head = framed.count - chunk.count - 2
-        switch fault {
-        case .truncate(let count) where count < chunk.count:
-            return try write(framed, with: .truncate(after: head + count))
-        case .resetMidBody(let count) where count < chunk.count:
-            return try write(framed, with: .resetMidBody(after: head + count))
-        case .truncate(let count): fault = .truncate(after: count - chunk.count)
-        case .resetMidBody(let count): fault = .resetMidBody(after: count - chunk.count)
-        default: return try write(framed, with: fault)
-        }
-        return try write(framed, with: nil)
-    }
-
-    private func write(_ data: Data, with fault: LoopbackFault?) throws -> Bool {
-        switch fault {
-        case .resetMidBody(let count):
-            try socket.write(data.prefix(count))
-            Thread.sleep(forTimeInterval: 0.02)  // a reset overtakes bytes that the client has not read yet
-            socket.resetOnClose()
-            return false
-        case .truncate(let count):
-            try socket.write(data.prefix(count))
-            return false
-        case .drip(let count, let interval):
-            var rest = data
-            while !rest.isEmpty, !isStopped() {
-                try socket.write(rest.prefix(count))
-                rest = Data(rest.dropFirst(count))
-                Thread.sleep(forTimeInterval: interval / .seconds(1))
-            }
-            return true
-        default:
-            try socket.write(data)
-            return true
-        }
-    }
-
-    private func stall() {
-        while !isStopped(), !socket.waitForPeerToLeave(milliseconds: 20) {}
-    }
-
-    private func head(of answer: LoopbackAnswer, to request: LoopbackRequest) -> Data {
-        var headers = answer.headers
-        switch answer.content {
-        case .fixed(let data):
-            headers[.contentLength] = answer.status == 304 || answer.status == 204 ? nil : "\(data.count)"
-        case .written(let length?, _): headers.contentLength = length
-        case .chunked, .written(nil, _): headers[.transferEncoding] = "chunked"
-        case .raw: break
-        }
-        if answer.closesConnection { headers[.connection] = "close" }
-        let lines =
-            ["HTTP/1.1 \(answer.status.code) \(answer.status.reasonPhrase)"] + headers.map { "\($0.name): \($0.value)" }
-        return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
-    }
-
-    private static func framed(_ chunk: Data) -> Data {
-        Data(String(chunk.count, radix: 16).utf8) + Data("\r\n".utf8) + chunk + Data("\r\n".utf8)
     }
 }

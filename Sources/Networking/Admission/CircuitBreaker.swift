@@ -83,7 +83,7 @@ public final class CircuitBreaker: AdmissionPolicy {
             return AdmissionTicket(Pass(origin: origin, isProbe: false))
         }
         let now = clock.now()
-        switch change(origin, { $0.enter(at: now) }) {
+        switch change(origin, at: now, { $0.enter(at: now) }) {
         case .pass: return AdmissionTicket(Pass(origin: origin, isProbe: false))
         case .probe: return AdmissionTicket(Pass(origin: origin, isProbe: true))
         case .refuse(let wait):
@@ -105,10 +105,10 @@ public final class CircuitBreaker: AdmissionPolicy {
         let now = clock.now()
         let (judgement, target) = outcome.judgement
         guard let target, target != pass.origin else {
-            return change(pass.origin) { $0.leave(judgement, wasProbe: pass.isProbe, at: now) }
+            return change(pass.origin, at: now) { $0.leave(judgement, wasProbe: pass.isProbe, at: now) }
         }
-        change(pass.origin) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
-        change(target) { $0.leave(judgement, wasProbe: false, at: now) }
+        change(pass.origin, at: now) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
+        change(target, at: now) { $0.leave(judgement, wasProbe: false, at: now) }
     }
 
     /// Changes a machine where it stands, and tells its state before and after.
@@ -121,8 +121,9 @@ public final class CircuitBreaker: AdmissionPolicy {
     }
 
     @discardableResult
-    private func change<Result>(_ origin: HTTPOrigin, _ body: (inout CircuitMachine) -> Result) -> Result {
-        let now = clock.now()
+    private func change<Result>(_ origin: HTTPOrigin, at now: Duration, _ body: (inout CircuitMachine) -> Result)
+        -> Result
+    {
         let (result, isChanged) = machines.withLock { machines in
             machines.makeRoom(for: origin) { !$0.isIdle(at: now) }
             let (result, before, after) = CircuitBreaker.observe(
