@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is changed.
 public struct HTTPRequest: Sendable {
-    private struct Parts {
+    private struct Parts: Sendable {
         var method: HTTPMethod
         var url: URL
         var origin: HTTPOrigin?
@@ -14,64 +14,48 @@ public struct HTTPRequest: Sendable {
         var options = RequestOptions()
     }
 
-    private final class Storage: @unchecked Sendable {  // because it is changed only while one request alone holds it
-        var parts: Parts
-
-        init(_ parts: Parts) {
-            self.parts = parts
-        }
-    }
-
-    private var storage: Storage
-
-    private var parts: Parts {
-        get { storage.parts }
-        _modify {
-            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
-            yield &storage.parts
-        }
-    }
+    private var parts: CopyOnWrite<Parts>
 
     /// The method.
     public var method: HTTPMethod {
-        get { storage.parts.method }
-        set { parts.method = newValue }
+        get { parts.value.method }
+        set { parts.value.method = newValue }
     }
 
     /// Where it goes: an absolute `http` or `https` URL.
     public var url: URL {
-        get { storage.parts.url }
+        get { parts.value.url }
         set {
-            parts.url = newValue
-            parts.origin = HTTPOrigin(newValue)
+            parts.value.url = newValue
+            parts.value.origin = HTTPOrigin(newValue)
         }
     }
 
     /// The origin of the URL; nil where that has no scheme or no host. It is read once, since every policy asks for it.
-    public var origin: HTTPOrigin? { storage.parts.origin }
+    public var origin: HTTPOrigin? { parts.value.origin }
 
     /// The header fields. Those that describe the body are added from it where none of their name is here.
     public var headers: HTTPHeaders {
-        get { storage.parts.headers }
-        _modify { yield &parts.headers }
+        get { parts.value.headers }
+        _modify { yield &parts.value.headers }
     }
 
     /// The body.
     public var body: HTTPBody {
-        get { storage.parts.body }
-        set { parts.body = newValue }
+        get { parts.value.body }
+        set { parts.value.body = newValue }
     }
 
     /// How long the attempt may take. The total is the call's business; a transport ignores it.
     public var timeouts: RequestTimeouts {
-        get { storage.parts.timeouts }
-        _modify { yield &parts.timeouts }
+        get { parts.value.timeouts }
+        _modify { yield &parts.value.timeouts }
     }
 
     /// The typed options.
     public var options: RequestOptions {
-        get { storage.parts.options }
-        _modify { yield &parts.options }
+        get { parts.value.options }
+        _modify { yield &parts.value.options }
     }
 
     /// Makes a request.
@@ -87,7 +71,7 @@ public struct HTTPRequest: Sendable {
         _ method: HTTPMethod, _ url: URL, of origin: HTTPOrigin?, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: RequestTimeouts
     ) {
-        storage = Storage(
+        parts = CopyOnWrite(
             Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 

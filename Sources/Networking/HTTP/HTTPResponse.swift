@@ -1,31 +1,63 @@
 public import Foundation
 
 /// A response message, with the request that it answers.
+///
+/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is changed.
 public struct HTTPResponse: Sendable {
+    private struct Parts: Sendable {
+        var status: HTTPStatus
+        var headers: HTTPHeaders
+        var content: ResponseContent
+        var request: HTTPRequest
+        var timing: ResponseTiming
+        var redirects: [HTTPResponse] = []
+    }
+
+    private var parts: CopyOnWrite<Parts>
+
     /// The status.
-    public var status: HTTPStatus
+    public var status: HTTPStatus {
+        get { parts.value.status }
+        set { parts.value.status = newValue }
+    }
+
     /// The header fields.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        get { parts.value.headers }
+        _modify { yield &parts.value.headers }
+    }
+
     /// The body.
-    public var content: ResponseContent
+    public var content: ResponseContent {
+        get { parts.value.content }
+        set { parts.value.content = newValue }
+    }
+
     /// The request as it was sent; after redirects, the last one.
-    public var request: HTTPRequest
+    public var request: HTTPRequest {
+        get { parts.value.request }
+        _modify { yield &parts.value.request }
+    }
+
     /// When the parts of the exchange were over.
-    public var timing: ResponseTiming
+    public var timing: ResponseTiming {
+        get { parts.value.timing }
+        _modify { yield &parts.value.timing }
+    }
 
     /// The answers that redirected here, the first one first, each with the request that it answered.
-    public internal(set) var redirects: [HTTPResponse] = []
+    public internal(set) var redirects: [HTTPResponse] {
+        get { parts.value.redirects }
+        _modify { yield &parts.value.redirects }
+    }
 
     /// Makes a response.
     public init(
         _ status: HTTPStatus, headers: HTTPHeaders = [], content: ResponseContent = .data(Data()),
         to request: HTTPRequest, timing: ResponseTiming = ResponseTiming()
     ) {
-        self.status = status
-        self.headers = headers
-        self.content = content
-        self.request = request
-        self.timing = timing
+        parts = CopyOnWrite(
+            Parts(status: status, headers: headers, content: content, request: request, timing: timing))
     }
 
     /// The URL that answered; after redirects, the last one.
