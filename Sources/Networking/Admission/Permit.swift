@@ -50,7 +50,7 @@ final class Permit: HeldPlace {
         }
         do {
             for index in policies.indices {
-                if let held, held.index == index {
+                if held?.index == index, let held {
                     tickets.append(held.ticket)
                 } else if let ticket = try policies[index].tryEnter(request, for: endpoint) {
                     tickets.append(ticket)

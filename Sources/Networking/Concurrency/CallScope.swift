@@ -17,7 +17,7 @@ final class CallScope: Endable {
 
     private struct State: Sendable {
         var phase = Phase.open
-        var waits: [any Endable] = []
+        var waits = Few<any Endable>()
         var timer: ScheduledAction?
         /// The call has a place that others wait for.
         var holdsPlace = false
@@ -38,11 +38,18 @@ final class CallScope: Endable {
     let deadline: Deadline?
     /// The call inside which this one is made.
     let parent: CallScope?
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(deadline: Deadline? = nil, inside parent: CallScope? = nil) {
+    init(deadline: Deadline? = nil, inside parent: CallScope? = nil, holdingPlace holdsPlace: Bool = false) {
         self.deadline = deadline
         self.parent = parent
+        state = Locked(State(holdsPlace: holdsPlace))
+    }
+
+    /// A scope of its own inside the current one, for what the end of the call does not end. It counts as one that has a place: what is called
+    /// from there waits for none, and a reset from there spares the call.
+    static func detached() -> CallScope {
+        CallScope(inside: current, holdingPlace: true)
     }
 
     /// Whether the call has a place that others wait for: what it does meanwhile must not wait for one.
@@ -88,7 +95,7 @@ final class CallScope: Endable {
     func end(_ interruption: Interruption) -> Bool {
         guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }
         opened.timer?.cancel()
-        for wait in opened.waits { wait.end(with: interruption) }
+        opened.waits.forEach { $0.end(with: interruption) }
         return true
     }
 
@@ -133,9 +140,7 @@ final class CallScope: Endable {
     }
 
     func remove(_ wait: any Endable) {
-        state.withLock { state in
-            if let index = state.waits.firstIndex(where: { $0 === wait }) { state.waits.remove(at: index) }
-        }
+        state.withLock { $0.waits.remove { $0 === wait } }
     }
 
     /// Sees what nobody had to wait for.

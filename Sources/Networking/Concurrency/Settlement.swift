@@ -9,10 +9,9 @@ final class Settlement<Value: Sendable>: Endable {
 
     private enum State: Sendable {
         case pending
-        /// One party waits: nearly always the only one.
-        case observed(Observer, others: [Observer])
+        case observed(Few<Observer>)
         /// Those who waited are being told; who comes now is told after them, by the same thread.
-        case telling(Outcome, late: [Observer])
+        case telling(Outcome, late: Few<Observer>)
         case settled(Outcome)
 
         var outcome: Outcome? {
@@ -37,7 +36,7 @@ final class Settlement<Value: Sendable>: Endable {
             let before = state
             switch before {
             case .pending: state = .settled(outcome)
-            case .observed: state = .telling(outcome, late: [])
+            case .observed: state = .telling(outcome, late: Few())
             case .telling, .settled: break
             }
             return before
@@ -47,19 +46,18 @@ final class Settlement<Value: Sendable>: Endable {
             return false
         case .pending:
             return true
-        case .observed(let first, let others):
-            first(outcome)
-            for observer in others { observer(outcome) }
-            while let late = lateObservers() { for observer in late { observer(outcome) } }
+        case .observed(let observers):
+            observers.forEach { $0(outcome) }
+            while let late = lateObservers() { late.forEach { $0(outcome) } }
             return true
         }
     }
 
     /// Those who have come while others were told; nil once there are none, and from then on whoever comes is told at once.
-    private func lateObservers() -> [Observer]? {
+    private func lateObservers() -> Few<Observer>? {
         state.withLock { state in
             guard case .telling(let outcome, let late) = state else { return nil }
-            state = late.isEmpty ? .settled(outcome) : .telling(outcome, late: [])
+            state = late.isEmpty ? .settled(outcome) : .telling(outcome, late: Few())
             return late.isEmpty ? nil : late
         }
     }
@@ -71,11 +69,13 @@ final class Settlement<Value: Sendable>: Endable {
             case .settled(let outcome):
                 return outcome
             case .pending:
-                state = .observed(observer, others: [])
-            case .observed(let first, let others):
-                state = .observed(first, others: others + [observer])
-            case .telling(let outcome, let late):
-                state = .telling(outcome, late: late + [observer])
+                state = .observed(Few(observer))
+            case .observed(var observers):
+                observers.append(observer)
+                state = .observed(observers)
+            case .telling(let outcome, var late):
+                late.append(observer)
+                state = .telling(outcome, late: late)
             }
             return nil
         }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
 ///
 /// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that differ by nature: two
@@ -7,41 +5,10 @@ import Foundation
 /// whose body is in memory. A service makes one for itself (`duplicates:`), outermost; services do not meet either, unless they are given
 /// the same one as their transport. It knows transfers, not calls: a call that waits to retry is not on its way.
 public final class DuplicateHandlingTransport: Transport {
-    /// What a request is known by.
-    private enum Key: Hashable, Sendable {
-        case request(Content)
-        /// What all requests of a group with the same credentials have in common.
-        case group(String, credentials: HTTPHeaders)
-    }
-
-    /// What makes two requests equal.
-    private struct Content: Hashable, Sendable {
-        let method: HTTPMethod
-        let url: URL
-        let headers: HTTPHeaders
-        let body: Data
-        let limit: Int
-        /// Of the address alone, and computed once: what it leaves open, equality settles.
-        private let hash: Int
-
-        init(_ request: HTTPRequest, headers: HTTPHeaders, body: Data, limit: Int) {
-            method = request.method
-            url = request.url
-            self.headers = headers
-            self.body = body
-            self.limit = limit
-            hash = request.url.hashValue
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(hash)
-        }
-    }
-
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeaderName]
-    private let running = Locked<[Key: SharedTransfer]>([:])
+    private let running = RunningTransfers()
 
     /// Wraps a transport.
     ///
@@ -72,9 +39,10 @@ public final class DuplicateHandlingTransport: Transport {
     @inline(never)
     private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
         guard let policy = request[option: DuplicateRequestPolicy.self] ?? policy,
-            let key = key(request, timing, policy)
+            request.method.isSafe || policy.includesUnsafeMethods,
+            let key = DuplicateKey(request, answering: timing, ignoring: ignored),
+            case .waiting(let caller) = try place(key, policy)
         else { return nil }
-        guard case .waiting(let caller) = try place(request, key, timing, policy) else { return nil }
         return caller
     }
 
@@ -84,26 +52,23 @@ public final class DuplicateHandlingTransport: Transport {
     }
 
     /// Decides and attaches. Where the transfer decided about has gone meanwhile, it decides anew.
-    private func place(
-        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
-    ) throws -> Place {
+    private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
-            let (found, begun) = find(key, orBegin: request, timing)
-            if let begun {
-                defer { begun.transfer.begin(on: base) }
-                return .waiting(begun)
+            let (transfer, beginner) = running.find(key)
+            if let beginner {
+                transfer.begin(on: base)
+                return .waiting(beginner)
             }
-            guard let transfer = found else { continue }
-            switch policy.decision(running: transfer.request, new: request).action {
+            switch policy.decision(running: transfer.key.request, new: key.request).action {
             case .separate:
                 return .separate
-            case .share(let audience) where !audience.isEarlier && !isSame(transfer, request, timing):
+            case .share(let audience) where !audience.isEarlier && !transfer.key.hasAnswer(of: key):
                 return .separate  // one's answer is not the other's
             case .share(let audience):
-                guard let place = try share(transfer, audience, request) else { continue }
+                guard let place = try share(transfer, audience, key.request) else { continue }
                 return place
             case .restart(let audience):
-                guard let caller = begin(request, key, timing, replacing: transfer, for: audience) else { continue }
+                guard let caller = begin(key, replacing: transfer, for: audience) else { continue }
                 transfer.cancel(SharedTransfer.isReplaced)
                 guard case .observer = audience else { return .waiting(caller) }
                 caller.leave()
@@ -133,68 +98,19 @@ public final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// The equal transfer that is under way, or a new one with its first caller.
-    private func find(
-        _ key: Key, orBegin request: HTTPRequest, _ timing: AnswerTiming
-    ) -> (found: SharedTransfer?, begun: SharedTransfer.Caller?) {
-        running.withLock { running in
-            if let found = running[key] { return (found, nil) }
-            let transfer = transfer(request, key, timing)
-            running[key] = transfer
-            return (nil, transfer.attach())
-        }
-    }
-
     /// Begins a transfer in the place of another one; nil where that is not there any more. Who observes it does so before it begins: it may be
     /// over at once.
     private func begin(
-        _ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming, replacing old: SharedTransfer,
-        for audience: DuplicateRequestPolicy.Decision.Audience
+        _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {
-        let transfer = transfer(request, key, timing)
-        let caller = transfer.attach()
-        let isThere = running.withLock { running in
-            guard running[key] === old else { return false }
-            running[key] = transfer
-            return true
-        }
-        guard isThere else { return nil }
+        let (transfer, caller) = SharedTransfer.make(key, in: running)
+        guard running.replace(old, by: transfer) else { return nil }
         if case .observer(let observer) = audience,
-            !transfer.observe(observer, at: request[option: HeldPlaceOption.self])
+            !transfer.observe(observer, at: key.request[option: HeldPlaceOption.self])
         {
             observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
         }
         transfer.begin(on: base)
         return caller
-    }
-
-    private func transfer(_ request: HTTPRequest, _ key: Key, _ timing: AnswerTiming) -> SharedTransfer {
-        SharedTransfer(request, answering: timing) { [running] ended in
-            running.withLock { if $0[key] === ended { $0[key] = nil } }
-        }
-    }
-
-    /// What the request is known by; nil where it is compared with none.
-    private func key(_ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy) -> Key? {
-        guard request.method.isSafe || policy.includesUnsafeMethods else { return nil }
-        if let group = request[option: DuplicateGroup.self] {
-            return .group(group, credentials: HTTPHeaders(request.headers.filter(\.isSensitive)))
-        }
-        return key(request, timing)
-    }
-
-    /// Whether a request wants the answer of a transfer: members of a group may differ, in how the answer is wanted, too, and so may the
-    /// idempotency keys of a double tap.
-    private func isSame(_ transfer: SharedTransfer, _ request: HTTPRequest, _ timing: AnswerTiming) -> Bool {
-        guard let key = key(request, timing), key == self.key(transfer.request, transfer.timing) else { return false }
-        return request.headers[.idempotencyKey] == transfer.request.headers[.idempotencyKey]
-    }
-
-    /// What equal requests have in common; nil where a request cannot be compared.
-    private func key(_ request: HTTPRequest, _ timing: AnswerTiming) -> Key? {
-        guard case .whenComplete(let limit) = timing, let body = request.body.data else { return nil }
-        var headers = request.allHeaders
-        if ignored.contains(where: headers.contains) { headers.removeAll { ignored.contains($0.name) } }
-        return .request(Content(request, headers: headers, body: body, limit: limit))
     }
 }

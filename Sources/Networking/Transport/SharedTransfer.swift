@@ -4,83 +4,111 @@
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
+    private typealias Turn = Settlement<HTTPResponse>
+
+    private enum Phase: Sendable {
+        case running
+        /// It has its outcome.
+        case answered
+        /// Nobody wants it any more.
+        case abandoned
+    }
+
     private struct State: Sendable {
-        var callers: [(id: UInt64, turn: Settlement<HTTPResponse>)] = []
-        var nextID: UInt64 = 0
+        var phase = Phase.running
+        var callers = Few<Turn>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
         /// The place of a caller who has left the transfer to others.
         var place: (any HeldPlace)?
-        var isOver = false
 
         /// Nobody can attach any more: hands over what is to be ended.
-        mutating func finish() -> State? {
-            guard !isOver else { return nil }
-            defer { self = State(isOver: true) }
+        mutating func finish(_ phase: Phase) -> State? {
+            guard self.phase == .running else { return nil }
+            defer { self = State(phase: phase) }
             return self
         }
     }
 
-    /// The request that began it.
-    let request: HTTPRequest
-    /// How its answer is wanted.
-    let timing: AnswerTiming
-    private let onEnd: @Sendable (SharedTransfer) -> Void
-    private let state = Locked(State())
+    /// What it is known by: the request that began it, and how its answer is wanted.
+    let key: DuplicateKey
+    private let running: RunningTransfers
+    private let state: Locked<State>
 
-    /// - Parameter onEnd: Is called once, when nobody can attach any more and before anybody is answered.
-    init(_ request: HTTPRequest, answering timing: AnswerTiming, onEnd: @escaping @Sendable (SharedTransfer) -> Void) {
-        self.request = request
-        self.timing = timing
-        self.onEnd = onEnd
+    private init(_ key: DuplicateKey, in running: RunningTransfers, for beginner: Turn) {
+        self.key = key
+        self.running = running
+        state = Locked(State(callers: Few(beginner)))
+    }
+
+    /// Makes a transfer, with the caller who begins it.
+    ///
+    /// - Parameter running: Is told to forget it once nobody can attach any more, before anybody is answered.
+    static func make(_ key: DuplicateKey, in running: RunningTransfers) -> (SharedTransfer, beginner: Caller) {
+        let turn = Turn()
+        let transfer = SharedTransfer(key, in: running, for: turn)
+        return (transfer, Caller(transfer: transfer, turn: turn, isBeginner: true))
     }
 
     /// Begins the transfer, unless everybody has left by now.
     func begin(on base: any Transport) {
-        guard !state.withLock({ $0.isOver }) else { return }
-        let task = DetachedStart.run { [self] in
-            let outcome: Outcome
-            do { outcome = .success(try await send(on: base)) } catch { outcome = .failure(error) }
-            end(outcome)
-        }
+        guard state.withLock({ $0.phase == .running }) else { return }
+        let task = start(on: base)
         let isUnwanted = state.withLock { state in
-            state.task = state.isOver ? nil : task
-            return state.isOver
+            if state.phase == .running { state.task = task }
+            return state.phase == .abandoned
         }
         // Everybody may have left before the task was there to be cancelled.
         if isUnwanted { task.cancel() }
     }
 
-    /// A body that is pulled has one reader: for several callers it is brought into memory.
-    private func send(on base: any Transport) async throws -> HTTPResponse {
-        var response = try await base.send(request, answering: timing)
-        if case .whenComplete(let limit) = timing, response.content.isPending(upTo: limit) {
-            response = try await response.collected(upTo: limit)
+    /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait, where the system can. A task
+    /// that is handed to another thread costs ten times as much, and one that never waits need not be.
+    private func start(on base: any Transport) -> Task<Void, Never> {
+        CallScope.$current.withValue(.detached()) {
+            #if compiler(>=6.2)
+                if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                    return Task.immediate { [self] in await carry(on: base) }
+                }
+            #endif
+            return Task { [self] in await carry(on: base) }
         }
-        return response
+    }
+
+    /// A body that is pulled has one reader: for several callers it is brought into memory.
+    private func carry(on base: any Transport) async {
+        let outcome: Outcome
+        do {
+            var response = try await base.send(key.request, answering: key.timing)
+            if case .whenComplete(let limit) = key.timing, response.content.isPending(upTo: limit) {
+                response = try await response.collected(upTo: limit)
+            }
+            outcome = .success(response)
+        } catch { outcome = .failure(error) }
+        end(.answered, outcome)
     }
 
     /// Adds a caller; nil where the transfer is over.
     ///
     /// - Parameter reason: Why the callers so far end; nil where they stay.
     func attach(superseding reason: String? = nil) -> Caller? {
-        let turn = Settlement<HTTPResponse>()
-        let (caller, superseded): (Caller?, [(id: UInt64, turn: Settlement<HTTPResponse>)]) = state.withLock { state in
-            guard !state.isOver else { return (nil, []) }
-            let before = reason == nil ? [] : state.callers
-            if reason != nil { state.callers = [] }
-            defer { state.nextID += 1 }
-            state.callers.append((state.nextID, turn))
-            return (Caller(transfer: self, id: state.nextID, turn: turn), before)
+        let turn = Turn()
+        let superseded: Few<Turn>? = state.withLock { state in
+            guard state.phase == .running else { return nil }
+            let before = reason == nil ? Few() : state.callers
+            if reason != nil { state.callers = Few() }
+            state.callers.append(turn)
+            return before
         }
-        for earlier in superseded { earlier.turn.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
-        return caller
+        guard let superseded else { return nil }
+        superseded.forEach { $0.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
+        return Caller(transfer: self, turn: turn, isBeginner: false)
     }
 
     /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any HeldPlace)?) -> Bool {
         let isThere = state.withLock { state in
-            guard !state.isOver else { return false }
+            guard state.phase == .running else { return false }
             state.observers.append(observer)
             return true
         }
@@ -92,7 +120,7 @@ final class SharedTransfer: Sendable {
     private func take(_ place: (any HeldPlace)?) {
         guard let kept = place?.handOver() else { return }
         let isTaken = state.withLock { state in
-            guard !state.isOver, state.place == nil else { return false }
+            guard state.phase == .running, state.place == nil else { return false }
             state.place = kept
             return true
         }
@@ -102,35 +130,37 @@ final class SharedTransfer: Sendable {
     /// Ends every caller so far, and goes on.
     func supersede(_ reason: String) {
         let callers = state.withLock { state in
-            defer { state.callers = [] }
+            defer { state.callers = Few() }
             return state.callers
         }
-        for caller in callers { caller.turn.settle(.failure(SharedTransfer.superseded(reason))) }
+        callers.forEach { $0.settle(.failure(SharedTransfer.superseded(reason))) }
     }
 
     /// Ends the transfer with everybody who waits for it.
     func cancel(_ reason: String) {
-        end(.failure(SharedTransfer.superseded(reason)))
+        end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
     /// One caller leaves; the last one takes the transfer along.
-    fileprivate func detach(_ id: UInt64, leaving place: (any HeldPlace)?) {
+    private func detach(_ turn: Turn, leaving place: (any HeldPlace)?) {
         let abandoned: State? = state.withLock { state in
-            state.callers.removeAll { $0.id == id }
-            return state.callers.isEmpty && state.observers.isEmpty ? state.finish() : nil
+            state.callers.remove { $0 === turn }
+            return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
         }
-        if let abandoned { settle(abandoned, .failure(NetworkError(.cancelled))) } else { take(place) }
+        guard let abandoned else { return take(place) }
+        settle(abandoned, as: .abandoned, .failure(NetworkError(.cancelled)))
     }
 
-    private func end(_ outcome: Outcome) {
-        if let ended = state.withLock({ $0.finish() }) { settle(ended, outcome) }
+    private func end(_ phase: Phase, _ outcome: Outcome) {
+        if let ended = state.withLock({ $0.finish(phase) }) { settle(ended, as: phase, outcome) }
     }
 
-    private func settle(_ ended: State, _ outcome: Outcome) {
-        onEnd(self)
-        ended.task?.cancel()
+    /// - Parameter ended: What it was until now.
+    private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
+        running.remove(self)
+        if phase == .abandoned { ended.task?.cancel() }
         ended.place?.giveBack(after: outcome)
-        for caller in ended.callers { caller.turn.settle(outcome) }
+        ended.callers.forEach { $0.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
 
@@ -143,28 +173,33 @@ final class SharedTransfer: Sendable {
     /// One who waits for a transfer.
     struct Caller: Sendable {
         let transfer: SharedTransfer
-        fileprivate let id: UInt64
         fileprivate let turn: Settlement<HTTPResponse>
+        fileprivate let isBeginner: Bool
 
         /// Stops waiting, before it has begun to.
         func leave() {
-            transfer.detach(id, leaving: nil)
+            transfer.detach(turn, leaving: nil)
         }
 
         /// The answer, with the caller's own options in place of those of the one who began.
         func response(to request: HTTPRequest) async throws -> HTTPResponse {
-            do {
-                var response = try await turn.value()
-                if id == 0 { return response }  // it began the transfer: the request is its own
-                let isElsewhere = response.request.origin != request.origin
-                response.request.options = request.options
-                if isElsewhere { response.request.options.removeSensitive() }
-                return response
-            } catch {
-                transfer.detach(id, leaving: request[option: HeldPlaceOption.self])
-                guard let error = error as? NetworkError else { throw error }
-                throw error.completed(request: request, response: nil)
-            }
+            do { return own(try await turn.value(), to: request) } catch { throw left(with: error, request) }
+        }
+
+        private func own(_ answer: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
+            guard !isBeginner else { return answer }
+            var response = answer
+            let isElsewhere = response.request.origin != request.origin
+            response.request.options = request.options
+            if isElsewhere { response.request.options.removeSensitive() }
+            return response
+        }
+
+        /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+        @inline(never)
+        private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
+            transfer.detach(turn, leaving: request[option: HeldPlaceOption.self])
+            return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
         }
     }
 }

@@ -234,9 +234,9 @@ struct DuplicateTests {
     @Test("Where one leaves as another one joins, nobody is cancelled who did not ask for it")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), ignoring: []))
         for _ in 0..<20_000 {
-            let transfer = SharedTransfer(request, answering: .whenComplete(limit: .max)) { _ in }
-            let first = try #require(transfer.attach())
+            let (transfer, first) = SharedTransfer.make(key, in: RunningTransfers())
             let second = Box<SharedTransfer.Caller?>(nil)
             DispatchQueue.concurrentPerform(iterations: 2) { index in
                 if index == 0 { first.leave() } else { second.change { $0 = transfer.attach() } }
@@ -244,6 +244,44 @@ struct DuplicateTests {
             // Whoever has attached has a transfer that goes on, so that a third one can join.
             if second.value != nil { #expect(transfer.attach() != nil) }
         }
+    }
+
+    @Test("A transfer that is over makes room for the next one, but never for one that another has the place of")
+    func places() throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), ignoring: []))
+        let running = RunningTransfers()
+        let (first, caller) = running.find(key)
+        #expect(caller != nil)
+        #expect(running.find(key).transfer === first)
+        let (second, _) = SharedTransfer.make(key, in: running)
+        #expect(running.replace(first, by: second))
+        first.cancel("over")
+        #expect(running.find(key).transfer === second)
+        #expect(!running.replace(first, by: SharedTransfer.make(key, in: running).0))
+        second.cancel("over")
+        #expect(running.find(key).beginner != nil)
+    }
+
+    @Test("Requests are equal in spite of the fields that differ by nature, and of nothing else")
+    func equality() throws {
+        let url = try #require(URL(string: "https://a.example/?q=1"))
+        func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
+            var request = HTTPRequest(.get, url, headers: ["Accept": "text/plain"])
+            change(&request)
+            return DuplicateKey(request, answering: .whenComplete(limit: limit), ignoring: ["X-Request-ID"])
+        }
+        let plain = try #require(key())
+        #expect(key() == plain)
+        #expect(key { $0.headers["x-request-id"] = "7" } == plain)
+        #expect(key { $0.headers["Accept"] = "text/html" } != plain)
+        #expect(key { $0.method = .head } != plain)
+        #expect(key { $0.body = .string("x") } != plain)
+        #expect(key { $0.url = url.appending(path: "more") } != plain)
+        #expect(key(limit: 7) != plain)
+        #expect(key { $0[option: DuplicateGroup.self] = "search" } != plain)
+        #expect(DuplicateKey(plain.request, answering: .whenComplete(limit: 7), ignoring: []) != plain)
+        #expect(DuplicateKey(plain.request, answering: .atHead, ignoring: []) == nil)
     }
 
     @Test("Requests of a group whose bodies cannot be compared never share an answer; nor do POSTs with different keys")

@@ -1,0 +1,60 @@
+import Foundation
+import Networking
+import Testing
+
+@Suite("Messages are values")
+struct MessageTests {
+    private let request: HTTPRequest
+    private let response: HTTPResponse
+
+    init() throws {
+        request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")), headers: ["A": "1"])
+        response = HTTPResponse(.ok, headers: ["B": "1"], content: .data(Data("x".utf8)), to: request)
+    }
+
+    @Test("Changing a copy of a response leaves the other one as it is, in every part")
+    func responses() {
+        var copy = response
+        copy.status = .notFound
+        copy.headers["B"] = "2"
+        copy.content = .data(Data())
+        copy.timing.total = .seconds(1)
+        copy.request.method = .head
+        copy.request.headers["A"] = "2"
+        #expect(response.status == .ok)
+        #expect(response.headers["B"] == "1")
+        #expect(response.data == Data("x".utf8))
+        #expect(response.timing == ResponseTiming())
+        #expect(response.request.method == .get)
+        #expect(response.request.headers["A"] == "1")
+        #expect(request.headers["A"] == "1")
+        #expect(copy.status == .notFound)
+        #expect(copy.headers["B"] == "2")
+        #expect(copy.data.isEmpty)
+        #expect(copy.timing.total == .seconds(1))
+        #expect(copy.request.method == .head)
+        #expect(copy.request.headers["A"] == "2")
+    }
+
+    @Test("Changing the original leaves a copy that was made before as it was")
+    func originals() {
+        var changing = response
+        let before = changing
+        changing.headers.removeAll { _ in true }
+        changing.status = .accepted
+        #expect(before.headers["B"] == "1")
+        #expect(before.status == .ok)
+    }
+
+    @Test("Copies that many threads change at once are each their own")
+    func threads() {
+        let response = response
+        DispatchQueue.concurrentPerform(iterations: 200) { index in
+            var copy = response
+            copy.headers["B"] = "\(index)"
+            copy.request.headers["A"] = "\(index)"
+            #expect(copy.headers["B"] == "\(index)" && copy.request.headers["A"] == "\(index)")
+        }
+        #expect(response.headers["B"] == "1")
+    }
+}
