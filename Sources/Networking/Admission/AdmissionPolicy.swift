@@ -1,10 +1,13 @@
 /// What a policy gave to a request that it let in, to be given back when the request leaves.
 public struct AdmissionTicket: Sendable {
-    /// What the policy wants to know when the ticket comes back.
+    /// The host for which it was given, where the policy counts by hosts.
+    public let origin: HTTPOrigin?
+    /// What else the policy wants to know when the ticket comes back.
     public let context: (any Sendable)?
 
     /// Makes a ticket.
-    public init(_ context: (any Sendable)? = nil) {
+    public init(for origin: HTTPOrigin? = nil, _ context: (any Sendable)? = nil) {
+        self.origin = origin
         self.context = context
     }
 }

@@ -47,11 +47,8 @@ public final class CircuitBreaker: AdmissionPolicy {
         public let state: State
     }
 
-    /// What an admitted request is to the breaker.
-    private struct Pass: Sendable {
-        let origin: HTTPOrigin
-        let isProbe: Bool
-    }
+    /// What the ticket of a probe carries.
+    private struct Probe: Sendable {}
 
     /// Tells of every change.
     public let events = Broadcaster<Event>()
@@ -80,12 +77,12 @@ public final class CircuitBreaker: AdmissionPolicy {
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
         guard let origin = request.origin else { return AdmissionTicket() }
         if machines.withLock({ $0[origin]?.isClosed ?? true }) {
-            return AdmissionTicket(Pass(origin: origin, isProbe: false))
+            return AdmissionTicket(for: origin)
         }
         let now = clock.now()
         switch change(origin, at: now, { $0.enter(at: now) }) {
-        case .pass: return AdmissionTicket(Pass(origin: origin, isProbe: false))
-        case .probe: return AdmissionTicket(Pass(origin: origin, isProbe: true))
+        case .pass: return AdmissionTicket(for: origin)
+        case .probe: return AdmissionTicket(for: origin, Probe())
         case .refuse(let wait):
             let words =
                 wait > .zero ? "try again in \(wait.words)" : "another request is finding out whether it works again"
@@ -101,13 +98,14 @@ public final class CircuitBreaker: AdmissionPolicy {
 
     /// Hears how the request ended. A host that led elsewhere has answered; what came of it is the other one's doing.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let pass = ticket.context as? Pass else { return }
+        guard let origin = ticket.origin else { return }
+        let wasProbe = ticket.context is Probe
         let now = clock.now()
         let (judgement, target) = outcome.judgement
-        guard let target, target != pass.origin else {
-            return change(pass.origin, at: now) { $0.leave(judgement, wasProbe: pass.isProbe, at: now) }
+        guard let target, target != origin else {
+            return change(origin, at: now) { $0.leave(judgement, wasProbe: wasProbe, at: now) }
         }
-        change(pass.origin, at: now) { $0.leave(.success, wasProbe: pass.isProbe, at: now) }
+        change(origin, at: now) { $0.leave(.success, wasProbe: wasProbe, at: now) }
         change(target, at: now) { $0.leave(judgement, wasProbe: false, at: now) }
     }
 

@@ -31,6 +31,8 @@ struct CircuitMachine: Sendable {
     private var phase = Phase.closed
     /// The window in slices, the oldest first.
     private var counts: [Counts] = []
+    /// When the newest of them is over.
+    private var sliceEnd = Duration.zero
     private static let slices = 10
     /// In nanoseconds.
     private let sliceLength: Int
@@ -93,11 +95,7 @@ struct CircuitMachine: Sendable {
 
     private mutating func count(_ judgement: Judgement, at now: Duration) {
         if case .neither = judgement { return }
-        let slice = now.nanoseconds / sliceLength
-        if let first = counts.first, first.slice <= slice - CircuitMachine.slices {
-            counts.removeAll { $0.slice <= slice - CircuitMachine.slices }
-        }
-        if counts.last?.slice != slice { counts.append(Counts(slice: slice)) }
+        if counts.isEmpty || now >= sliceEnd { beginSlice(at: now) }
         counts[counts.count - 1].calls += 1
         guard case .failure = judgement else { return }
         counts[counts.count - 1].failures += 1
@@ -106,5 +104,12 @@ struct CircuitMachine: Sendable {
         if calls >= configuration.minimumCalls, Double(failures) >= configuration.failureRatio * Double(calls) {
             phase = .open(until: now + configuration.pause)
         }
+    }
+
+    private mutating func beginSlice(at now: Duration) {
+        let slice = now.nanoseconds / sliceLength
+        counts.removeAll { $0.slice <= slice - CircuitMachine.slices }
+        counts.append(Counts(slice: slice))
+        sliceEnd = .nanoseconds(slice * sliceLength) + .nanoseconds(sliceLength)
     }
 }

@@ -35,6 +35,8 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     private struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
         var active = 0
+        /// How many wait, at all hosts together.
+        var waiting = 0
         var nextNumber: UInt64 = 0
     }
 
@@ -61,14 +63,12 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     public var activeCount: Int { state.withLock { $0.active } }
 
     /// How many requests wait for a place.
-    public var waiterCount: Int {
-        state.withLock { $0.hosts.values.reduce(0) { $0 + $1.lines.values.reduce(0) { $0 + $1.count } } }
-    }
+    public var waiterCount: Int { state.withLock { $0.waiting } }
 
     /// Takes a place where one is free and nobody waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
         guard let origin = origin(request) else { return AdmissionTicket() }
-        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionTicket(origin) : nil
+        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionTicket(for: origin) : nil
     }
 
     /// Waits in the queue of the request's host.
@@ -79,23 +79,24 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         let number: UInt64? = state.withLock { state in
             if takePlace(at: origin, &state) { return nil }
             defer { state.nextNumber += 1 }
+            state.waiting += 1
             state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()]
                 .append(turn, number: state.nextNumber)
             return state.nextNumber
         }
-        guard let number else { return AdmissionTicket(origin) }
+        guard let number else { return AdmissionTicket(for: origin) }
         do {
             try await turn.value()
         } catch {
             leaveLine(origin, priority, number)
             throw error
         }
-        return AdmissionTicket(origin)
+        return AdmissionTicket(for: origin)
     }
 
     /// Hands the place to the next in the queue, or sets it free.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let origin = ticket.context as? HTTPOrigin else { return }
+        guard let origin = ticket.origin else { return }
         var freed = origin
         while let next = nextTurn(freeing: freed) {
             // A waiter that has left settles nothing: its place goes to the one behind it.
@@ -107,8 +108,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     /// Takes a place where there is one for newcomers: nobody waits whom it would pass over.
     private func takePlace(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
-        let active = state.hosts[origin]?.active ?? 0
-        guard active < limit, state.hosts[origin]?.lines.isEmpty ?? true else { return false }
+        if let host = state.hosts[origin], host.active >= limit || !host.lines.isEmpty { return false }
         state.hosts[origin, default: Host()].active += 1
         state.active += 1
         return true
@@ -119,10 +119,13 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         state.withLock { state in
             state.active -= 1
             state.hosts[origin]?.active -= 1
-            guard let next = total == nil ? origin : mostUrgent(state), let turn = state.hosts[next]?.popNext() else {
+            guard state.waiting > 0, let next = total == nil ? origin : mostUrgent(state),
+                let turn = state.hosts[next]?.popNext()
+            else {
                 if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
                 return nil
             }
+            state.waiting -= 1
             state.active += 1
             state.hosts[next]?.active += 1
             if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
@@ -140,6 +143,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     private func leaveLine(_ origin: HTTPOrigin, _ priority: RequestPriority, _ number: UInt64) {
         state.withLock { state in
             guard state.hosts[origin]?.lines[priority]?.remove(number: number) == true else { return }
+            state.waiting -= 1
             state.hosts[origin]?.tidy(priority)
             if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
         }

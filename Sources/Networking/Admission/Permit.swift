@@ -20,11 +20,11 @@ final class Permit: HeldPlace {
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
         guard request[option: AdmissionOption.self] != .refresh else { return Permit([], of: []) }
-        var entry = try enterAll(policies, but: nil, request, endpoint)
+        var entry = try enterAll(policies, request, endpoint)
         while case .refused(let index) = entry {
             noteWait(policies[index])
             let ticket = try await policies[index].enter(request, for: endpoint)
-            entry = try enterAll(policies, but: (index, ticket), request, endpoint)
+            entry = try enterAll(policies, but: index, with: ticket, request, endpoint)
         }
         guard case .entered(let tickets) = entry else { return Permit([], of: []) }
         return Permit(tickets, of: policies)
@@ -38,20 +38,20 @@ final class Permit: HeldPlace {
 
     /// Takes every ticket, besides the one that is there already.
     private static func enterAll(
-        _ policies: [any AdmissionPolicy], but held: (index: Int, ticket: AdmissionTicket)?, _ request: HTTPRequest,
-        _ endpoint: any Endpoint
+        _ policies: [any AdmissionPolicy], but entered: Int? = nil, with held: AdmissionTicket? = nil,
+        _ request: HTTPRequest, _ endpoint: any Endpoint
     ) throws -> Entry {
         var tickets: [AdmissionTicket] = []
         tickets.reserveCapacity(policies.count)
         /// Gives back what has been taken so far, and the one held, wherever it stands.
         func giveBack() {
-            if let held, held.index >= tickets.count { policies[held.index].leave(held.ticket, .notSent) }
+            if let entered, let held, entered >= tickets.count { policies[entered].leave(held, .notSent) }
             for index in tickets.indices.reversed() { policies[index].leave(tickets[index], .notSent) }
         }
         do {
             for index in policies.indices {
-                if held?.index == index, let held {
-                    tickets.append(held.ticket)
+                if index == entered, let held {
+                    tickets.append(held)
                 } else if let ticket = try policies[index].tryEnter(request, for: endpoint) {
                     tickets.append(ticket)
                 } else {

@@ -16,13 +16,14 @@ struct Locked<State: Sendable>: @unchecked Sendable {  // because of the lock be
     // A buffer made by a subclass is one of that subclass.
     private let storage: ManagedBuffer<State, pthread_mutex_t>
 
-    init(_ state: State) {
+    /// The state is made where it stays, which spares a copy.
+    init(_ state: @autoclosure () -> State) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { mutex in
                 mutex.initialize(to: pthread_mutex_t())
                 pthread_mutex_init(mutex, nil)
             }
-            return state
+            return state()
         }
     }
 

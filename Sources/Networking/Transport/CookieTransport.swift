@@ -25,10 +25,13 @@ public struct CookieTransport: Transport {
     }
 
     func dressed(_ request: HTTPRequest) -> HTTPRequest {
+        let field = jar.field(for: request.url)
+        let hasOld = request[option: IsFromJar.self]
+        guard field != nil || hasOld else { return request }
         var request = request
         // A redirect brings the field of the hop before along.
-        if request[option: IsFromJar.self] { request.headers.remove(.cookie) }
-        guard !request.headers.contains(.cookie), let field = jar.field(for: request.url) else { return request }
+        if hasOld { request.headers.remove(.cookie) }
+        guard let field, !request.headers.contains(.cookie) else { return request }
         request.headers[.cookie] = field
         request[option: IsFromJar.self] = true
         return request

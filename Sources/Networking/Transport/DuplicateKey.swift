@@ -30,8 +30,9 @@ struct DuplicateKey: Hashable, Sendable {
     }
 
     static func == (lhs: DuplicateKey, rhs: DuplicateKey) -> Bool {
+        guard !lhs.isCopy(of: rhs) else { return true }
         let group = lhs.group
-        guard group == rhs.group else { return false }
+        guard lhs.hash == rhs.hash, group == rhs.group else { return false }
         return group == nil ? lhs.isSameRequest(as: rhs) : lhs.credentials == rhs.credentials
     }
 
@@ -55,9 +56,12 @@ struct DuplicateKey: Hashable, Sendable {
         return headers
     }
 
+    private func isCopy(of other: DuplicateKey) -> Bool {
+        request.isIdentical(to: other.request) && limit == other.limit
+    }
+
     private func isSameRequest(as other: DuplicateKey) -> Bool {
-        guard !request.isIdentical(to: other.request) else { return limit == other.limit }
-        return request.method == other.request.method && request.url == other.request.url && limit == other.limit
+        request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
             && (request.allHeaders == other.request.allHeaders || comparedHeaders == other.comparedHeaders)
     }
