@@ -26,12 +26,12 @@
             let subjects = [
                 ("nobody", subject()), ("nobody any more", left), ("one that looks away", idle), ("log and HAR", busy),
             ]
-            let taken = try await PipelineSubject.medians(of: subjects.map(\.1), isQuick: isQuick)
+            let taken = try await PipelineSubject.compare(subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {
                 report.add(
                     Row(
-                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index],
-                        note: String(format: "%+.2f µs", taken[index] - taken[0])))
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].time,
+                        note: String(format: "%+.2f µs", taken[index].more)))
             }
             addParts(report, calls: isQuick ? 40_000 : 400_000)
             for token in tokens { token.cancel() }

@@ -28,12 +28,14 @@
                 part("duplicates") { $0.duplicates = .join },
                 ("everything", PipelineSubject(url, on: InstantTransport(), traffic: everything)),
             ]
-            let taken = try await PipelineSubject.medians(of: subjects.map(\.1), isQuick: isQuick)
+            let taken = try await PipelineSubject.compare(subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {
                 report.add(
                     Row(
-                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index],
-                        note: String(format: "%+.1f µs over bare", taken[index] - taken[0])))
+                        subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].time,
+                        note: String(
+                            format: "%+.2f µs over bare, %.2f of it", taken[index].more,
+                            1 + taken[index].more / taken[0].time)))
             }
         }
     }

@@ -159,20 +159,26 @@
     }
 
     extension PipelineSubject {
-        /// The processor time of a call in microseconds, of subjects that take turns, each its median.
-        static func medians(of subjects: [PipelineSubject], isQuick: Bool) async throws -> [Double] {
-            let calls = isQuick ? 2_000 : 20_000
-            var taken = Array(repeating: [Double](), count: subjects.count)
-            for _ in 0..<(isQuick ? 3 : 11) {
-                for (index, subject) in subjects.enumerated() {
-                    taken[index].append(
+        /// The processor time of a call in microseconds, of subjects that take turns in short rounds; and by how much more than the first one's it
+        /// is, within a round: the speed of a shared machine changes in the middle of a run. Each is a median.
+        static func compare(_ subjects: [PipelineSubject], isQuick: Bool) async throws -> [(time: Double, more: Double)]
+        {
+            let calls = isQuick ? 1_000 : 3_000
+            var rounds: [[Double]] = []
+            for _ in 0..<(isQuick ? 5 : 75) {
+                var round: [Double] = []
+                for subject in subjects {
+                    round.append(
                         try await Measurement.of {
                             for _ in 0..<calls { try await subject.service.request(BenchmarkEndpoint.item(1)) as Void }
                             return calls
                         }.microsecondsPerCall)
                 }
+                rounds.append(round)
             }
-            return taken.map(\.median)
+            return subjects.indices.map { index in
+                (rounds.map { $0[index] }.median, rounds.map { $0[index] - $0[0] }.median)
+            }
         }
     }
 #endif
