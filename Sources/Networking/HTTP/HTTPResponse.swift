@@ -46,10 +46,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// The answers that redirected here, the first one first, each with the request that it answered.
-    public internal(set) var redirects: [HTTPResponse] {
-        get { parts.value.redirects }
-        _modify { yield &parts.value.redirects }
-    }
+    public var redirects: [HTTPResponse] { parts.value.redirects }
 
     /// Makes a response.
     public init(
@@ -70,6 +67,13 @@ public struct HTTPResponse: Sendable {
 
     /// A text for the status in the registry's words: `Not Found`.
     public var message: String { status.reasonPhrase }
+
+    /// The response, come to by way of others.
+    func reached(by redirects: [HTTPResponse]) -> HTTPResponse {
+        var response = self
+        response.parts.value.redirects = redirects
+        return response
+    }
 
     /// The response without a body that is still coming: an error that is kept does not keep a connection.
     var withoutStream: HTTPResponse {

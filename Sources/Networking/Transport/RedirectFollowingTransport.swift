@@ -31,10 +31,9 @@ public struct RedirectFollowingTransport: Transport {
         var redirects = [redirect.withoutStream]
         do {
             while true {
-                var response = try await base.send(request, answering: timing)
+                let response = try await base.send(request, answering: timing)
                 guard let next = try next(after: response, hops: redirects.count) else {
-                    response.redirects = redirects
-                    return response
+                    return response.reached(by: redirects)
                 }
                 redirects.append(response.withoutStream)
                 request = next

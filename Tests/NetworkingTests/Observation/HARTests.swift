@@ -146,8 +146,8 @@ struct HARTests {
         let url = try #require(URL(string: "https://h.example/"))
         let request = HTTPRequest(.get, url)
         let hop = HTTPResponse(.found, to: request, timing: ResponseTiming(total: .seconds(5)))
-        var last = HTTPResponse(.ok, to: request, timing: ResponseTiming(firstByte: .seconds(1), total: .seconds(1)))
-        last.redirects = [hop]
+        let last = HTTPResponse(.ok, to: request, timing: ResponseTiming(firstByte: .seconds(1), total: .seconds(1)))
+            .reached(by: [hop])
         let attempt = RequestAttempt(
             number: 1, request: request, response: last, error: nil, queued: .zero, duration: .seconds(6))
         let report = CallReport(
