@@ -6,9 +6,6 @@ import Foundation
 /// token), so that ending the scope ends them all at once. A call made inside another call registers as one such wait.
 /// A deadline arms no timer until something waits.
 final class CallScope: Endable {
-    /// The scope of the call that the current task runs in.
-    @TaskLocal static var current: CallScope?
-
     private enum Phase: Equatable, Sendable {
         case open
         case ended(Interruption)
@@ -38,18 +35,11 @@ final class CallScope: Endable {
     let deadline: Deadline?
     /// The call inside which this one is made.
     let parent: CallScope?
-    private let state: Locked<State>
+    private let state = Locked(State())
 
-    init(deadline: Deadline? = nil, inside parent: CallScope? = nil, holdingPlace holdsPlace: Bool = false) {
+    init(deadline: Deadline? = nil, inside parent: CallScope? = nil) {
         self.deadline = deadline
         self.parent = parent
-        state = Locked(State(holdsPlace: holdsPlace))
-    }
-
-    /// A scope of its own inside the current one, for what the end of the call does not end. It counts as one that has a place: what is called
-    /// from there waits for none, and a reset from there spares the call.
-    static func detached() -> CallScope {
-        CallScope(inside: current, holdingPlace: true)
     }
 
     /// Whether the call has a place that others wait for: what it does meanwhile must not wait for one.
@@ -140,7 +130,7 @@ final class CallScope: Endable {
     }
 
     func remove(_ wait: any Endable) {
-        state.withLock { $0.waits.remove { $0 === wait } }
+        state.withLock { $0.waits.remove { $0.id == wait.id } }
     }
 
     /// Sees what nobody had to wait for.

@@ -10,7 +10,7 @@ enum Interruption: Error, Equatable {
     case resetting
 }
 
-/// A wait that can be ended from outside.
-protocol Endable: AnyObject, Sendable {
+/// A wait that can be ended from outside. Its identity is that of the object behind it.
+protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
     func end(with interruption: Interruption)
 }

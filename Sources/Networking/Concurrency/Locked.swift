@@ -5,13 +5,16 @@ import Foundation
 /// State and lock stand in one block of memory, because every call makes a few of them: an `NSLock` on Linux takes four more. `Mutex`
 /// needs newer Apple systems and gives false races under the thread sanitizer.
 /// Never resume a continuation or call a closure inside `withLock`; take what is needed out, then act.
-struct Locked<State: Sendable>: @unchecked Sendable {  // because of the lock beside the state
+struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because of the lock beside the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
             // The buffer deinitializes the state, its header, by itself.
             _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
         }
     }
+
+    /// What copies have in common, and nothing else.
+    var id: ObjectIdentifier { ObjectIdentifier(storage) }
 
     // A buffer made by a subclass is one of that subclass.
     private let storage: ManagedBuffer<State, pthread_mutex_t>

@@ -54,9 +54,10 @@ final class PauseGate: Sendable {
     /// Does a piece of work that may be paused; without a gate, just does it.
     static func passing<Value: Sendable>(_ gate: PauseGate?, _ work: () async throws -> Value) async throws -> Value {
         guard let gate else { return try await work() }
-        let outer = CallScope.current
-        let scope = CallScope(inside: outer)
-        scope.holdsPlace = outer?.holdsPlace ?? false
+        let position = CallPosition.current
+        let outer = position?.owner
+        let scope = CallScope(inside: position?.scope)
+        scope.holdsPlace = position?.hasPlace ?? false
         let isPaused = gate.state.withLock { state in
             state.work = scope
             return state.isResumed != nil
@@ -68,7 +69,7 @@ final class PauseGate: Sendable {
             outer?.remove(scope)
             gate.state.withLock { $0.work = nil }
         }
-        return try await CallScope.$current.withValue(scope) {
+        return try await CallPosition.$current.withValue(.inside(scope)) {
             do {
                 try CallScope.check()
                 return try await work()

@@ -2,8 +2,8 @@
 ///
 /// This is the library's only way to wait. Whoever waits in ``value()`` is ended at once when its task is cancelled or its
 /// ``CallScope`` ends; because that ending *settles*, the party that comes later with the real outcome is told so by
-/// ``settle(_:)`` and can hand it to somebody else.
-final class Settlement<Value: Sendable>: Endable {
+/// ``settle(_:)`` and can hand it to somebody else. Copies are the same settlement.
+struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>
     typealias Observer = @Sendable (Outcome) -> Void
 
@@ -23,6 +23,8 @@ final class Settlement<Value: Sendable>: Endable {
     }
 
     private let state = Locked(State.pending)
+
+    var id: ObjectIdentifier { state.id }
 
     /// The outcome, where there is one already.
     var outcome: Outcome? { state.withLock { $0.outcome } }

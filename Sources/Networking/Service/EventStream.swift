@@ -107,9 +107,9 @@ public struct EventStream: AsyncSequence, Sendable {
             scope.leave()
             client.calls.leave(scope)
         }
-        do { try await CallScope.$current.withValue(scope) { try await client.clock.wait(for: delay) } } catch {
-            throw NetworkError.wrapping(error)
-        }
+        do {
+            try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
+        } catch { throw NetworkError.wrapping(error) }
     }
 }
 

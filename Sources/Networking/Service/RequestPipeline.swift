@@ -103,8 +103,9 @@ extension RequestPipeline {
         in scope: CallScope? = nil, telling follow: (@Sendable (RequestEvent) -> Void)? = nil,
         holdingEnd holdEnd: @escaping CallWatch.EndHold = { $0() }
     ) async throws -> Response<Value> {
-        let outer = CallScope.current
-        let scope = scope ?? CallScope(deadline: deadline, inside: outer)
+        let position = CallPosition.current
+        let outer = position?.owner
+        let scope = scope ?? CallScope(deadline: deadline, inside: position?.scope)
         // A refresh outlives a reset, and so do its calls.
         let calls = RefreshMark.isSet ? nil : client.calls
         outer?.add(scope)
@@ -120,9 +121,9 @@ extension RequestPipeline {
             calls?.leave(scope)
             meter?.finish(wasAnswered: wasAnswered)
         }
-        let response = try await CallScope.$current.withValue(scope) {
+        let response = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, isInsideAnother: outer?.holdsPlace ?? false, settings: settings,
+                endpoint: endpoint, scope: scope, isInsideAnother: position?.hasPlace ?? false, settings: settings,
                 clock: client.clock, watch: watch, meter: meter)
             return try await run(&call)
         }

@@ -57,7 +57,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
         let settlement = settlement
         // A call of its own: the end of a call inside which it is started does not end it.
-        let task = CallScope.$current.withValue(nil) {
+        let task = CallPosition.$current.withValue(nil) {
             Task { [pipeline] in
                 let end = HeldEnd()
                 do {

@@ -55,16 +55,17 @@ final class RunningCalls: Sendable {
     /// Ends every call besides those that it is called from, and waits until they have returned; then has the participants forget.
     /// Until all of that is done, calls that begin are ended.
     func reset(_ participants: [any ResetParticipant]) async {
-        let own = Set(sequence(first: CallScope.current) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
+        let innermost = CallPosition.current?.scope
+        let own = Set(sequence(first: innermost) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
         let reset = Reset(exempt: own, isDone: Settlement())
         let (others, isWaiting) = state.withLock { state in
-            state.resets[ObjectIdentifier(reset.isDone)] = reset
+            state.resets[reset.isDone.id] = reset
             return (state.calls.filter { !own.contains($0.key) }.map(\.value.scope), state.isWaiting(reset))
         }
         for scope in others { scope.end(.resetting) }
         if isWaiting { await reset.isDone.settled() }
         await forget(participants)
-        state.withLock { $0.resets[ObjectIdentifier(reset.isDone)] = nil }
+        state.withLock { $0.resets[reset.isDone.id] = nil }
     }
 
     /// Has the participants forget, unless another reset is at it: then waits for that.

@@ -59,10 +59,9 @@ public final class CookieJar: Sendable {
 
     /// The value of `Cookie` for a URL; nil where there is nothing to send.
     func field(for url: URL) -> String? {
-        let now = date()
         let kept = isUnused.withLock { $0 ? [] : cookies }
         guard !kept.isEmpty else { return nil }
-        let chosen = CookieJar.choose(kept, for: url, at: now)
+        let chosen = CookieJar.choose(kept, for: url, at: date())
         return chosen.isEmpty ? nil : chosen.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 }

@@ -5,10 +5,11 @@ struct RunningTransfers: Sendable {
     /// The transfer under way for a key; where there is none, a new one that has not begun, with its first caller.
     func find(_ key: DuplicateKey) -> (transfer: SharedTransfer, beginner: SharedTransfer.Caller?) {
         transfers.withLock { transfers in
-            if let found = transfers[key] { return (found, nil) }
-            let (transfer, beginner) = SharedTransfer.make(key, in: self)
-            transfers.updateValue(transfer, forKey: key)
-            return (transfer, beginner)
+            // It looks the key up once: most requests have no duplicate.
+            let (new, beginner) = SharedTransfer.make(key, in: self)
+            guard let found = transfers.updateValue(new, forKey: key) else { return (new, beginner) }
+            transfers[key] = found
+            return (found, nil)
         }
     }
 
@@ -24,8 +25,8 @@ struct RunningTransfers: Sendable {
     /// Forgets a transfer, unless another one has its place.
     func remove(_ transfer: SharedTransfer) {
         transfers.withLock { transfers in
-            guard let index = transfers.index(forKey: transfer.key), transfers[index].value === transfer else { return }
-            transfers.remove(at: index)
+            guard let removed = transfers.removeValue(forKey: transfer.key), removed !== transfer else { return }
+            transfers[removed.key] = removed  // one that was found there instead of the one looked for
         }
     }
 }

@@ -65,7 +65,7 @@ final class SharedTransfer: Sendable {
     /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait, where the system can. A task
     /// that is handed to another thread costs ten times as much, and one that never waits need not be.
     private func start(on base: any Transport) -> Task<Void, Never> {
-        CallScope.$current.withValue(.detached()) {
+        CallPosition.$current.withValue(CallPosition.current.map { .beside($0.scope) }) {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                     // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is preferred, and spares the
@@ -80,6 +80,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// A body that is pulled has one reader: for several callers it is brought into memory.
+    @inline(__always)
     private func carry(on base: any Transport) async {
         let outcome: Outcome
         do {
@@ -148,7 +149,7 @@ final class SharedTransfer: Sendable {
     /// One caller leaves; the last one takes the transfer along.
     private func detach(_ turn: Turn, leaving place: (any HeldPlace)?) {
         let abandoned: State? = state.withLock { state in
-            state.callers.remove { $0 === turn }
+            state.callers.remove { $0.id == turn.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
         }
         guard let abandoned else { return take(place) }

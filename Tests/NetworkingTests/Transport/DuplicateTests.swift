@@ -327,6 +327,23 @@ struct DuplicateTests {
         holder.change { $0 = nil }
     }
 
+    @Test("A reset from inside a shared transfer spares the call that began it", .timeLimit(.minutes(5)))
+    func resetFromInside() async throws {
+        struct Resetting: Transport {
+            let service: Box<NetworkService?>
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                await service.value?.reset()
+                return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
+            }
+        }
+        let holder = Box<NetworkService?>(nil)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: Resetting(service: holder), duplicates: .join)
+        holder.change { $0 = service }
+        #expect(try await service.request(Search(), as: .string) == "x")
+        holder.change { $0 = nil }
+    }
+
     @Test("A transfer that goes on without the one who began it keeps that one's place, until its end")
     func keptPlace() async throws {
         let joined = Box(0)
