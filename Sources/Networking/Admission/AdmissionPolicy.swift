@@ -1,14 +1,25 @@
 /// What a policy gave to a request that it let in, to be given back when the request leaves.
 public struct AdmissionTicket: Sendable {
+    /// Memory of its own for what hardly any ticket has: each request takes and copies a ticket of every policy.
+    private final class Context: Sendable {
+        let value: any Sendable
+
+        init(_ value: any Sendable) {
+            self.value = value
+        }
+    }
+
     /// The host for which it was given, where the policy counts by hosts.
     public let origin: HTTPOrigin?
+    private let box: Context?
+
     /// What else the policy wants to know when the ticket comes back.
-    public let context: (any Sendable)?
+    public var context: (any Sendable)? { box?.value }
 
     /// Makes a ticket.
     public init(for origin: HTTPOrigin? = nil, _ context: (any Sendable)? = nil) {
         self.origin = origin
-        self.context = context
+        box = context.map(Context.init)
     }
 }
 

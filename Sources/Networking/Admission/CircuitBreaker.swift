@@ -109,25 +109,19 @@ public final class CircuitBreaker: AdmissionPolicy {
         change(target, at: now) { $0.leave(judgement, wasProbe: false, at: now) }
     }
 
-    /// Changes a machine where it stands, and tells its state before and after.
-    private static func observe<Result>(
-        _ machine: inout CircuitMachine, _ body: (inout CircuitMachine) -> Result
-    ) -> (Result, before: State, after: State) {
-        let before = machine.state
-        let result = body(&machine)
-        return (result, before, machine.state)
-    }
-
     @discardableResult
     private func change<Result>(_ origin: HTTPOrigin, at now: Duration, _ body: (inout CircuitMachine) -> Result)
         -> Result
     {
         let (result, isChanged) = machines.withLock { machines in
             machines.makeRoom(for: origin) { !$0.isIdle(at: now) }
-            let (result, before, after) = CircuitBreaker.observe(
-                &machines[origin, default: CircuitMachine(configuration)], body)
-            if after != before { events.enqueue(Event(origin: origin, state: after)) }
-            return (result, after != before)
+            return machines.change(origin, from: CircuitMachine(configuration)) { machine in
+                let before = machine.state
+                let result = body(&machine)
+                let isChanged = machine.state != before
+                if isChanged { events.enqueue(Event(origin: origin, state: machine.state)) }
+                return (result, isChanged)
+            }
         }
         if isChanged { events.deliver() }
         return result

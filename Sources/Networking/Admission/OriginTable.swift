@@ -13,9 +13,11 @@ struct OriginTable<Value: Sendable>: Sendable {
         set { values[origin] = newValue }
     }
 
-    subscript(origin: HTTPOrigin, default value: @autoclosure () -> Value) -> Value {
-        get { values[origin, default: value()] }
-        _modify { yield &values[origin, default: value()] }
+    /// Changes what it knows of an origin where that stands; of a new one it is the value given.
+    mutating func change<Result>(
+        _ origin: HTTPOrigin, from value: @autoclosure () -> Value, _ body: (inout Value) -> Result
+    ) -> Result {
+        body(&values[origin, default: value()])
     }
 
     /// Before a new origin comes.
