@@ -130,7 +130,7 @@ final class CallScope: Endable {
     }
 
     func remove(_ wait: any Endable) {
-        state.withLock { $0.waits.remove { $0.id == wait.id } }
+        state.withLock { _ = $0.waits.remove { $0.id == wait.id } }
     }
 
     /// Sees what nobody had to wait for.

@@ -1,34 +1,65 @@
 /// A list that nearly always has one element, which takes no memory of its own.
-struct Few<Element> {
-    private var first: Element?
-    private var others: [Element] = []
+enum Few<Element> {
+    case none
+    case one(Element)
+    /// Never empty.
+    case many([Element])
 
-    init() {}
+    init() {
+        self = .none
+    }
 
     init(_ element: Element) {
-        first = element
+        self = .one(element)
     }
 
-    var isEmpty: Bool { first == nil }
+    var isEmpty: Bool { if case .none = self { true } else { false } }
 
     mutating func append(_ element: Element) {
-        if first == nil { first = element } else { others.append(element) }
+        switch self {
+        case .none: self = .one(element)
+        case .one(let first): self = .many([first, element])
+        case .many(var elements):
+            self = .none  // so that the array has one owner, and is not copied
+            elements.append(element)
+            self = .many(elements)
+        }
     }
 
-    /// Removes the first element for which `isIt` holds.
-    mutating func remove(where isIt: (Element) -> Bool) {
-        guard let first else { return }
-        if isIt(first) {
-            self.first = others.isEmpty ? nil : others.removeFirst()
-        } else if let index = others.firstIndex(where: isIt) {
-            others.remove(at: index)
+    /// Removes the first element for which `isIt` holds; returns it.
+    @discardableResult
+    mutating func remove(where isIt: (Element) -> Bool) -> Element? {
+        switch self {
+        case .none:
+            return nil
+        case .one(let element):
+            guard isIt(element) else { return nil }
+            self = .none
+            return element
+        case .many(var elements):
+            guard let index = elements.firstIndex(where: isIt) else { return nil }
+            self = .none
+            let removed = elements.remove(at: index)
+            if !elements.isEmpty { self = .many(elements) }
+            return removed
+        }
+    }
+
+    func first(where isIt: (Element) -> Bool) -> Element? {
+        switch self {
+        case .none: nil
+        case .one(let element): isIt(element) ? element : nil
+        case .many(let elements): elements.first(where: isIt)
         }
     }
 
     /// Calls `body` with every element, in the order of their coming.
     func forEach(_ body: (Element) -> Void) {
-        if let first { body(first) }
-        for other in others { body(other) }
+        switch self {
+        case .none: break
+        case .one(let element): body(element)
+        case .many(let elements): elements.forEach(body)
+        }
     }
 }
 

@@ -17,9 +17,6 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
         box = Box(value)
     }
 
-    /// Whether two are copies of which none has been changed.
-    func isIdentical(to other: CopyOnWrite) -> Bool { box === other.box }
-
     var value: Value {
         _read { yield box.value }
         _modify {

@@ -75,9 +75,6 @@ public struct HTTPRequest: Sendable {
             Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 
-    /// Whether two are copies of which none has been changed: what is true of the one is true of the other.
-    func isIdentical(to other: HTTPRequest) -> Bool { parts.isIdentical(to: other.parts) }
-
     /// The setting of a typed option.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option] }

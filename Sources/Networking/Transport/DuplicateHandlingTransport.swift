@@ -40,7 +40,7 @@ public final class DuplicateHandlingTransport: Transport {
     private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
         guard let policy = request[option: DuplicateRequestPolicy.self] ?? policy,
             request.method.isSafe || policy.includesUnsafeMethods,
-            let key = DuplicateKey(request, answering: timing, ignoring: ignored),
+            let key = DuplicateKey(request, answering: timing),
             case .waiting(let caller) = try place(key, policy)
         else { return nil }
         return caller
@@ -51,29 +51,36 @@ public final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Decides and attaches. Where the transfer decided about has gone meanwhile, it decides anew.
+    /// Begins a transfer, or decides about the one under way. Where that has gone meanwhile, it looks anew.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
-            let (transfer, beginner) = running.find(key)
-            if let beginner {
-                transfer.begin(on: base)
+            switch running.place(for: key, ignoring: ignored) {
+            case .free(let beginner):
+                beginner.transfer.begin(on: base)
                 return .waiting(beginner)
+            case .taken(let transfer):
+                if let place = try decide(about: transfer, key, policy) { return place }
             }
-            switch policy.decision(running: transfer.key.request, new: key.request).action {
-            case .separate:
-                return .separate
-            case .share(let audience) where !audience.isEarlier && !transfer.key.hasAnswer(of: key):
-                return .separate  // one's answer is not the other's
-            case .share(let audience):
-                guard let place = try share(transfer, audience, key.request) else { continue }
-                return place
-            case .restart(let audience):
-                guard let caller = begin(key, replacing: transfer, for: audience) else { continue }
-                transfer.cancel(SharedTransfer.isReplaced)
-                guard case .observer = audience else { return .waiting(caller) }
-                caller.leave()
-                throw SharedTransfer.superseded("its answer goes to an observer")
-            }
+        }
+    }
+
+    /// Decides and attaches; nil where the transfer is over.
+    private func decide(
+        about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
+    ) throws -> Place? {
+        switch policy.decision(running: transfer.key.request, new: key.request).action {
+        case .separate:
+            return .separate
+        case .share(let audience) where !audience.isEarlier && !transfer.key.hasAnswer(of: key, ignoring: ignored):
+            return .separate  // one's answer is not the other's
+        case .share(let audience):
+            return try share(transfer, audience, key.request)
+        case .restart(let audience):
+            guard let caller = begin(key, replacing: transfer, for: audience) else { return nil }
+            transfer.cancel(SharedTransfer.isReplaced)
+            guard case .observer = audience else { return .waiting(caller) }
+            caller.leave()
+            throw SharedTransfer.superseded("its answer goes to an observer")
         }
     }
 
@@ -103,14 +110,14 @@ public final class DuplicateHandlingTransport: Transport {
     private func begin(
         _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {
-        let (transfer, caller) = SharedTransfer.make(key, in: running)
-        guard running.replace(old, by: transfer) else { return nil }
+        let caller = SharedTransfer.Caller(beginning: key, in: running)
+        guard running.replace(old, by: caller.transfer) else { return nil }
         if case .observer(let observer) = audience,
-            !transfer.observe(observer, at: key.request[option: HeldPlaceOption.self])
+            !caller.transfer.observe(observer, at: key.request[option: HeldPlaceOption.self])
         {
             observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
         }
-        transfer.begin(on: base)
+        caller.transfer.begin(on: base)
         return caller
     }
 }

@@ -1,32 +1,44 @@
 /// The transfers under way that a duplicate may join, each known by its key. Copies share them.
 struct RunningTransfers: Sendable {
-    private let transfers = Locked<[DuplicateKey: SharedTransfer]>([:])
+    /// By the hash of their keys: equal keys have equal ones.
+    private let transfers = Locked<[Int: Few<SharedTransfer>]>([:])
 
-    /// The transfer under way for a key; where there is none, a new one that has not begun, with its first caller.
-    func find(_ key: DuplicateKey) -> (transfer: SharedTransfer, beginner: SharedTransfer.Caller?) {
-        transfers.withLock { transfers in
-            // It looks the key up once: most requests have no duplicate.
-            let (new, beginner) = SharedTransfer.make(key, in: self)
-            guard let found = transfers.updateValue(new, forKey: key) else { return (new, beginner) }
-            transfers[key] = found
-            return (found, nil)
-        }
+    enum Place {
+        case taken(by: SharedTransfer)
+        /// It is the caller's, whose transfer has not begun.
+        case free(SharedTransfer.Caller)
     }
 
-    /// Puts a transfer in the place of another one; false where that is not there any more.
+    /// Finds the transfer under way for a key; where there is none, puts a new one there.
+    ///
+    /// - Parameter ignored: The header fields in which equal requests may differ.
+    func place(for key: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Place {
+        func find(in transfers: inout Few<SharedTransfer>) -> Place {
+            if let found = transfers.first(where: { $0.key.isDuplicate(of: key, ignoring: ignored) }) {
+                return .taken(by: found)
+            }
+            let beginner = SharedTransfer.Caller(beginning: key, in: self)
+            transfers.append(beginner.transfer)
+            return .free(beginner)
+        }
+        return transfers.withLock { find(in: &$0[key.hash, default: Few()]) }
+    }
+
+    /// Puts a transfer in the place of another one of an equal key; false where that is not there any more.
     func replace(_ old: SharedTransfer, by new: SharedTransfer) -> Bool {
         transfers.withLock { transfers in
-            guard transfers[old.key] === old else { return false }
-            transfers[new.key] = new
+            guard transfers[old.key.hash]?.remove(where: { $0 === old }) != nil else { return false }
+            transfers[old.key.hash, default: Few()].append(new)
             return true
         }
     }
 
-    /// Forgets a transfer, unless another one has its place.
+    /// Forgets a transfer.
     func remove(_ transfer: SharedTransfer) {
         transfers.withLock { transfers in
-            guard let removed = transfers.removeValue(forKey: transfer.key), removed !== transfer else { return }
-            transfers[removed.key] = removed  // one that was found there instead of the one looked for
+            guard var found = transfers.removeValue(forKey: transfer.key.hash) else { return }
+            found.remove { $0 === transfer }
+            if !found.isEmpty { transfers[transfer.key.hash] = found }
         }
     }
 }

@@ -41,18 +41,8 @@ final class SharedTransfer: Sendable {
         state = Locked(State(callers: Few(beginner)))
     }
 
-    /// Makes a transfer, with the caller who begins it.
-    ///
-    /// - Parameter running: Is told to forget it once nobody can attach any more, before anybody is answered.
-    static func make(_ key: DuplicateKey, in running: RunningTransfers) -> (SharedTransfer, beginner: Caller) {
-        let turn = Turn()
-        let transfer = SharedTransfer(key, in: running, for: turn)
-        return (transfer, Caller(transfer: transfer, turn: turn, isBeginner: true))
-    }
-
-    /// Begins the transfer, unless everybody has left by now.
+    /// Begins the transfer; where everybody has left by now, it is cancelled.
     func begin(on base: any Transport) {
-        guard state.withLock({ $0.phase == .running }) else { return }
         let task = start(on: base)
         let isUnwanted = state.withLock { state in
             if state.phase == .running { state.task = task }
@@ -107,7 +97,7 @@ final class SharedTransfer: Sendable {
         }
         guard let superseded else { return nil }
         superseded.forEach { $0.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
-        return Caller(transfer: self, turn: turn, isBeginner: false)
+        return Caller(joining: self, turn)
     }
 
     /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the transfer is over.
@@ -179,7 +169,22 @@ final class SharedTransfer: Sendable {
     struct Caller: Sendable {
         let transfer: SharedTransfer
         fileprivate let turn: Settlement<HTTPResponse>
-        fileprivate let isBeginner: Bool
+        private let isBeginner: Bool
+
+        /// Makes a transfer, with the caller who begins it.
+        ///
+        /// - Parameter running: Is told to forget it once nobody can attach any more, before anybody is answered.
+        init(beginning key: DuplicateKey, in running: RunningTransfers) {
+            turn = Turn()
+            transfer = SharedTransfer(key, in: running, for: turn)
+            isBeginner = true
+        }
+
+        fileprivate init(joining transfer: SharedTransfer, _ turn: Settlement<HTTPResponse>) {
+            self.transfer = transfer
+            self.turn = turn
+            isBeginner = false
+        }
 
         /// Stops waiting, before it has begun to.
         func leave() {

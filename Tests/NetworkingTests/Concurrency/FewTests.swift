@@ -24,22 +24,26 @@ struct FewTests {
     @Test("One that is not there is not removed, and the last one leaves nothing behind")
     func emptying() {
         var few = Few(1)
-        few.remove { $0 == 2 }
+        #expect(few.remove { $0 == 2 } == nil)
         #expect(elements(few) == [1])
-        few.remove { $0 == 1 }
+        #expect(few.remove { $0 == 1 } == 1)
         #expect(few.isEmpty)
-        few.remove { _ in true }
+        #expect(few.remove { _ in true } == nil)
         few.append(3)
         #expect(elements(few) == [3])
     }
 
-    @Test("Of equal elements the first one leaves")
-    func equal() {
-        var few = Few("a")
-        for element in ["b", "a"] { few.append(element) }
-        few.remove { $0 == "a" }
-        var left: [String] = []
-        few.forEach { left.append($0) }
-        #expect(left == ["b", "a"])
+    @Test("Of several the first one is found, and leaves")
+    func first() {
+        var few = Few<Int>()
+        for element in 1...4 {
+            #expect(few.first { $0 > 1 } == (element > 2 ? 2 : nil))
+            few.append(element)
+        }
+        #expect(few.remove { $0 > 1 } == 2)
+        #expect(few.first { $0 > 1 } == 3)
+        #expect(few.first { $0 > 4 } == nil)
+        for _ in 0..<3 { few.remove { _ in true } }
+        #expect(few.isEmpty)
     }
 }
