@@ -62,8 +62,8 @@ public final class BackoffGate: AdmissionPolicy {
 
     /// Hears whether the host asks for time.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
-        guard let response = outcome.response, let origin = response.request.origin,
-            let asked = timeAsked(by: response)
+        guard let response = outcome.response, let asked = timeAsked(by: response),
+            let origin = response.request.origin
         else { return }
         let wait = min(asked, longest)
         guard wait > .zero else { return }

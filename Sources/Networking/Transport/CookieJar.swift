@@ -45,9 +45,9 @@ public final class CookieJar: Sendable {
 
     /// Takes what an answer sets.
     func keep(_ headers: HTTPHeaders, from url: URL) {
-        guard headers.contains(.setCookie) else { return }
         let now = date()
         let news = headers.values(for: .setCookie).compactMap { SetCookie($0, from: url, at: now) }
+        guard !news.isEmpty else { return }
         isUnused.withLock { isUnused in
             isUnused = false
             for new in news {

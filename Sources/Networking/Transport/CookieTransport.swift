@@ -20,6 +20,7 @@ public struct CookieTransport: Transport {
     /// Sends the request with the jar's cookies.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let response = try await base.send(dressed(request), answering: timing)
+        guard response.headers.contains(.setCookie) else { return response }
         jar.keep(response.headers, from: response.request.url)
         return response
     }

@@ -59,7 +59,7 @@ final class SharedTransfer: Sendable {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                     // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is preferred, and spares the
-                    // task a record of that, which each of its hops would lock. It is a sixth of what duplicates cost.
+                    // task a record of that, which each of its hops would lock. It is a fifth of what duplicates cost.
                     var task: Task<Void, Never>?
                     repeat { task = Task.immediate { [self] in await carry(on: base) } } while task == nil
                     if let task { return task }
@@ -70,6 +70,8 @@ final class SharedTransfer: Sendable {
     }
 
     /// A body that is pulled has one reader: for several callers it is brought into memory.
+    ///
+    /// Inlined, so that the task has no frame more than it needs.
     @inline(__always)
     private func carry(on base: any Transport) async {
         let outcome: Outcome
