@@ -1,25 +1,29 @@
 /// What a policy gave to a request that it let in, to be given back when the request leaves.
 public struct AdmissionTicket: Sendable {
     /// Memory of its own for what hardly any ticket has: each request takes and copies a ticket of every policy.
-    private final class Context: Sendable {
-        let value: any Sendable
+    private final class Kept: Sendable {
+        let context: any Sendable
 
-        init(_ value: any Sendable) {
-            self.value = value
+        init(_ context: any Sendable) {
+            self.context = context
         }
     }
 
     /// The host for which it was given, where the policy counts by hosts.
     public let origin: HTTPOrigin?
-    private let box: Context?
+    private let kept: Kept?
 
     /// What else the policy wants to know when the ticket comes back.
-    public var context: (any Sendable)? { box?.value }
+    public var context: (any Sendable)? { kept?.context }
 
     /// Makes a ticket.
+    ///
+    /// - Parameters:
+    ///   - origin: The host for which it is, `request.origin`, where the policy counts by hosts.
+    ///   - context: What else the policy wants to know when the ticket comes back.
     public init(for origin: HTTPOrigin? = nil, _ context: (any Sendable)? = nil) {
         self.origin = origin
-        box = context.map(Context.init)
+        kept = context.map(Kept.init)
     }
 }
 

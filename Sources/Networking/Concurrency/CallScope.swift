@@ -27,7 +27,7 @@ final class CallScope: Endable {
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
-            self = State(phase: next, id: id)
+            self = State(phase: next, isOver: isOver, id: id)
             return opened
         }
     }

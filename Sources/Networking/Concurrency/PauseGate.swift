@@ -54,10 +54,9 @@ final class PauseGate: Sendable {
     /// Does a piece of work that may be paused; without a gate, just does it.
     static func passing<Value: Sendable>(_ gate: PauseGate?, _ work: () async throws -> Value) async throws -> Value {
         guard let gate else { return try await work() }
-        let position = CallPosition.current
-        let outer = position?.owner
-        let scope = CallScope(inside: position?.scope)
-        scope.holdsPlace = position?.hasPlace ?? false
+        let outer = CallScope.current
+        let scope = CallScope(inside: outer)
+        scope.holdsPlace = outer?.holdsPlace ?? false
         let isPaused = gate.state.withLock { state in
             state.work = scope
             return state.isResumed != nil

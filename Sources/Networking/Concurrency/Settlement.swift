@@ -73,9 +73,11 @@ struct Settlement<Value: Sendable>: Endable {
             case .pending:
                 state = .observed(Few(observer))
             case .observed(var observers):
+                state = .pending  // so that the list has one owner, and is not copied
                 observers.append(observer)
                 state = .observed(observers)
             case .telling(let outcome, var late):
+                state = .telling(outcome, late: Few())
                 late.append(observer)
                 state = .telling(outcome, late: late)
             }

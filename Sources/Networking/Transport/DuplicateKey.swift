@@ -6,16 +6,22 @@ struct DuplicateKey: Sendable {
     let request: HTTPRequest
     /// How its answer is wanted.
     let timing: AnswerTiming
-    /// The same for duplicates. It is of group or address alone, and computed once: what it leaves open, the comparison settles.
+    /// The same for duplicates. It is of group and user, or of the address alone, and computed once: what it leaves open, the comparison settles.
     let hash: Int
 
     /// The key of a request; nil where that is compared with none.
     init?(_ request: HTTPRequest, answering timing: AnswerTiming) {
-        let group = request[option: DuplicateGroup.self]
         self.request = request
         self.timing = timing
-        hash = group?.hashValue ?? request.url.hashValue
-        guard group != nil || isComparable else { return nil }
+        if let group = request[option: DuplicateGroup.self] {
+            var hasher = Hasher()
+            hasher.combine(group)
+            hasher.combine(DuplicateKey.credentials(of: request))
+            hash = hasher.finalize()
+        } else {
+            hash = request.url.hashValue
+            guard isComparable else { return nil }
+        }
     }
 
     /// Whether two requests are duplicates of each other: of one group and user, or equal.
@@ -24,7 +30,8 @@ struct DuplicateKey: Sendable {
     func isDuplicate(of other: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Bool {
         let group = group
         guard hash == other.hash, group == other.group else { return false }
-        return group == nil ? isEqual(to: other, ignoring: ignored) : credentials == other.credentials
+        guard group != nil else { return isEqual(to: other, ignoring: ignored) }
+        return DuplicateKey.credentials(of: request) == DuplicateKey.credentials(of: other.request)
     }
 
     /// Whether the answer to the one is an answer to the other: members of a group may differ, in how the answer is wanted, too, and so may the
@@ -42,18 +49,20 @@ struct DuplicateKey: Sendable {
 
     private var limit: Int? { if case .whenComplete(let limit) = timing { limit } else { nil } }
 
-    private var credentials: HTTPHeaders { HTTPHeaders(request.headers.filter(\.isSensitive)) }
+    private static func credentials(of request: HTTPRequest) -> HTTPHeaders {
+        HTTPHeaders(request.headers.filter(\.isSensitive))
+    }
 
+    /// The fields that are compared.
     private func headers(without ignored: [HTTPHeaderName]) -> HTTPHeaders {
-        var headers = request.allHeaders
-        headers.removeAll { ignored.contains($0.name) }
-        return headers
+        let headers = request.allHeaders
+        guard headers.contains(where: { ignored.contains($0.name) }) else { return headers }
+        return HTTPHeaders(headers.filter { !ignored.contains($0.name) })
     }
 
     private func isEqual(to other: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Bool {
         request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
-            && (request.allHeaders == other.request.allHeaders
-                || headers(without: ignored) == other.headers(without: ignored))
+            && headers(without: ignored) == other.headers(without: ignored)
     }
 }

@@ -22,6 +22,8 @@ final class SharedTransfer: Sendable {
         /// The place of a caller who has left the transfer to others.
         var place: (any HeldPlace)?
 
+        var lacksPlace: Bool { phase == .running && place == nil }
+
         /// Nobody can attach any more: hands over what is to be ended.
         mutating func finish(_ phase: Phase) -> State? {
             guard self.phase == .running else { return nil }
@@ -41,8 +43,9 @@ final class SharedTransfer: Sendable {
         state = Locked(State(callers: Few(beginner)))
     }
 
-    /// Begins the transfer; where everybody has left by now, it is cancelled.
+    /// Begins the transfer, unless everybody has left by now.
     func begin(on base: any Transport) {
+        guard state.withLock({ $0.phase == .running }) else { return }
         let task = start(on: base)
         let isUnwanted = state.withLock { state in
             if state.phase == .running { state.task = task }
@@ -113,11 +116,11 @@ final class SharedTransfer: Sendable {
         return isThere
     }
 
-    /// Keeps a place for the rest of the transfer, unless it has one.
+    /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who tells how the call ended.
     private func take(_ place: (any HeldPlace)?) {
-        guard let kept = place?.handOver() else { return }
+        guard let place, state.withLock({ $0.lacksPlace }), let kept = place.handOver() else { return }
         let isTaken = state.withLock { state in
-            guard state.phase == .running, state.place == nil else { return false }
+            guard state.lacksPlace else { return false }
             state.place = kept
             return true
         }

@@ -248,7 +248,7 @@ struct DuplicateTests {
     }
 
     @Test("A transfer that is over makes room for the next one, but never for one that another has the place of")
-    func places() throws {
+    func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max)))
         let running = RunningTransfers()
@@ -295,6 +295,9 @@ struct DuplicateTests {
         #expect(try !isDuplicate(key { $0[option: DuplicateGroup.self] = "search" }))
         #expect(try !isDuplicate(DuplicateKey(plain.request, answering: .whenComplete(limit: 7))))
         #expect(DuplicateKey(plain.request, answering: .atHead) == nil)
+        let numbered = try #require(key { $0.headers["X-Request-ID"] = "7" })
+        #expect(numbered.isDuplicate(of: plain, ignoring: ["X-Request-ID"]))
+        #expect(!numbered.isDuplicate(of: plain, ignoring: []))
     }
 
     @Test("Requests of a group whose bodies cannot be compared never share an answer; nor do POSTs with different keys")
@@ -318,43 +321,6 @@ struct DuplicateTests {
         let stub = StubTransport { _ in throw UserError.cloudy }
         let service = NetworkService(environment: Fixture.environment, transport: stub, duplicates: .join)
         #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
-    }
-
-    @Test(
-        "With one place, a call made inside a transport does not wait for the place of the call it is for",
-        .timeLimit(.minutes(5)))
-    func nested() async throws {
-        struct Nesting: Transport {
-            let service: Box<NetworkService?>
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-                if request.url.path.hasSuffix("search") { try await service.value?.request(UserEndpoint.open) }
-                return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
-            }
-        }
-        let holder = Box<NetworkService?>(nil)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Nesting(service: holder), duplicates: .join,
-            admission: [ConcurrencyLimit(1)])
-        holder.change { $0 = service }
-        #expect(try await service.request(Search(), as: .string) == "x")
-        holder.change { $0 = nil }
-    }
-
-    @Test("A reset from inside a shared transfer spares the call that began it", .timeLimit(.minutes(5)))
-    func resetFromInside() async throws {
-        struct Resetting: Transport {
-            let service: Box<NetworkService?>
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-                await service.value?.reset()
-                return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
-            }
-        }
-        let holder = Box<NetworkService?>(nil)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Resetting(service: holder), duplicates: .join)
-        holder.change { $0 = service }
-        #expect(try await service.request(Search(), as: .string) == "x")
-        holder.change { $0 = nil }
     }
 
     @Test("A transfer that goes on without the one who began it keeps that one's place, until its end")

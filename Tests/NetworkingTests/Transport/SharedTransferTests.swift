@@ -1,0 +1,133 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("What happens inside a shared transfer")
+struct SharedTransferTests {
+    private struct Search: Endpoint {
+        var path: EndpointPath { "search" }
+        var authorizationType: AuthorizationType { .none }
+    }
+
+    /// Does something else before it answers a search.
+    private struct Nesting: Transport {
+        let service = Box<NetworkService?>(nil)
+        var base: any Transport = StubTransport { _ in .text("x") }
+        var work: @Sendable (NetworkService) async throws -> Void = { try await $0.request(UserEndpoint.open) }
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            guard request.url.path.hasSuffix("search"), let service = service.value else {
+                return try await base.send(request, answering: timing)
+            }
+            try await work(service)
+            return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
+        }
+
+        /// A service over it, as long as `use` takes.
+        func serving(
+            _ policy: DuplicateRequestPolicy = .join, limit: ConcurrencyLimit = ConcurrencyLimit(),
+            clock: NetworkClock = Fixture.stillClock, _ use: (NetworkService) async throws -> Void
+        ) async throws {
+            let made = NetworkService(
+                environment: Fixture.environment, transport: self, duplicates: policy, admission: [limit], clock: clock)
+            service.change { $0 = made }
+            defer { service.change { $0 = nil } }
+            try await use(made)
+        }
+    }
+
+    @Test("With one place, a call does not wait for the place of the call it is for", .timeLimit(.minutes(5)))
+    func nested() async throws {
+        try await Nesting().serving(limit: ConcurrencyLimit(1)) { service in
+            let text = try await service.request(Search(), as: .string)
+            #expect(text == "x")
+        }
+    }
+
+    @Test(
+        "The end of the call that began it ends no call that others need", .timeLimit(.minutes(5)),
+        arguments: [false, true])
+    func nestedWithoutBeginner(byDeadline: Bool) async throws {
+        let clock = ManualClock()
+        let manual = ManualTransport()
+        let joined = Box(0)
+        let limit = ConcurrencyLimit(2)
+        let policy = DuplicateRequestPolicy { _, _ in
+            joined.change { $0 += 1 }
+            return .join
+        }
+        try await Nesting(base: manual).serving(policy, limit: limit, clock: clock.networkClock) { service in
+            let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+            let first = service.task(Search(), as: .string, with: settings)
+            await manual.waitForRequests()
+            let second = service.task(Search(), as: .string)
+            while joined.value < 1 || limit.activeCount > 1 { await Task.yield() }
+            if byDeadline {
+                await clock.waitForSleepers()
+                clock.advance(by: .seconds(3))
+            } else {
+                first.cancel()
+            }
+            #expect(await Fixture.failure { _ = try await first.value } != nil)
+            #expect(manual.endedCount == 0)
+            #expect(limit.activeCount == 1)
+            manual.answer()
+            let text = try await second.value
+            #expect(text == "x")
+            while limit.activeCount > 0 { await Task.yield() }
+        }
+    }
+
+    @Test("A reset from inside spares the call that began it", .timeLimit(.minutes(5)))
+    func reset() async throws {
+        try await Nesting(work: { await $0.reset() }).serving { service in
+            let text = try await service.request(Search(), as: .string)
+            #expect(text == "x")
+        }
+    }
+
+    @Test("A reset from a call made inside spares both calls", .timeLimit(.minutes(5)))
+    func resetFromNested() async throws {
+        struct Resetting: Transport {
+            let service: Box<NetworkService?>
+
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                await service.value?.reset()
+                return HTTPResponse(.ok, to: request)
+            }
+        }
+        var nesting = Nesting()
+        nesting.base = Resetting(service: nesting.service)
+        try await nesting.serving { service in
+            let text = try await service.request(Search(), as: .string)
+            #expect(text == "x")
+        }
+    }
+
+    @Test(
+        "Its failure is told to the policies that let its caller in", arguments: [DuplicateRequestPolicy.allow, .join])
+    func failure(_ policy: DuplicateRequestPolicy) async throws {
+        let breaker = CircuitBreaker(.init(minimumCalls: 3), clock: Fixture.stillClock)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in throw NetworkError(.cannotConnect) },
+            duplicates: policy, admission: [breaker])
+        for _ in 0..<3 {
+            #expect(await Fixture.failure { try await service.request(Search()) } != nil)
+        }
+        let origin = try #require(Fixture.environment.baseURL.flatMap(HTTPOrigin.init))
+        #expect(breaker.state(of: origin) == .open)
+    }
+
+    @Test("Where everybody has left before it begins, nothing is sent")
+    func abandoned() async throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max)))
+        let stub = StubTransport { _ in StubAnswer(.ok) }
+        let caller = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
+        caller.transfer.cancel("replaced")
+        caller.transfer.begin(on: stub)
+        #expect(stub.requests.isEmpty)
+    }
+}
