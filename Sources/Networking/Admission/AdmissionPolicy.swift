@@ -21,7 +21,7 @@ public struct AdmissionTicket: Sendable {
     /// - Parameters:
     ///   - origin: The host for which it is, `request.origin`, where the policy counts by hosts.
     ///   - context: What else the policy wants to know when the ticket comes back.
-    public init(for origin: HTTPOrigin? = nil, _ context: (any Sendable)? = nil) {
+    public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
         kept = context.map(Kept.init)
     }
@@ -64,7 +64,7 @@ extension AdmissionOutcome {
 ///     }
 ///
 ///     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-///         await app.becomesActive()
+///         try await untilCallEnds { await app.becomesActive() }
 ///         return AdmissionTicket()
 ///     }
 ///
@@ -78,7 +78,8 @@ public protocol AdmissionPolicy: Sendable {
     ///
     /// - Throws: What ends the call where it may not go at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket?
-    /// Waits until the request's turn has come. Cancelling the task must end the wait.
+    /// Waits until the request's turn has come. What ends the call must end the wait: wait by ``untilCallEnds(_:)`` or
+    /// ``NetworkClock/wait(for:)``. A cancelled task alone ends those waits of your own that heed it.
     ///
     /// - Throws: What ends the call where it may not go at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket

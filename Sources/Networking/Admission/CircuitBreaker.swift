@@ -82,7 +82,7 @@ public final class CircuitBreaker: AdmissionPolicy {
         let now = clock.now()
         switch change(origin, at: now, { $0.enter(at: now) }) {
         case .pass: return AdmissionTicket(for: origin)
-        case .probe: return AdmissionTicket(for: origin, Probe())
+        case .probe: return AdmissionTicket(for: origin, context: Probe())
         case .refuse(let wait):
             let words =
                 wait > .zero ? "try again in \(wait.words)" : "another request is finding out whether it works again"

@@ -26,7 +26,7 @@ public struct NetworkClock: Sendable {
                 },
                 sleep: { instant in
                     let left = instant - NetworkClock.continuous.now()
-                    if left > .zero { try await ContinuousClock().sleep(for: left) }
+                    if left > .zero { try await ContinuousClock().sleep(for: min(left, .century)) }
                 }, date: { Date() })
         #else
             NetworkClock(ContinuousClock(), date: { Date() })
@@ -46,7 +46,7 @@ public struct NetworkClock: Sendable {
     public init<Base: Clock>(_ base: Base, date: @escaping @Sendable () -> Date) where Base.Duration == Duration {
         let origin = base.now
         self.now = { origin.duration(to: base.now) }
-        self.sleep = { try await base.sleep(until: origin.advanced(by: $0), tolerance: nil) }
+        self.sleep = { try await base.sleep(until: origin.advanced(by: min($0, .century)), tolerance: nil) }
         self.date = date
     }
 
@@ -71,6 +71,11 @@ public struct NetworkClock: Sendable {
         defer { timer.cancel() }
         try await settlement.value()
     }
+}
+
+extension Duration {
+    /// As good as for ever: the system's sleep ends the process where a time does not fit into 64 bits of nanoseconds.
+    fileprivate static let century = Duration.seconds(36_525 * 86_400)
 }
 
 /// Something that will happen at a time unless it is cancelled.

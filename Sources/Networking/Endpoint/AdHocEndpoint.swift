@@ -148,3 +148,13 @@ extension Endpoint where Self == AdHocEndpoint {
         AdHocEndpoint(method, url: url)
     }
 }
+
+extension AdHocEndpoint: CustomStringConvertible, CustomReflectable {
+    /// Method and path: `GET users/7`. Neither query, credentials nor body.
+    public var description: String {
+        "\(method) \(baseURL == NetworkEnvironment.noBaseURL ? "" : baseURL.withoutSecrets)\(path)"
+    }
+
+    /// The description and the fields, so that `dump` and its like show neither query, credentials nor body.
+    public var customMirror: Mirror { Mirror(self, children: ["endpoint": description, "headers": headers]) }
+}

@@ -187,3 +187,8 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         }
     }
 }
+
+extension EndpointPath: CustomStringConvertible {
+    /// The path as it is sent, percent-encoded.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+}

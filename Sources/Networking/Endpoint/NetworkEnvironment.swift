@@ -36,3 +36,11 @@ public struct NetworkEnvironment: Sendable {
     /// which only some cases go to another server.
     public static let noBaseURL = URL(string: "/")!
 }
+
+extension NetworkEnvironment: CustomStringConvertible, CustomReflectable {
+    /// The base URL with neither query, user nor password.
+    public var description: String { baseURL?.withoutSecrets ?? "no base URL" }
+
+    /// The description and the fields, so that `dump` and its like show neither query nor credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["environment": description, "headers": headers]) }
+}

@@ -1,7 +1,8 @@
 /// Deals with a failed attempt: explains it, has it repeated, or passes it on.
 ///
 /// The handlers of a service are asked in order. Each one's answer counts once. A call that was cancelled, reset or overtaken by
-/// its deadline is passed through the chain too, so that its error is mapped; a retry asked for then is not granted.
+/// its deadline is passed through the chain too, so that its error is mapped; a retry asked for then is not granted. A handler that waits for
+/// something of its own does so by ``untilCallEnds(_:)``.
 ///
 /// ```swift
 /// struct MaintenanceHandler: ErrorHandler {

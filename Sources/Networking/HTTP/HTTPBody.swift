@@ -231,6 +231,14 @@ public struct HTTPBody: Sendable {
     }
 }
 
+extension HTTPBody: CustomStringConvertible, CustomReflectable {
+    /// How long it is, and nothing of what it says: `27 bytes`.
+    public var description: String { length.map { "\($0) bytes" } ?? "a body of unknown length" }
+
+    /// The description and the fields, so that `dump` and its like show nothing of what it says.
+    public var customMirror: Mirror { Mirror(self, children: ["body": description, "headers": headers]) }
+}
+
 /// The text has a character for which the encoding has no bytes.
 struct TextNotEncodable: Error, CustomStringConvertible {
     let encoding: String.Encoding

@@ -87,7 +87,10 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-extension HTTPRequest: CustomStringConvertible {
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
+    /// The description and the fields, so that `dump` and its like show neither query nor credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description, "headers": headers]) }
+
     /// Method, host and path: `GET api.example.com/users/7`. Neither query nor credentials.
     public var description: String {
         let port = url.port.map { ":\($0)" } ?? ""

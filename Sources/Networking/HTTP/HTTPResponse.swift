@@ -84,7 +84,10 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-extension HTTPResponse: CustomStringConvertible {
+extension HTTPResponse: CustomStringConvertible, CustomReflectable {
+    /// The description and the fields, so that `dump` and its like show neither query, credentials nor body.
+    public var customMirror: Mirror { Mirror(self, children: ["response": description, "headers": headers]) }
+
     /// Status and request: `404 Not Found to GET api.example.com/users/7`. Neither query, credentials nor body.
     public var description: String { "\(status) to \(request)" }
 }

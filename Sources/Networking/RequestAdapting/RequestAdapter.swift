@@ -2,7 +2,8 @@
 ///
 /// Adapters run in the order of their service, before the first attempt and again before every retry, each time on the original
 /// request. They may change anything; a value set later replaces one set earlier. An adapter that supplies a default fills
-/// only what is absent. What it throws ends the attempt and goes to the error handlers.
+/// only what is absent. What it throws ends the attempt and goes to the error handlers. Where it waits for something of its own, it does so by
+/// ``untilCallEnds(_:)``.
 ///
 /// ```swift
 /// struct TenantAdapter: RequestAdapter {

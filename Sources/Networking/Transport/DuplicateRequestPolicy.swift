@@ -8,6 +8,9 @@
 ///
 /// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type,
 /// where the requests differ, put them into a ``DuplicateGroup`` and say ``replace``.
+///
+/// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent again. Where a second order must
+/// never count, have the server know it by an idempotency key as well: the app's own, `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What is done about one such pair.
     ///
@@ -99,7 +102,8 @@ public struct DuplicateRequestPolicy: Sendable {
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
 }
 
-/// A policy for one request, in place of its service's: `options[DuplicateRequestPolicy.self] = .keepFirst`.
+/// A policy for one request, in place of its service's: `options[DuplicateRequestPolicy.self] = .keepLatest`; for an unsafe method,
+/// `= .always(.keepFirst, includesUnsafeMethods: true)`.
 extension DuplicateRequestPolicy: RequestOption {
     /// The service's.
     public static var defaultOption: DuplicateRequestPolicy? { nil }

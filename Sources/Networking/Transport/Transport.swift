@@ -26,7 +26,7 @@ public enum AnswerTiming: Sendable {
 /// }
 /// ```
 public protocol Transport: Sendable {
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its answer. Where that is a wait of its own, and not of the transport below, it uses ``untilCallEnds(_:)``.
     ///
     /// - Parameters:
     ///   - request: What to send.

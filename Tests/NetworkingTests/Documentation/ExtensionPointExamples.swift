@@ -84,7 +84,7 @@ private enum ExtensionPoints {
         }
 
         func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-            await app.becomesActive()
+            try await untilCallEnds { await app.becomesActive() }
             return AdmissionTicket()
         }
 

@@ -120,6 +120,30 @@ struct RedactionTests {
         #expect(!dumped.contains("hunter2") && !"\(call)".contains("hunter2"))
     }
 
+    @Test("Neither text nor dump of a message, an environment or an error shows query, body or credentials")
+    func dumps() throws {
+        let url = try #require(URL(string: "https://u:hunter2@h.example/x?token=hunter2"))
+        let request = HTTPRequest(
+            .post, url, headers: [.authorization(.bearer("hunter2"))], body: .json(["password": "hunter2"]))
+        let response = HTTPResponse(
+            .forbidden, headers: [.setCookie: "sid=hunter2"], content: .data(Data("hunter2".utf8)), to: request)
+        let environment = NetworkEnvironment(baseURL: url, query: ["key": "hunter2"])
+        let shown: [Any] = [
+            request, response, request.body, environment, RequestSettings(environment: environment),
+            NetworkError(.unacceptableStatus, request: request, response: response),
+            AdHocEndpoint.post("login").query("token", "hunter2").body(.json(["password": "hunter2"])),
+            AdHocEndpoint(url: url),
+        ]
+        for value in shown {
+            var text = "\(value) \(String(reflecting: value)) "
+            dump(value, to: &text)
+            #expect(!text.contains("hunter2"), "\(type(of: value))")
+        }
+        #expect("\(AdHocEndpoint.get("users/\(7)"))" == "GET users/7")
+        #expect("\(environment)" == "https://h.example/x")
+        #expect("\(HTTPBody.string("hunter2"))" == "7 bytes")
+    }
+
     @Test("P-18: a log has a line for each call, more for each step, and an error's line without the app's own words")
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubAnswer...) async -> [String] {

@@ -37,6 +37,16 @@ struct CallTests {
         #expect((object["list"] as? [any Sendable])?.first as? Bool == true)
     }
 
+    @Test("A type in place of a reading names the value: it is read as that type is")
+    func byType() async throws {
+        stub.on(nil, nil, .json(text: #"{"id":"7"}"#))
+        let user = try await service().request(UserEndpoint.open, as: User.self)
+        let other = try await service().request(.get("open"), as: User.self)
+        #expect(user == User(id: "7") && other == user)
+        #expect(try await service().task(.get("open"), as: User?.self).value == user)
+        #expect(try await service().task(UserEndpoint.open, as: String.self).value == #"{"id":"7"}"#)
+    }
+
     @Test("R-05, R-08: each reading also comes with its response")
     func responses() async throws {
         stub.on(nil, nil, StubAnswer(.created, headers: ["X-Total": "3"], body: Data(#"{"id":"7"}"#.utf8)))

@@ -1,0 +1,73 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Waits of one's own")
+struct OwnWaitTests {
+    /// Lets nobody in, and waits for what never comes.
+    private struct Shut: AdmissionPolicy {
+        let hasBegun = Box(false)
+        let wasCancelled = Box(false)
+
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { nil }
+
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+            try await untilCallEnds {
+                hasBegun.change { $0 = true }
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                wasCancelled.change { $0 = Task.isCancelled }
+            }
+            return AdmissionTicket()
+        }
+
+        func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+    }
+
+    @Test(
+        "Whatever ends the call ends a policy's own wait, and cancels what it waits for", .timeLimit(.minutes(5)),
+        arguments: [NetworkError.Kind.deadlineTimedOut, .resetting, .cancelled])
+    func policy(kind: NetworkError.Kind) async throws {
+        let clock = ManualClock()
+        let shut = Shut()
+        let service = NetworkService(
+            environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, admission: [shut],
+            clock: clock.networkClock)
+        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let task = service.task(UserEndpoint.open, as: .string, with: settings)
+        while !shut.hasBegun.value { await Task.yield() }
+        switch kind {
+        case .deadlineTimedOut:
+            await clock.waitForSleepers()
+            clock.advance(by: .seconds(3))
+        case .resetting: await service.reset()
+        default: #expect(service.cancelAll() == 1)
+        }
+        #expect((await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind == kind)
+        while !shut.wasCancelled.value { await Task.yield() }
+    }
+
+    @Test("Outside of a call, work gives what it gives, and the surrounding task's cancel ends the wait")
+    func outside() async throws {
+        #expect(try await untilCallEnds { 7 } == 7)
+        await #expect(throws: UserError.cloudy) { try await untilCallEnds { throw UserError.cloudy } }
+        let task = Task {
+            try await untilCallEnds { for await _ in AsyncStream<Void>.makeStream().stream {} }
+        }
+        task.cancel()
+        #expect(await Fixture.failure { try await task.value } != nil)
+    }
+
+    @Test(
+        "A time that is as good as for ever is slept through, and ends no process",
+        arguments: [NetworkClock.continuous, NetworkClock(ContinuousClock(), date: { Date() })])
+    func forEver(clock: NetworkClock) async {
+        for instant in [Duration.seconds(Int64.max), .seconds(Int64.max / 2), .seconds(1 << 33)] {
+            let sleeper = Task { try await clock.sleep(instant) }
+            for _ in 0..<100 { await Task.yield() }
+            sleeper.cancel()
+            #expect(await Fixture.failure { try await sleeper.value } is CancellationError)
+        }
+    }
+}
