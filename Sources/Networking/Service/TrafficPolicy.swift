@@ -1,7 +1,8 @@
 /// How a service treats its servers: how much at once, what it does when they are tired, what it repeats. The order of the parts is fixed, so
 /// that it cannot be assembled wrongly:
 ///
-/// 1. circuit breaker, back-off gate, limit, then the token's gate: before adapting, so that whoever waits carries nothing stale;
+/// 1. circuit breaker, back-off gate, policies of the app's own, limit, then the token's gate: before adapting, so that whoever waits carries
+///    nothing stale;
 /// 2. adapters;
 /// 3. duplicates, redirects, cookies, cache, engine;
 /// 4. after a failure: the token's handler, handlers of the app, the retry policy with its budget, the general mapping.
@@ -36,13 +37,15 @@ public struct TrafficPolicy: Sendable {
     public var cookies: CookieJar?
     /// The answers that the service keeps; none are kept unless a cache is given.
     public var cache: ResponseCache?
+    /// Policies of the app's own; each stands where its ``AdmissionPolicy/stage`` says, between gate and limit unless it says something else.
+    public var policies: [any AdmissionPolicy]
 
     /// Makes a policy: the limit and the gate, and what is asked for besides.
     public init(
         limit: ConcurrencyLimit = ConcurrencyLimit(), backoffGate: BackoffGate = BackoffGate(),
         circuitBreaker: CircuitBreaker? = nil, retry: RetryPolicy? = nil, retryBudget: RetryBudget? = nil,
         random: RandomSource = .system, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
-        cache: ResponseCache? = nil
+        cache: ResponseCache? = nil, policies: [any AdmissionPolicy] = []
     ) {
         self.limit = limit
         self.backoffGate = backoffGate
@@ -53,12 +56,13 @@ public struct TrafficPolicy: Sendable {
         self.duplicates = duplicates
         self.cookies = cookies
         self.cache = cache
+        self.policies = policies
     }
 
     /// The parts that decide when a request may go.
     var admission: [any AdmissionPolicy] {
         let parts: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, retryBudget, limit]
-        return parts.compactMap { $0 }
+        return parts.compactMap { $0 } + policies
     }
 
     /// The part that has failed requests sent again; without a policy, only those that have one of their own.

@@ -66,17 +66,22 @@ struct CompositionTests {
     }
 
     @Test(
-        "The parts of a traffic policy stand in one order: breaker, gate, limit, token; duplicates, redirects, cookies, engine"
+        "The parts of a traffic policy stand in one order: breaker, gate, one's own, limit, token; duplicates, redirects, cookies, engine"
     )
     func order() throws {
+        struct Own: AdmissionPolicy {
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { AdmissionTicket() }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket { AdmissionTicket() }
+            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+        }
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
         let traffic = TrafficPolicy(
             circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(), duplicates: .join,
-            cookies: CookieJar())
+            cookies: CookieJar(), policies: [Own()])
         let client = NetworkClient(environment: Fixture.environment, authorizedBy: session, traffic: traffic)
         #expect(
             client.admission.map { "\(type(of: $0))" }
-                == ["CircuitBreaker", "BackoffGate", "RetryBudget", "ConcurrencyLimit", "TokenGate"])
+                == ["CircuitBreaker", "BackoffGate", "RetryBudget", "Own", "ConcurrencyLimit", "TokenGate"])
         #expect(
             client.errorHandlingService.handlers.map { "\(type(of: $0))" }
                 == ["UnauthorizedErrorHandler", "RetryErrorHandler", "GeneralErrorHandler"])
