@@ -8,6 +8,7 @@ public final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeaderName]
+    private let hashesCredentials: Bool
     private let running = RunningTransfers()
 
     /// Wraps a transport.
@@ -23,6 +24,7 @@ public final class DuplicateHandlingTransport: Transport {
         self.base = base
         self.policy = policy
         self.ignored = ignored
+        hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
     /// Sends the request, or has it wait for an equal one.
@@ -40,7 +42,7 @@ public final class DuplicateHandlingTransport: Transport {
     private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
         guard let policy = request[option: DuplicateRequestPolicy.self] ?? policy,
             request.method.isSafe || policy.includesUnsafeMethods,
-            let key = DuplicateKey(request, answering: timing),
+            let key = DuplicateKey(request, answering: timing, hashingCredentials: hashesCredentials),
             case .waiting(let caller) = try place(key, policy)
         else { return nil }
         return caller

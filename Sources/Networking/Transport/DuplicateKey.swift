@@ -6,22 +6,24 @@ struct DuplicateKey: Sendable {
     let request: HTTPRequest
     /// How its answer is wanted.
     let timing: AnswerTiming
-    /// The same for duplicates. It is of group and user, or of the address alone, and computed once: what it leaves open, the comparison settles.
+    /// The same for duplicates. It is of group or address, and of the user, and computed once: what it leaves open, the comparison settles.
     let hash: Int
 
     /// The key of a request; nil where that is compared with none.
-    init?(_ request: HTTPRequest, answering timing: AnswerTiming) {
+    ///
+    /// - Parameter hashesCredentials: Whether duplicates have the same ones, so that many users' requests for one address are told apart at once.
+    init?(_ request: HTTPRequest, answering timing: AnswerTiming, hashingCredentials hashesCredentials: Bool) {
         self.request = request
         self.timing = timing
-        if let group = request[option: DuplicateGroup.self] {
-            var hasher = Hasher()
-            hasher.combine(group)
-            hasher.combine(DuplicateKey.credentials(of: request))
-            hash = hasher.finalize()
-        } else {
-            hash = request.url.hashValue
-            guard isComparable else { return nil }
+        var hasher = Hasher()
+        let group = request[option: DuplicateGroup.self]
+        if let group { hasher.combine(group) } else { hasher.combine(request.url) }
+        if hashesCredentials {
+            let headers = request.headers
+            for index in headers.indices where headers[index].isSensitive { hasher.combine(headers[index].value) }
         }
+        hash = hasher.finalize()
+        guard group != nil || isComparable else { return nil }
     }
 
     /// Whether two requests are duplicates of each other: of one group and user, or equal.

@@ -234,7 +234,7 @@ struct DuplicateTests {
     @Test("Where one leaves as another one joins, nobody is cancelled who did not ask for it")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max)))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
         for _ in 0..<20_000 {
             let first = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
             let transfer = first.transfer
@@ -250,7 +250,7 @@ struct DuplicateTests {
     @Test("A transfer that is over makes room for the next one, but never for one that another has the place of")
     func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max)))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
         let running = RunningTransfers()
         func take() -> (isFree: Bool, transfer: SharedTransfer) {
             switch running.place(for: key, ignoring: []) {
@@ -278,7 +278,7 @@ struct DuplicateTests {
         func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
             var request = HTTPRequest(.get, url, headers: ["Accept": "text/plain"])
             change(&request)
-            return DuplicateKey(request, answering: .whenComplete(limit: limit))
+            return DuplicateKey(request, answering: .whenComplete(limit: limit), hashingCredentials: true)
         }
         let plain = try #require(key())
         func isDuplicate(_ other: DuplicateKey?) throws -> Bool {
@@ -293,11 +293,38 @@ struct DuplicateTests {
         #expect(try !isDuplicate(key { $0.url = url.appending(path: "more") }))
         #expect(try !isDuplicate(key(limit: 7)))
         #expect(try !isDuplicate(key { $0[option: DuplicateGroup.self] = "search" }))
-        #expect(try !isDuplicate(DuplicateKey(plain.request, answering: .whenComplete(limit: 7))))
-        #expect(DuplicateKey(plain.request, answering: .atHead) == nil)
+        #expect(
+            try !isDuplicate(DuplicateKey(plain.request, answering: .whenComplete(limit: 7), hashingCredentials: true)))
+        #expect(DuplicateKey(plain.request, answering: .atHead, hashingCredentials: true) == nil)
         let numbered = try #require(key { $0.headers["X-Request-ID"] = "7" })
         #expect(numbered.isDuplicate(of: plain, ignoring: ["X-Request-ID"]))
         #expect(!numbered.isDuplicate(of: plain, ignoring: []))
+    }
+
+    @Test("Credentials tell users apart by the hash alone, unless requests may differ in them")
+    func users() async throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
+            let request = HTTPRequest(.get, url, headers: ["Accept": "text/plain", .authorization: "Bearer \(token)"])
+            return DuplicateKey(request, answering: .whenComplete(limit: 7), hashingCredentials: hashingCredentials)?
+                .hash
+        }
+        #expect(hash("a") == hash("a"))
+        #expect(hash("a") != hash("b"))
+        #expect(hash("a", hashingCredentials: false) == hash("b", hashingCredentials: false))
+        let joined = Box(0)
+        let duplicates = DuplicateHandlingTransport(transport, policy: counting(joined, .join), ignoring: ["Cookie"])
+        let calls = ["1", "2"].map { cookie in
+            Task {
+                try await duplicates.send(
+                    HTTPRequest(.get, url, headers: ["Cookie": cookie]), answering: .whenComplete(limit: .max))
+            }
+        }
+        while joined.value < 1 { await Task.yield() }
+        await transport.waitForRequests()
+        #expect(transport.count == 1)
+        transport.answer(.ok, "one answer")
+        for call in calls { #expect(try await call.value.text() == "one answer") }
     }
 
     @Test("Requests of a group whose bodies cannot be compared never share an answer; nor do POSTs with different keys")

@@ -123,7 +123,7 @@ struct SharedTransferTests {
     @Test("Where everybody has left before it begins, nothing is sent")
     func abandoned() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max)))
+        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
         let stub = StubTransport { _ in StubAnswer(.ok) }
         let caller = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
         caller.transfer.cancel("replaced")
