@@ -201,9 +201,8 @@ extension Loopback {
                 }
             }
             #expect(answered == 64 * rounds)
-            // Under a sanitizer, or on a machine that is busy besides, Foundation loses a few of these calls now and then (7 of 12,800 in one run
-            // of ten): our own timer answers them.
-            let allowed = engine == .urlSession ? 63 : 0
+            // Under a sanitizer, which CI names, Foundation loses one of these calls now and then; our own timer answers it.
+            let allowed = isSanitized && engine == .urlSession ? 63 : 0
             #expect(others.allSatisfy { $0.kind == .idleTimedOut } && others.count <= allowed, "\(others)")
         }
 
