@@ -1,11 +1,14 @@
+#define _GNU_SOURCE  // dup3
 #include "CLibcurl.h"
 
 #ifdef __linux__
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 // `CURLMsg`, the message of `curl_multi_info_read`.
@@ -121,6 +124,11 @@ int clibcurl_features(void) {
     return is_loaded ? curl.version_info(first_age)->features : 0;
 }
 
+unsigned int clibcurl_version_number(void) {
+    const int first_age = 0;
+    return is_loaded ? curl.version_info(first_age)->version_number : 0;
+}
+
 const char *clibcurl_version(void) { return is_loaded ? curl.version() : NULL; }
 
 void *clibcurl_easy_init(void) { return curl.easy_init(); }
@@ -148,6 +156,9 @@ int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *
     return curl.easy_setopt(easy, option, function);
 }
 int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int)) {
+    return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int, char *, size_t, void *)) {
     return curl.easy_setopt(easy, option, function);
 }
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int)) {
@@ -241,6 +252,15 @@ void clibcurl_alarm_ring(int alarm) {
     uint64_t one = 1;
     ssize_t written = write(alarm, &one, sizeof(one));
     (void)written;
+}
+
+int clibcurl_socket_end(int socket) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) return -1;
+    int result = dup3(pair[0], socket, O_CLOEXEC);
+    close(pair[0]);
+    close(pair[1]);
+    return result < 0 ? -1 : 0;
 }
 
 #else

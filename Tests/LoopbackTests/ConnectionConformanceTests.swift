@@ -103,7 +103,6 @@ extension Loopback {
             _ = try await exchange.send(exchange.request())
             let error = await exchange.failure(try exchange.request(.post, "/", body: .string("text")))
             #expect(error?.kind == .connectionLostBeforeHead)
-            #expect(error?.description.contains("POST") == true)
             #expect(exchange.server.requestCount == 2)
         }
 
@@ -119,11 +118,12 @@ extension Loopback {
             #expect(exchange.server.requestCount == 2)
         }
 
-        @Test("L17: a POST without a body takes a fresh connection", arguments: [Engine.curl])
-        func fresh(engine: Engine) async throws {
+        @Test("L17: on a dead connection, a POST without a body is not sent a second time", arguments: [Engine.curl])
+        func emptyNotResent(engine: Engine) async throws {
             let exchange = try dropping(engine)
-            for _ in 0..<3 { #expect(try await exchange.send(exchange.request(.post)).text == "POST") }
-            #expect(exchange.server.acceptedConnections == 3)
+            _ = try await exchange.send(exchange.request())
+            #expect(await exchange.failure(try exchange.request(.post))?.kind == .connectionLostBeforeHead)
+            #expect(exchange.server.requestCount == 2)
         }
 
         @Test(

@@ -8,49 +8,13 @@ extension Loopback {
         "HTTP/2 and Unix sockets, on nginx", .timeLimit(.minutes(5)),
         .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment))
     struct NginxTests {
-        /// nginx with TLS, in a folder of its own.
-        private struct Server {
-            let url: URL
-            let socket: URL
-            let authority: CertificateAuthority
-            private let running: RunningTool
-
-            init(isHTTP2: Bool, hanging upstream: LoopbackServer) async throws {
-                authority = try CertificateAuthority()
-                try authority.issue("server", for: "IP:127.0.0.1")
-                let folder = try authority.folder
-                let port = try LoopbackServer().port  // free again as soon as this line has ended
-                socket = folder.file("nginx.sock")
-                let configuration = """
-                    daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log nginx.err;
-                    events { worker_connections 512; }
-                    http {
-                        access_log off; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
-                        server {
-                            listen 127.0.0.1:\(port) ssl\(isHTTP2 ? " http2" : "");
-                            listen unix:\(socket.path);
-                            ssl_certificate server.pem; ssl_certificate_key server.key;
-                            location /hang { proxy_pass \(upstream.url); }
-                            location / { default_type text/plain; return 200 "$server_protocol $connection $http_x_test"; }
-                        }
-                    }
-                    """
-                try Data(configuration.utf8).write(to: folder.file("nginx.conf"))
-                running = try Tool.nginx.start(
-                    ["-p", folder.url.path, "-c", "nginx.conf", "-e", "nginx.err"], in: folder.url)
-                url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
-                let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
-                for _ in 0..<200 where await !probe.status().isReachable {
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-            }
-
-            func transport(_ change: (inout CurlConfiguration) -> Void = { _ in }) throws -> CurlTransport {
-                var configuration = CurlConfiguration(
-                    threads: 1, tls: TLSConfiguration(trust: .file(try authority.certificate)))
-                change(&configuration)
-                return try CurlTransport(configuration)
-            }
+        private static func server(isHTTP2: Bool, hanging upstream: LoopbackServer) async throws -> Nginx {
+            try await Nginx(
+                isHTTP2: isHTTP2,
+                locations: """
+                    location /hang { proxy_pass \(upstream.url); }
+                    location / { default_type text/plain; return 200 "$server_protocol $connection $http_x_test"; }
+                    """)
         }
 
         private static func hanging() throws -> LoopbackServer {
@@ -71,7 +35,7 @@ extension Loopback {
 
         @Test("Where TLS agrees on HTTP/2, many calls share one connection")
         func multiplexed() async throws {
-            let server = try await Server(isHTTP2: true, hanging: Self.hanging())
+            let server = try await Self.server(isHTTP2: true, hanging: Self.hanging())
             let texts = try await texts(server.url, server.transport(), 50)
             #expect(Set(texts.map { $0.split(separator: " ")[0] }) == ["HTTP/2.0"])
             #expect(Set(texts.map { $0.split(separator: " ")[1] }).count == 1)
@@ -82,7 +46,7 @@ extension Loopback {
             "Bodies go over HTTP/2 in both directions, and a hanging stream that is cancelled leaves the others alone")
         func streams() async throws {
             let upstream = try Self.hanging()
-            let server = try await Server(isHTTP2: true, hanging: upstream)
+            let server = try await Self.server(isHTTP2: true, hanging: upstream)
             let transport = try server.transport()
             let hang = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
             let hanging = (0..<5).map { _ in
@@ -100,7 +64,7 @@ extension Loopback {
         @Test("Over TLS with HTTP/1.1, a hanging call does not hold up others")
         func hangingOverTLS() async throws {
             let upstream = try Self.hanging()
-            let server = try await Server(isHTTP2: false, hanging: upstream)
+            let server = try await Self.server(isHTTP2: false, hanging: upstream)
             let transport = try server.transport()
             let hang = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
             let hanging = Task { try await transport.send(hang, answering: .whenComplete(limit: 1 << 20)) }
@@ -115,7 +79,7 @@ extension Loopback {
 
         @Test("A Unix socket takes the place of every host")
         func unixSocket() async throws {
-            let server = try await Server(isHTTP2: false, hanging: Self.hanging())
+            let server = try await Self.server(isHTTP2: false, hanging: Self.hanging())
             let transport = try server.transport { $0.unixSocketPath = server.socket.path }
             let url = try #require(URL(string: "http://anything.invalid/"))
             #expect(try await texts(url, transport, 3).allSatisfy { $0.hasPrefix("HTTP/1.1") })

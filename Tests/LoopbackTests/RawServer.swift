@@ -41,6 +41,12 @@ final class RawServer: Sendable {
             _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }
 
+        /// Has the connection end by a reset and not by an orderly close.
+        func resetOnClose() {
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        }
+
         /// Says that nothing more will be written, and goes on reading.
         func closeWriting() { _ = shutdown(socket, Int32(SHUT_WR)) }
     }

@@ -30,6 +30,9 @@ const char *clibcurl_version(void);
 /// What the library was built with: the bits of `CCURL_VERSION_…`. Zero where nothing is loaded.
 int clibcurl_features(void);
 
+/// The library's version as `0xMMmmpp`: 7.88.1 is 0x075801. Zero where nothing is loaded.
+unsigned int clibcurl_version_number(void);
+
 enum {
     CCURL_VERSION_IPV6 = 1 << 0,
     CCURL_VERSION_SSL = 1 << 2,
@@ -56,6 +59,7 @@ int clibcurl_easy_set_transfer(void *easy, int option, size_t (*function)(char *
 int clibcurl_easy_set_seek(void *easy, int option, int (*function)(void *, int64_t, int));
 int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *, int, void *));
 int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int));
+int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int, char *, size_t, void *));
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int));
 
 long clibcurl_easy_get_long(void *easy, int info);
@@ -115,11 +119,15 @@ int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int
 /// A descriptor on the list that can be rung from any thread; -1 with `errno` where there is none left.
 int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);
+/// Puts a socket whose peer has closed it in the place of another one, whose connection ends by that; -1 with `errno` if there is no
+/// descriptor left.
+int clibcurl_socket_end(int socket);
 
 // MARK: Options
 
 enum {
     CCURLOPT_SSLVERSION = 32,
+    CCURLOPT_VERBOSE = 41,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
     CCURLOPT_FRESH_CONNECT = 74,
@@ -129,6 +137,7 @@ enum {
     CCURLOPT_IPRESOLVE = 113,
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_PROTOCOLS = 181,
+    CCURLOPT_RTSP_REQUEST = 189,
     CCURLOPT_PATH_AS_IS = 234,
     CCURLOPT_PIPEWAIT = 237,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
@@ -147,12 +156,14 @@ enum {
     CCURLOPT_CAINFO = 10065,
     CCURLOPT_SSLKEY = 10087,
     CCURLOPT_CAPATH = 10097,
+    CCURLOPT_DEBUGDATA = 10095,
     CCURLOPT_SHARE = 10100,
     CCURLOPT_ACCEPT_ENCODING = 10102,
     CCURLOPT_PRIVATE = 10103,
     CCURLOPT_OPENSOCKETDATA = 10164,
     CCURLOPT_SEEKDATA = 10168,
     CCURLOPT_NOPROXY = 10177,
+    CCURLOPT_RESOLVE = 10203,
     CCURLOPT_CLOSESOCKETDATA = 10209,
     CCURLOPT_PINNEDPUBLICKEY = 10230,
     CCURLOPT_UNIX_SOCKET_PATH = 10231,
@@ -161,6 +172,7 @@ enum {
     CCURLOPT_WRITEFUNCTION = 20011,
     CCURLOPT_READFUNCTION = 20012,
     CCURLOPT_HEADERFUNCTION = 20079,
+    CCURLOPT_DEBUGFUNCTION = 20094,
     CCURLOPT_OPENSOCKETFUNCTION = 20163,
     CCURLOPT_SEEKFUNCTION = 20167,
     CCURLOPT_CLOSESOCKETFUNCTION = 20208,
@@ -198,7 +210,10 @@ enum {
 // MARK: Values
 
 enum {
+    CCURL_HTTP_VERSION_1_1 = 2,
     CCURL_HTTP_VERSION_2TLS = 4,
+    CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5,
+    CCURL_RTSPREQ_RECEIVE = 11,
     CCURL_SSLVERSION_TLSv1_2 = 6,
     CCURL_SSLVERSION_TLSv1_3 = 7,
     CCURLPROTO_HTTP = 1,
@@ -212,6 +227,7 @@ enum {
     CCURL_SEEKFUNC_OK = 0,
     CCURL_SEEKFUNC_FAIL = 1,
     CCURL_PREREQFUNC_OK = 0,
+    CCURL_PREREQFUNC_ABORT = 1,
 
     CCURL_POLL_IN = 1,
     CCURL_POLL_OUT = 2,
@@ -233,6 +249,7 @@ enum {
     CCURLE_WEIRD_SERVER_REPLY = 8,
     CCURLE_HTTP2 = 16,
     CCURLE_PARTIAL_FILE = 18,
+    CCURLE_OUT_OF_MEMORY = 27,
     CCURLE_OPERATION_TIMEDOUT = 28,
     CCURLE_SSL_CONNECT_ERROR = 35,
     CCURLE_GOT_NOTHING = 52,

@@ -23,12 +23,15 @@
         public var unixSocketPath: String?
         /// Which addresses of a host are tried.
         public var addressFamily: AddressFamily
+        /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS agrees on it, else HTTP/1.1.
+        public var httpVersions: HTTPVersions
 
         /// Makes a configuration.
         public init(
             threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, 2), limits: Limits = Limits(),
             tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
-            unixSocketPath: String? = nil, addressFamily: AddressFamily = .any
+            unixSocketPath: String? = nil, addressFamily: AddressFamily = .any,
+            httpVersions: HTTPVersions = .preferHTTP2
         ) {
             self.threads = threads
             self.limits = limits
@@ -36,6 +39,18 @@
             self.proxy = proxy
             self.unixSocketPath = unixSocketPath
             self.addressFamily = addressFamily
+            self.httpVersions = httpVersions
+        }
+
+        /// The versions of HTTP that requests may use.
+        public enum HTTPVersions: Hashable, Sendable {
+            /// HTTP/1.1 only.
+            case http1
+            /// HTTP/2 if TLS agrees on it (ALPN, RFC 7301), else HTTP/1.1. Over plain `http`, HTTP/1.1.
+            case preferHTTP2
+            /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section 3.3). Over TLS, a
+            /// server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``, after it has processed the request.
+            case http2
         }
 
         /// The versions of the Internet Protocol.
@@ -91,6 +106,7 @@
             let wanted: [(part: String, isWanted: Bool, feature: CurlLibrary.Features)] = [
                 ("addressFamily", addressFamily == .v6, .ipv6), ("unixSocketPath", unixSocketPath != nil, .unixSockets),
                 ("proxy", proxy.isSecure, .httpsProxies), ("tls", tls != TLSConfiguration(), .tls),
+                ("httpVersions", httpVersions == .http2, .http2),
             ]
             for (part, isWanted, feature) in wanted where isWanted && !features.contains(feature) {
                 throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl was built without it")

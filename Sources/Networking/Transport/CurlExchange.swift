@@ -1,31 +1,37 @@
 #if os(Linux)
     import CLibcurl
 
-    /// One exchange on a loop: what libcurl asks for and tells, between a request's body and a transfer.
+    /// One exchange on a loop: connects libcurl's callbacks with a request's body and a transfer.
     ///
     /// Everything but ``cancel()`` and ``init(_:answering:limits:loop:owner:)`` runs on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
-        /// The body, where there are bytes to send.
+        /// The body, if there are bytes to send.
         private(set) var reader: (any BodyReader)?
-        /// What carries it; nil before and after.
+        /// The handle of the attempt in progress; nil before and after.
         var handle: CurlHandle?
-        /// What was found wrong on our side, and ended the exchange.
+        /// An error that was found on our side, and ended the exchange.
         private(set) var failure: NetworkError?
-        /// When something last moved, in nanoseconds of the loop's clock; nil while the exchange waits for a connection.
-        private var lastActivity: UInt64?
-        private let idleTimeout: UInt64
-        private var uploadedBytes: Int64 = 0
         private let limits: CurlConfiguration.Limits
         private let loop: CurlLoop
-        /// What must not end before the exchange has: its transport.
+        /// The transport, which lives as long as the exchange.
         private let owner: any AnyObject & Sendable
         private var headReader: ResponseHeadReader
+        private var activity: CurlActivity
         private var bytesRead = 0
         private var decodedBytes = 0
         private var isEncoded = false
         private var pauses: Int32 = 0
+        /// The number of times that the engine has sent the request again.
+        private var repeats = 0
+        /// The number of times that libcurl began to send the request on ``handle``.
+        private var sends = 0
+        /// Whether any byte of a response has arrived.
+        private(set) var hasReceived = false
+        /// The local port of the connection in use.
+        private var port: Int32 = 0
+        private var stream: CurlStreamLog.Stream?
 
         /// Opens the body.
         init(
@@ -36,7 +42,7 @@
             self.limits = limits
             self.loop = loop
             self.owner = owner
-            idleTimeout = UInt64(max(request.timeouts.effectiveIdle.nanoseconds, 1))
+            activity = CurlActivity(request.timeouts)
             headReader = ResponseHeadReader(limit: limits.headBytes)
             var mailbox: CurlMailbox?
             transfer = Transfer(request, answering: timing) {
@@ -51,7 +57,7 @@
             if !request.body.isEmpty { try open() }
         }
 
-        /// Has the loop end the exchange, because nobody waits for it any more. From any thread.
+        /// Has the loop end the exchange, whose caller has left. From any thread.
         func cancel() {
             loop.post(.cancel(self))
         }
@@ -59,21 +65,24 @@
         static let receiving = Int32(CCURLPAUSE_RECV)
         static let sending = Int32(CCURLPAUSE_SEND)
 
-        /// The exchange has begun, or has a connection: the idle timeout runs from now on.
-        func noteConnection() {
-            lastActivity = lastActivity ?? loop.now
+        /// The exchange begins.
+        ///
+        /// - Parameter mayWait: Whether it may have to wait for a connection, so that the idle timeout starts later.
+        func begin(mayWait: Bool) {
+            activity.begin(at: loop.now, isConnected: !mayWait)
         }
 
-        /// When the idle timeout has to be looked at again; nil where it has passed. A server that is held back is not idle.
-        func idleCheck(at now: UInt64) -> UInt64? {
+        /// The exchange has a connection, or opens one: the idle timeout starts.
+        func noteConnection() {
+            activity.noteConnection(at: loop.now)
+        }
+
+        /// Whether a timeout has passed, or when to look again. A server whose response is held back is not idle.
+        func timeoutStatus(at now: UInt64) -> CurlActivity.Status {
             let isHeldBack = pauses & CurlExchange.receiving != 0
-            guard let last = lastActivity, !isHeldBack else { return now + idleTimeout }
-            guard reader != nil, let handle else { return last + idleTimeout > now ? last + idleTimeout : nil }
-            // What is left in buffers after the last read is sent without a word; hence the closer look.
-            let uploaded = handle.uploadedBytes
-            if uploaded != uploadedBytes { lastActivity = now }
-            uploadedBytes = uploaded
-            return last + idleTimeout > now || lastActivity == now ? now + max(idleTimeout / 8, 1) : nil
+            // libcurl sends the last bytes that it read without a callback.
+            let uploaded = reader == nil || isHeldBack ? nil : handle?.uploadedBytes
+            return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
         }
 
         /// Nothing more is read from the body.
@@ -82,14 +91,14 @@
             reader = nil
         }
 
-        /// Goes on in a direction.
+        /// Resumes a direction.
         func resume(_ direction: Int32) {
             guard let handle, pauses & direction != 0 else { return }
             pauses &= ~direction
-            lastActivity = loop.now
+            activity.note(at: loop.now)
             guard !handle.pause(pauses) else { return }
-            // What libcurl had kept meanwhile was refused; it would wait for ever.
-            failure = failure ?? NetworkError(.unknown, reason: "the exchange cannot go on")
+            // The exchange refused the bytes that libcurl had kept during the pause; libcurl would wait without end.
+            failure = failure ?? NetworkError(.unknown, reason: "libcurl cannot resume the exchange")
             cancel()
         }
 
@@ -106,11 +115,61 @@
         }
     }
 
-    /// What libcurl calls.
+    /// Repeating the request.
     extension CurlExchange {
+        /// Whether executing the request twice has the effect of executing it once, and its body can be read twice.
+        var isRepeatable: Bool { request.method.isIdempotent && request.body.isReplayable }
+
+        /// Whether the request is to be sent on a new connection, because two kept ones have failed.
+        var needsNewConnection: Bool { repeats > 1 }
+
+        /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept connection was lost
+        /// before the first byte of a response and the request is repeatable. (libcurl repeats most refused streams itself.)
+        func mayRepeat(after code: Int32) -> Bool {
+            guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
+            let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
+            if isRefused || handle?.hasOnlyBeenRefused(code) == true { return repeats < 10 }
+            return isRepeatable && repeats < 2 && CurlFailure.isConnectionLoss(code) && handle?.isOnKeptConnection == true
+        }
+
+        /// Reads a line of libcurl's log, on versions of which the log is needed.
+        func noteLog(_ line: UnsafeRawBufferPointer) {
+            if let stream = loop.streamLog.read(line, port: port) { self.stream = stream }
+        }
+
+        /// Opens the body again.
+        func prepareToRepeat() throws {
+            repeats += 1
+            sends = 0
+            stream = nil
+            try reopen()
+        }
+
+        private func reopen() throws {
+            closeBody()
+            bytesRead = 0
+            pauses &= ~CurlExchange.sending
+            if !request.body.isEmpty { try open() }
+        }
+    }
+
+    /// libcurl's callbacks.
+    extension CurlExchange {
+        /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent again: one whose
+        /// stream was refused.
+        func beginSending(from port: Int32) -> Int32 {
+            self.port = port
+            noteConnection()
+            sends += 1
+            // Bytes of the body that libcurl had read and not sent are lost with the first connection.
+            guard sends > 1, bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
+            return rewind() == CCURL_SEEKFUNC_OK ? Int32(CCURL_PREREQFUNC_OK) : Int32(CCURL_PREREQFUNC_ABORT)
+        }
+
         /// A line of the head, or of the trailers.
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
-            lastActivity = loop.now
+            hasReceived = true
+            activity.note(at: loop.now)
             switch headReader.read(headerLine) {
             case .more:
                 return headerLine.count
@@ -128,7 +187,7 @@
 
         /// Bytes of the body, unpacked.
         func receive(body: UnsafeRawBufferPointer) -> Int {
-            lastActivity = loop.now
+            activity.note(at: loop.now)
             decodedBytes += body.count
             guard !isEncoded || decodedBytes <= limits.decodedBytes else {
                 return abort(
@@ -153,7 +212,7 @@
             do throws(NetworkError) {
                 switch try reader.readNext(into: buffer) {
                 case .bytes(let count):
-                    lastActivity = loop.now
+                    activity.note(at: loop.now)
                     bytesRead += count
                     try checkLength(reader)
                     return count
@@ -169,20 +228,16 @@
             }
         }
 
-        /// Libcurl wants to send the body once more, on a new connection: the one it had was dead.
+        /// libcurl sends the request again on another connection: the server refused the stream, or its connection was lost and the request
+        /// is repeatable.
         func rewind() -> Int32 {
-            guard request.body.isReplayable, request.method.isIdempotent else {
+            guard request.body.isReplayable else {
                 failure = NetworkError(
-                    .connectionLostBeforeHead,
-                    reason:
-                        "the connection was lost, and \(request.method) with this body is not sent a second time unasked"
-                )
+                    .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
                 return Int32(CCURL_SEEKFUNC_FAIL)
             }
-            closeBody()
-            bytesRead = 0
             do {
-                try open()
+                try reopen()
                 return Int32(CCURL_SEEKFUNC_OK)
             } catch {
                 failure = NetworkError.wrapping(error)

@@ -43,14 +43,24 @@
                 CCURLE_SSL_CRL_BADFILE, CCURLE_SSL_CLIENTCERT, CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_ENGINE_SETFAILED,
                 CCURLE_USE_SSL_FAILED:
                 .tlsFailed
-            case CCURLE_PARTIAL_FILE: .truncatedBody
+            case CCURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLostBeforeHead
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
+            // A header line that is longer than libcurl's own limit.
+            case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
             // The URL is one of HTTP, so that it is the answer that is none.
             case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING: .malformedResponse
             case CCURLE_RECV_ERROR: kindOfReceiveError
             case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_SEND_FAIL_REWIND, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
                 connectionLoss
             default: .unknown
+            }
+        }
+
+        /// Whether libcurl's result may mean that a connection was lost before the response head.
+        static func isConnectionLoss(_ code: Int32) -> Bool {
+            switch Int(code) {
+            case CCURLE_RECV_ERROR, CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_HTTP2, CCURLE_PARTIAL_FILE: true
+            default: false
             }
         }
 

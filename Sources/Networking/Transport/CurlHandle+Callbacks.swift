@@ -2,10 +2,8 @@
     import CLibcurl
 
     extension CurlHandle {
-        /// Has libcurl call the exchange that the handle carries.
-        ///
-        /// - Parameter waitsForConnections: Whether a request may have to wait for a connection, so that it matters when it has one.
-        func installCallbacks(waitsForConnections: Bool) {
+        /// Has libcurl call the exchange of the handle.
+        func installCallbacks() {
             let me = Unmanaged.passUnretained(self).toOpaque()
             for option in [
                 CCURLOPT_PRIVATE, CCURLOPT_WRITEDATA, CCURLOPT_HEADERDATA, CCURLOPT_READDATA, CCURLOPT_SEEKDATA,
@@ -24,16 +22,27 @@
                     into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? CCURL_READFUNC_ABORT
             }
             clibcurl_easy_set_seek(easy, Int32(CCURLOPT_SEEKFUNCTION)) { handle, _, _ in
-                // Libcurl only ever goes back to the beginning.
+                // libcurl only goes back to the beginning.
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            guard waitsForConnections else { return }
+            // Since libcurl 7.80. Without it, an exchange that waits for a connection is only known to have one when a socket is opened.
             set(CCURLOPT_PREREQDATA, me)
-            clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, _, _, _, _ in
-                CurlHandle.exchange(handle)?.noteConnection()
-                return Int32(CCURL_PREREQFUNC_OK)
+            clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, _, _, _, localPort in
+                CurlHandle.exchange(handle)?.beginSending(from: localPort) ?? Int32(CCURL_PREREQFUNC_ABORT)
             }
+        }
+
+        /// Has libcurl log what ``CurlStreamLog`` reads.
+        func installLog() {
+            set(CCURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+            clibcurl_easy_set_debug(easy, Int32(CCURLOPT_DEBUGFUNCTION)) { _, kind, bytes, count, handle in
+                if kind == CurlStreamLog.text, let bytes {
+                    CurlHandle.exchange(handle)?.noteLog(UnsafeRawBufferPointer(start: bytes, count: count))
+                }
+                return 0
+            }
+            set(CCURLOPT_VERBOSE, 1)
         }
 
         private func installSocketCallbacks() {

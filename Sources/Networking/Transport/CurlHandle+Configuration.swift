@@ -2,10 +2,21 @@
     import CLibcurl
     import Foundation
 
+    extension CurlConfiguration.HTTPVersions {
+        /// libcurl's value for the setting.
+        var option: Int {
+            switch self {
+            case .http1: CCURL_HTTP_VERSION_1_1
+            case .preferHTTP2: CCURL_HTTP_VERSION_2TLS
+            case .http2: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+            }
+        }
+    }
+
     extension CurlHandle {
-        /// Puts the transport's configuration into the handle.
+        /// Sets the options of the transport's configuration.
         ///
-        /// - Throws: ``NetworkError`` naming the part that this libcurl does not know.
+        /// - Throws: ``NetworkError`` that names the part that this libcurl does not support.
         func apply(_ configuration: CurlConfiguration) throws {
             try apply(configuration.tls)
             switch configuration.proxy {

@@ -2,39 +2,41 @@
     import CLibcurl
     import Foundation
 
-    /// An easy handle of libcurl, used for one exchange after another: what stays the same is set once.
+    /// An easy handle of libcurl for one attempt of one exchange.
+    ///
+    /// Each attempt has a new handle: a handle that was used before carries state from one request into the next in several versions of
+    /// libcurl (see ``CurlFault``).
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
-        /// What differs from request to request, as it stands in the handle.
-        private struct Options: Equatable {
-            var method = HTTPMethod.get
-            var isUpload = false
-            var isFresh = false
-            var isSecure = false
-            var connectTimeout = 0
-        }
-
-        /// The exchange that is carried.
+        /// The exchange in progress.
         var exchange: CurlExchange?
-        /// Its place among those that are carried.
+        /// The position among the handles in progress.
         var index = 0
         let sockets: CurlSockets
         let easy: UnsafeMutableRawPointer
+        /// The socket of the connection in use; -1 before there is one.
+        var socket: Int32 = -1
         private let share: CurlShare
         private let lines = CurlHeaderLines()
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-        private var options = Options()
-        /// What stands between the client and every host.
+        private var isSecure = false
+        /// A proxy or a Unix socket between the client and every host.
         private let between: String?
+        private let httpVersions: CurlConfiguration.HTTPVersions
+        private let library: CurlLibrary
 
-        /// - Throws: ``NetworkError`` where the configuration cannot be had.
-        init(_ configuration: CurlConfiguration, sockets: CurlSockets, share: CurlShare) throws {
+        /// - Throws: ``NetworkError`` that names the part of the configuration that this libcurl does not support.
+        init(
+            _ configuration: CurlConfiguration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
+        ) throws {
             guard let easy = clibcurl_easy_init() else {
-                throw NetworkError(.unknown, reason: "libcurl gives no handle")
+                throw NetworkError(.unknown, reason: "libcurl has no memory for a handle")
             }
             self.easy = easy
             self.sockets = sockets
             self.share = share
             between = configuration.between
+            httpVersions = configuration.httpVersions
+            self.library = library
             errorText.initialize(repeating: 0, count: 256)
             set(CCURLOPT_ERRORBUFFER, errorText)
             set(CCURLOPT_NOSIGNAL, 1)
@@ -42,10 +44,12 @@
             set(CCURLOPT_PATH_AS_IS, 1)
             set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             set(CCURLOPT_PROTOCOLS, CCURLPROTO_HTTP | CCURLPROTO_HTTPS)
-            set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_2TLS)
+            set(CCURLOPT_HTTP_VERSION, httpVersions.option)
             set(CCURLOPT_ACCEPT_ENCODING, "")
+            // See CurlFault.repeatsRequests.
+            set(CCURLOPT_RTSP_REQUEST, CCURL_RTSPREQ_RECEIVE)
             share.attach(easy)
-            installCallbacks(waitsForConnections: configuration.limits.mayWait)
+            installCallbacks()
             try apply(configuration)
         }
 
@@ -54,76 +58,87 @@
             errorText.deallocate()
         }
 
-        /// Makes the handle ready to send a request.
+        /// Sets what differs from request to request.
         func prepare(for exchange: CurlExchange) throws {
             let request = exchange.request
             let body = request.body
-            // A POST without content says so (RFC 9110 section 8.6), and so do its like.
+            isSecure = request.url.scheme?.lowercased() == "https"
+            // A POST without content says so (RFC 9110 section 8.6), as do PUT and PATCH.
             let isUpload = !body.isEmpty || request.method.expectsContent
-            let method = request.method
-            try apply(
-                Options(
-                    method: method, isUpload: isUpload,
-                    // Libcurl sends again what it sent on a dead connection, unasked; where there is a body, it has to ask for it.
-                    isFresh: body.isEmpty && !method.isIdempotent,
-                    isSecure: request.url.scheme?.lowercased() == "https",
-                    connectTimeout: min(
-                        max(request.timeouts.effectiveConnect.nanoseconds / 1_000_000, 1), Int(Int32.max))))
+            set(request.method, isUpload: isUpload)
             if isUpload {
                 clibcurl_easy_set_offset(
                     easy, Int32(CCURLOPT_INFILESIZE_LARGE), body.isEmpty ? 0 : body.length.map(Int64.init) ?? -1)
             }
+            setConnection(for: exchange)
             guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
-                throw NetworkError(.invalidRequest, reason: "URL: libcurl does not take it")
+                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot read it")
             }
             let headers = request.allHeaders
             let isExpecting = !isUpload || headers.contains("Expect")
             let list = lines.write(headers, and: isExpecting ? [] : ["Expect:"])
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), list)
-            errorText[0] = 0
         }
 
-        private func apply(_ new: Options) throws {
-            guard new != options else { return }
-            if new.method != options.method || new.isUpload != options.isUpload {
-                set(CCURLOPT_CUSTOMREQUEST, nil)
-                set(CCURLOPT_UPLOAD, 0)
-                set(CCURLOPT_HTTPGET, 1)
-                if new.isUpload { set(CCURLOPT_UPLOAD, 1) }
-                if new.method == .head { set(CCURLOPT_NOBODY, 1) }
-                if new.method != .get || new.isUpload, new.method != .head {
-                    set(CCURLOPT_CUSTOMREQUEST, new.method.rawValue)
-                }
+        private func set(_ method: HTTPMethod, isUpload: Bool) {
+            if isUpload { set(CCURLOPT_UPLOAD, 1) }
+            if method == .head { set(CCURLOPT_NOBODY, 1) }
+            if method != .get || isUpload, method != .head { set(CCURLOPT_CUSTOMREQUEST, method.rawValue) }
+        }
+
+        private func setConnection(for exchange: CurlExchange) {
+            let timeout = exchange.request.timeouts.effectiveConnect.nanoseconds / 1_000_000
+            set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(timeout, 1), Int(Int32.max))))
+            // Waiting for a connection that others use is only worth it if HTTP/2 is possible.
+            if isSecure ? httpVersions != .http1 : httpVersions == .http2 { set(CCURLOPT_PIPEWAIT, 1) }
+            if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
+            avoidFaults(for: exchange)
+        }
+
+        /// See ``CurlFault``.
+        private func avoidFaults(for exchange: CurlExchange) {
+            if library.has(.logsRefusedStreams), isSecure ? httpVersions != .http1 : httpVersions == .http2 { installLog() }
+            guard !exchange.isRepeatable, httpVersions != .http2 else { return }
+            if library.has(.repeatsRequests) { set(CCURLOPT_FRESH_CONNECT, 1) }
+            if library.has(.repeatsRequests) || library.has(.losesRefusedStreams) {
+                set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
             }
-            if new.isFresh != options.isFresh { set(CCURLOPT_FRESH_CONNECT, new.isFresh ? 1 : 0) }
-            // Only where TLS can agree on HTTP/2 is it worth waiting for a connection that others use, too.
-            if new.isSecure != options.isSecure { set(CCURLOPT_PIPEWAIT, new.isSecure ? 1 : 0) }
-            if new.connectTimeout != options.connectTimeout { set(CCURLOPT_CONNECTTIMEOUT_MS, new.connectTimeout) }
-            options = new
         }
 
-        /// Stops what is named, and goes on with what is not.
+        /// Pauses the given directions and resumes the others.
         ///
-        /// - Returns: Whether that went well.
+        /// - Returns: Whether libcurl did so without an error.
         func pause(_ directions: Int32) -> Bool {
             clibcurl_easy_pause(easy, directions) == CCURLE_OK
         }
 
+        /// Whether the last connection in use had been made for another request.
+        var isOnKeptConnection: Bool {
+            clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
+        }
+
         /// The times so far.
         var timing: ResponseTiming {
-            let isReused = clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
+            let isReused = isOnKeptConnection
             let tls = time(CCURLINFO_APPCONNECT_TIME_T)
             return ResponseTiming(
                 nameLookup: isReused ? .zero : time(CCURLINFO_NAMELOOKUP_TIME_T),
                 connect: isReused ? .zero : time(CCURLINFO_CONNECT_TIME_T),
-                tls: !options.isSecure ? nil : isReused ? .zero : tls,
+                tls: !isSecure ? nil : isReused ? .zero : tls,
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
         }
 
-        /// How many bytes of the request's body have been given to the system.
+        /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for that, and no other error begins
+        /// with these words.
+        func hasOnlyBeenRefused(_ code: Int32) -> Bool {
+            code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
+                && String(cString: errorText).hasPrefix("Connection died, tried")
+        }
+
+        /// The number of body bytes that were handed to the system.
         var uploadedBytes: Int64 { clibcurl_easy_get_offset(easy, Int32(CCURLINFO_SIZE_UPLOAD_T)) }
 
-        /// Why the exchange ended.
+        /// The error for libcurl's result.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
                 code: code, words: String(cString: errorText), between: between,
@@ -138,7 +153,7 @@
         }
     }
 
-    /// How options are set.
+    /// Setting options.
     extension CurlHandle {
         @discardableResult
         func set(_ option: Int, _ value: Int) -> Int32 {

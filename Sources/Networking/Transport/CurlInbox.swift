@@ -1,48 +1,28 @@
 #if os(Linux)
     import Foundation
 
-    /// What a loop and its callers have in common: the commands that wait, and the handles that are free.
+    /// The commands for a loop, left by callers on any thread.
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []
-            var free: [CurlHandle] = []
             var load = 0
             var isAsleep = false
             var isClosed = false
-
-            mutating func keep(_ handle: CurlHandle) {
-                if !isClosed, free.count < mostFree { free.append(handle) }
-            }
         }
 
-        /// More handles than this are not kept for later: each has some kilobytes.
-        private static let mostFree = 128
         private let state = Locked(State())
 
-        /// How many exchanges are under way.
+        /// The number of exchanges in progress.
         var load: Int { state.withLock { $0.load } }
 
-        /// A handle that is free; nil where a new one is to be made.
-        func takeHandle() -> CurlHandle? {
-            state.withLock { $0.free.popLast() }
-        }
-
-        /// Keeps a handle for later.
-        func keep(_ handle: CurlHandle) {
-            state.withLock { $0.keep(handle) }
-        }
-
-        /// Takes back the handle of an exchange that has ended.
-        func giveBack(_ handle: CurlHandle) {
-            state.withLock { state in
-                state.load -= 1
-                state.keep(handle)
-            }
+        /// An exchange has ended.
+        func noteEnd() {
+            state.withLock { $0.load -= 1 }
         }
 
         /// Leaves a command.
         ///
-        /// - Returns: Whether the loop has to be woken; nil where it takes no commands any more.
+        /// - Returns: Whether the loop has to be woken; nil if it takes no more commands.
         func add(_ command: CurlLoop.Command) -> Bool? {
             state.withLock { state in
                 guard !state.isClosed else { return nil }
@@ -53,11 +33,11 @@
             }
         }
 
-        /// Takes everything that was left, and leaves the empty array for what comes next. The loop is awake.
+        /// Takes all commands, and leaves the empty array for the next ones. The loop is awake.
         ///
         /// - Returns: Whether the inbox has been closed.
         func take(_ commands: inout [CurlLoop.Command]) -> Bool {
-            return state.withLock { state in
+            state.withLock { state in
                 state.isAsleep = false
                 swap(&state.commands, &commands)
                 return state.isClosed
@@ -66,7 +46,7 @@
 
         /// The loop is about to wait.
         ///
-        /// - Returns: Whether it may: nothing has been left.
+        /// - Returns: Whether it may: there is no command.
         func fallAsleep() -> Bool {
             state.withLock { state in
                 state.isAsleep = state.commands.isEmpty && !state.isClosed
@@ -74,12 +54,9 @@
             }
         }
 
-        /// Takes no more commands, and keeps no handles.
+        /// Takes no more commands.
         func close() {
-            state.withLock { state in
-                state.isClosed = true
-                state.free = []
-            }
+            state.withLock { $0.isClosed = true }
         }
     }
 #endif

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The system's libcurl, loaded at run time: the same that Foundation's networking needs.
+    /// The system's libcurl, loaded at run time: the same library that Foundation's networking uses.
     struct CurlLibrary: Sendable {
         /// Why there is none.
         enum Fault: Error, Equatable, CustomStringConvertible {
@@ -21,7 +21,7 @@
             }
         }
 
-        /// What a library was built with.
+        /// The features that a library was built with.
         struct Features: OptionSet, Sendable {
             let rawValue: Int
 
@@ -36,6 +36,8 @@
         /// What the library says it is, with the libraries it stands on: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
         let version: String
         let features: Features
+        /// The faults that the engine has to avoid on this version. Tests add some that it has not.
+        var faults: Set<CurlFault> = []
 
         /// The outcome of loading it, once a process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }
@@ -48,8 +50,22 @@
             default: throw .tooOld
             }
             let version = clibcurl_version().map { String(cString: $0) } ?? ""
-            return try CurlLibrary(version: version, features: Features(rawValue: Int(clibcurl_features()))).checked()
+            let number = CurlVersion(number: clibcurl_version_number())
+            return try CurlLibrary(
+                version: version, features: Features(rawValue: Int(clibcurl_features())),
+                faults: CurlFault.faults(of: number, canLimitRepeats: canLimitRepeats())
+            ).checked()
         }
+
+        /// Whether libcurl knows the option that keeps it from repeating requests: see ``CurlFault/repeatsRequests``.
+        private static func canLimitRepeats() -> Bool {
+            guard let easy = clibcurl_easy_init() else { return false }
+            defer { clibcurl_easy_cleanup(easy) }
+            return clibcurl_easy_set_long(easy, Int32(CCURLOPT_RTSP_REQUEST), CCURL_RTSPREQ_RECEIVE) == CCURLE_OK
+        }
+
+        /// Whether this version has a fault.
+        func has(_ fault: CurlFault) -> Bool { faults.contains(fault) }
 
         /// The library, where it can carry requests beside each other.
         func checked() throws(Fault) -> CurlLibrary {

@@ -3,42 +3,46 @@
     import Foundation
     import Glibc
 
-    /// One thread that carries exchanges: it waits for sockets, for times and for its inbox, and never for anybody's code.
-    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and its thread alone has the rest
-        /// What others ask the loop to do.
+    /// One thread that runs exchanges: it waits for sockets, timers and its inbox, and never for code of the app.
+    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
+        /// A task for the loop.
         enum Command {
-            /// Carry an exchange.
+            /// Runs an exchange on a handle that is ready for it.
             case start(CurlExchange, CurlHandle)
-            /// End an exchange.
+            /// Ends an exchange.
             case cancel(CurlExchange)
-            /// Go on in a direction.
+            /// Resumes a direction of an exchange.
             case resume(CurlExchange, Int32)
         }
 
         private let configuration: CurlConfiguration
+        private let library: CurlLibrary
         private let inbox = CurlInbox()
         private let share: CurlShare
         private let sockets: CurlSockets
         private let multi: UnsafeMutableRawPointer
+        /// The streams that servers refused, on versions of libcurl that do not repeat them.
+        var streamLog = CurlStreamLog()
         private var active: [CurlHandle] = []
         private var ended: [(exchange: CurlExchange, outcome: Result<ResponseTiming, NetworkError>)] = []
-        private var turnsUnanswered = 0
+        private var unansweredTurns = 0
         private var isOpen = true
         private var timer: UInt64?
-        private var nextIdleCheck = UInt64.max
+        private var nextTimeoutCheck = UInt64.max
         /// The time of this turn, in nanoseconds.
         private(set) var now: UInt64 = 0
 
-        /// - Throws: ``NetworkError`` where the system has no descriptor or memory left, or the configuration cannot be had.
-        init(_ configuration: CurlConfiguration) throws {
+        /// - Throws: ``NetworkError`` if the system has no descriptor or memory left, or if libcurl does not support the configuration.
+        init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
             self.configuration = configuration
+            self.library = library
             share = try CurlShare()
             sockets = try CurlSockets()
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.multi = multi
-            inbox.keep(try CurlHandle(configuration, sockets: sockets, share: share))
+            _ = try makeHandle()
             let limits = configuration.limits
             set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
             if let count = limits.connectionsPerHost { set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
@@ -50,21 +54,16 @@
             close()
         }
 
-        /// How many exchanges are under way.
+        /// The number of exchanges in progress.
         var load: Int { inbox.load }
 
-        /// Has an exchange carried, on a handle made ready here, in the caller's thread.
+        /// Starts an exchange. Its handle is made here, on the caller's thread.
         ///
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/shutDown`` once the loop has been stopped.
         func start(_ exchange: CurlExchange) throws {
             do {
-                let handle = try inbox.takeHandle() ?? CurlHandle(configuration, sockets: sockets, share: share)
-                do {
-                    try handle.prepare(for: exchange)
-                } catch {
-                    inbox.keep(handle)
-                    throw error
-                }
+                let handle = try makeHandle()
+                try handle.prepare(for: exchange)
                 guard let isAsleep = inbox.add(.start(exchange, handle)) else { throw NetworkError(.shutDown) }
                 if isAsleep { sockets.wake() }
             } catch {
@@ -73,12 +72,16 @@
             }
         }
 
-        /// Leaves a word for the loop.
+        private func makeHandle() throws -> CurlHandle {
+            try CurlHandle(configuration, library: library, sockets: sockets, share: share)
+        }
+
+        /// Leaves a command for the loop.
         func post(_ command: Command) {
             if inbox.add(command) == true { sockets.wake() }
         }
 
-        /// Has the loop end what is under way, and then itself.
+        /// Has the loop end the exchanges in progress, and then itself.
         func stop() {
             inbox.close()
             sockets.wake()
@@ -87,19 +90,20 @@
 
     /// The loop's own thread.
     extension CurlLoop {
-        /// Turns until it is stopped.
+        /// Runs until the loop is stopped.
         func run() {
             var commands: [Command] = []
             while true {
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
+                // Before new requests start: an idle connection with unexpected data is not used again.
+                sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 for command in commands { follow(command) }
                 commands.removeAll(keepingCapacity: true)  // nothing is kept while the loop sleeps
                 guard !isClosed else { break }
-                sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 runTimer()
                 collect()
-                checkIdleTimes()
+                checkTimeouts()
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.shutDown))) }
@@ -129,29 +133,51 @@
             handle.exchange = exchange
             handle.index = active.count
             active.append(handle)
-            if !configuration.limits.mayWait { exchange.noteConnection() }
-            nextIdleCheck = min(nextIdleCheck, exchange.idleCheck(at: now) ?? now)
+            exchange.begin(mayWait: configuration.limits.mayWait)
+            if case .check(let time) = exchange.timeoutStatus(at: now) { nextTimeoutCheck = min(nextTimeoutCheck, time) }
             if clibcurl_multi_add(multi, handle.easy) != 0 {
                 end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not take the request")))
             }
         }
 
-        /// Takes an exchange, which is to be answered at the end of the turn, off its handle.
+        /// Ends an exchange, whose caller is answered at the end of the turn.
         private func end(_ handle: CurlHandle, _ outcome: Result<ResponseTiming, NetworkError>) {
-            guard let exchange = handle.exchange else { return }
-            clibcurl_multi_remove(multi, handle.easy)
-            handle.exchange = nil
-            exchange.handle = nil
+            guard let exchange = detach(handle) else { return }
             exchange.closeBody()
-            active.swapAt(handle.index, active.count - 1)
-            active[handle.index].index = handle.index
-            active.removeLast()
-            inbox.giveBack(handle)
+            inbox.noteEnd()
             ended.append((exchange, outcome))
         }
 
-        /// Answers callers, as many as there are in one go: waking their threads one by one costs more than all the rest. They wait for
-        /// each other a few turns at most, while there is something else to do.
+        /// Separates an exchange from its handle.
+        private func detach(_ handle: CurlHandle) -> CurlExchange? {
+            guard let exchange = handle.exchange else { return nil }
+            clibcurl_multi_remove(multi, handle.easy)
+            sockets.noteEnd(on: handle.socket)
+            handle.exchange = nil
+            exchange.handle = nil
+            active.swapAt(handle.index, active.count - 1)
+            active[handle.index].index = handle.index
+            active.removeLast()
+            return exchange
+        }
+
+        /// Sends the request again on another handle.
+        private func repeatRequest(of handle: CurlHandle) {
+            guard let exchange = detach(handle) else { return }
+            do {
+                try exchange.prepareToRepeat()
+                let next = try makeHandle()
+                try next.prepare(for: exchange)
+                begin(exchange, on: next)
+            } catch {
+                exchange.closeBody()
+                inbox.noteEnd()
+                ended.append((exchange, .failure(NetworkError.wrapping(error))))
+            }
+        }
+
+        /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits for the others a few
+        /// turns at most, while the loop has other work.
         private func answer() {
             for (exchange, outcome) in ended {
                 switch outcome {
@@ -160,14 +186,22 @@
                 }
             }
             ended.removeAll(keepingCapacity: true)
-            turnsUnanswered = 0
+            unansweredTurns = 0
         }
 
         private func collect() {
             var result: Int32 = 0
             while let easy = clibcurl_multi_next_ended(multi, &result) {
-                guard let handle = CurlHandle.of(easy) else { continue }
-                end(handle, result == CCURLE_OK ? .success(handle.timing) : .failure(handle.failure(result)))
+                guard let handle = CurlHandle.of(easy), let exchange = handle.exchange else { continue }
+                // Some versions report no error if a connection ends before the response head.
+                if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
+                if result == CCURLE_OK {
+                    end(handle, .success(handle.timing))
+                } else if exchange.mayRepeat(after: result) {
+                    repeatRequest(of: handle)
+                } else {
+                    end(handle, .failure(handle.failure(result)))
+                }
             }
         }
 
@@ -177,28 +211,27 @@
             clibcurl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0)
         }
 
-        private func checkIdleTimes() {
-            guard now >= nextIdleCheck else { return }
-            nextIdleCheck = .max
+        private func checkTimeouts() {
+            guard now >= nextTimeoutCheck else { return }
+            nextTimeoutCheck = .max
             for handle in active {
                 guard let exchange = handle.exchange else { continue }
-                if let next = exchange.idleCheck(at: now) {
-                    nextIdleCheck = min(nextIdleCheck, next)
-                } else {
-                    end(handle, .failure(.idleTimedOut(after: exchange.request.timeouts.effectiveIdle)))
+                switch exchange.timeoutStatus(at: now) {
+                case .check(let time): nextTimeoutCheck = min(nextTimeoutCheck, time)
+                case .passed(let error): end(handle, .failure(error))
                 }
             }
         }
 
-        /// Sleeps until a socket, a time or the inbox has something; looks at the sockets only, where the inbox has.
+        /// Sleeps until a socket, a timer or the inbox has work. Only polls the sockets if the inbox has.
         private func wait() {
             if !ended.isEmpty {
                 sockets.wait(milliseconds: 0)
-                turnsUnanswered += 1
-                if sockets.isQuiet || ended.count >= 32 || turnsUnanswered >= 4 { answer() }
+                unansweredTurns += 1
+                if sockets.isQuiet || ended.count >= 32 || unansweredTurns >= 4 { answer() }
                 guard sockets.isQuiet else { return }
             }
-            let due = min(timer ?? .max, nextIdleCheck)
+            let due = min(timer ?? .max, nextTimeoutCheck)
             if !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)
             } else if due == .max {
@@ -211,13 +244,14 @@
         }
     }
 
-    /// How libcurl tells of its sockets and times.
+    /// libcurl's callbacks about its sockets and timers.
     extension CurlLoop {
         private func installCallbacks() {
             let me = Unmanaged.passUnretained(self).toOpaque()
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
-            clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { _, socket, what, loop, _ in
+            clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
                 CurlLoop.of(loop)?.sockets.want(what, on: socket)
+                if what != CCURL_POLL_REMOVE, let easy { CurlHandle.of(easy)?.socket = socket }
                 return 0
             }
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)
@@ -227,7 +261,7 @@
             }
         }
 
-        /// Libcurl cuts off fractions of a millisecond and says a time only once, so that asking it too early would lose it.
+        /// libcurl cuts off fractions of a millisecond and sets a timer only once: calling it too early would lose the timer.
         private func setTimer(_ milliseconds: Int) {
             switch milliseconds {
             case ..<0: timer = nil

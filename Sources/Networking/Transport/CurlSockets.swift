@@ -2,17 +2,21 @@
     import CLibcurl
     import Glibc
 
-    /// The sockets of one loop, and what is waited for on each of them.
+    /// The sockets of one loop, and the events that are waited for on each of them.
     ///
-    /// A connection that is kept stays on the kernel's list between two requests, so that a request costs no system call for it. That is
-    /// safe for sockets that were opened here, since their closing is seen here too; others are taken off as soon as libcurl says so.
+    /// A kept connection stays registered with the kernel between two requests, so that a request costs no system call for it. That is
+    /// safe for sockets that were opened here, because they are closed here, too. Other sockets are unregistered when libcurl says so.
     final class CurlSockets {
         private struct Entry {
-            /// Opened by ``openSocket(family:type:protocol:)``.
+            /// Whether ``openSocket(family:type:protocol:)`` opened it.
             var isOurs = false
-            /// What libcurl waits for.
+            /// Whether its connection serves one request at a time (HTTP/1.1).
+            var isExclusive = false
+            /// Whether an exchange uses its connection. If the connection is exclusive, this one exchange.
+            var isInUse = false
+            /// The events that libcurl waits for.
             var wanted: Int32 = 0
-            /// What the kernel was told to tell.
+            /// The events that are registered with the kernel.
             var registered: Int32 = 0
         }
 
@@ -22,7 +26,7 @@
         private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         private var readyCount = 0
 
-        /// - Throws: ``NetworkError`` where the system has no descriptor left.
+        /// - Throws: ``NetworkError`` if the system has no descriptor left.
         init() throws {
             epoll = clibcurl_epoll_create()
             alarm = clibcurl_alarm_create(epoll)
@@ -44,7 +48,7 @@
             clibcurl_alarm_ring(alarm)
         }
 
-        /// Waits for something to happen, at most so many milliseconds; -1 waits for ever.
+        /// Waits for events, at most the given number of milliseconds; -1 waits without limit.
         func wait(milliseconds: Int32) {
             readyCount = Int(clibcurl_epoll_wait(epoll, &ready, Int32(ready.count), milliseconds))
         }
@@ -52,17 +56,39 @@
         /// Whether the last wait brought nothing.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Hands over what the last wait brought.
+        /// Passes on the events of the last wait.
         func handleReady(_ handle: (clibcurl_event) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
-                if entries[Int(event.socket)].wanted != 0 {
+                let entry = entries[Int(event.socket)]
+                if entry.wanted != 0 {
                     handle(event)
+                } else if entry.isExclusive, !entry.isInUse {
+                    endIdle(event.socket)
                 } else {
-                    // A connection that is idle and was closed by its peer: libcurl will see it when it wants to use it again.
                     forget(event.socket)
                 }
             }
             readyCount = 0
+        }
+
+        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response to no request, which libcurl
+        /// would take for the response to the next one. (On an idle HTTP/2 connection frames may arrive; libcurl reads them at the next
+        /// request.)
+        private func endIdle(_ socket: Int32) {
+            guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
+            update(socket) { $0.registered = 0 }  // the kernel unregistered the old socket when it was closed
+        }
+
+        /// Notes that the connection of a socket serves one request at a time.
+        func noteExclusive(_ socket: Int32) {
+            guard socket >= 0 else { return }
+            update(socket) { if $0.isOurs { $0.isExclusive = true } }
+        }
+
+        /// Notes that an exchange no longer uses the connection of a socket.
+        func noteEnd(on socket: Int32) {
+            guard socket >= 0 else { return }
+            update(socket) { $0.isInUse = false }
         }
 
         /// Opens a socket.
@@ -78,10 +104,13 @@
             return close(socket)
         }
 
-        /// Libcurl says what it waits for on a socket.
+        /// Sets the events that libcurl waits for on a socket.
         func want(_ what: Int32, on socket: Int32) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
-            update(socket) { $0.wanted = wanted }
+            update(socket) {
+                $0.wanted = wanted
+                if wanted != 0 { $0.isInUse = true }
+            }
             let entry = entries[Int(socket)]
             if wanted == 0 {
                 if !entry.isOurs { forget(socket) }

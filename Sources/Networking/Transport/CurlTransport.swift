@@ -25,15 +25,19 @@
         ///
         /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where a part of the configuration, which it names, cannot
         ///   be had, and ``NetworkError/Kind/unknown`` where there is no libcurl, or the system has no threads or descriptors left.
-        public init(_ configuration: CurlConfiguration = CurlConfiguration()) throws {
+        public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) throws {
             switch CurlLibrary.loaded {
-            case .success(let library): self.library = library
+            case .success(let library): try self.init(configuration, library: library)
             case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
             }
+        }
+
+        init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
+            self.library = library
             try configuration.validate(for: library.features)
             let perThread = configuration.perThread
             limits = perThread.limits
-            loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread) }
+            loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread, library: library) }
             threads = Locked([])
             for loop in loops {
                 let thread = try CurlThread(loop)

@@ -92,7 +92,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func finish(timing: ResponseTiming) {
         pipe?.finish()
         guard head != nil else {
-            return fail(NetworkError(.malformedResponse, reason: "the exchange ended without a head"))
+            return fail(
+                NetworkError(.connectionLostBeforeHead, reason: "the connection ended before the end of the response head"))
         }
         guard pipe == nil else { return }
         self.timing = timing

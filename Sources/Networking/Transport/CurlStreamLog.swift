@@ -1,0 +1,52 @@
+#if os(Linux)
+    /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see ``CurlFault/forgetsRefusedStreams``.
+    ///
+    /// A connection is known by its local port, a request by the number of its stream on that connection.
+    struct CurlStreamLog {
+        /// A request's stream.
+        struct Stream {
+            var port: Int32
+            var number: Int
+        }
+
+        /// libcurl's mark for messages in words.
+        static let text: Int32 = 0
+
+        private static let streamPrefix = Array("Using Stream ID: ".utf8)
+        private static let goawayInfix = Array("last_stream=".utf8)
+
+        /// The last stream that the server processed, for each connection that it is closing.
+        private var lastStreams: [Int32: Int] = [:]
+
+        /// Reads a line of libcurl's log.
+        ///
+        /// - Parameters:
+        ///   - line: The line.
+        ///   - port: The connection of the handle that logged it.
+        /// - Returns: The stream that the request of the handle was given, if that is what the line says.
+        mutating func read(_ line: UnsafeRawBufferPointer, port: Int32) -> Stream? {
+            if line.starts(with: CurlStreamLog.streamPrefix) {
+                let number = CurlStreamLog.number(line.dropFirst(CurlStreamLog.streamPrefix.count))
+                if number == 1 { lastStreams[port] = nil }  // a new connection from a port that was used before
+                return Stream(port: port, number: number)
+            }
+            if let start = CurlStreamLog.goaway(line) { lastStreams[port] = CurlStreamLog.number(line[start...]) }
+            return nil
+        }
+
+        /// Whether the server said that it did not process a stream (RFC 9113 section 6.8).
+        func isRefused(_ stream: Stream) -> Bool {
+            lastStreams[stream.port].map { stream.number > $0 } ?? false
+        }
+
+        /// Where the number stands in `received GOAWAY, error=0, last_stream=39`.
+        private static func goaway(_ line: UnsafeRawBufferPointer) -> Int? {
+            guard line.first == UInt8(ascii: "r"), line.count < 80 else { return nil }
+            return line.indices.first { line[$0...].starts(with: goawayInfix) }.map { $0 + goawayInfix.count }
+        }
+
+        private static func number(_ bytes: some Sequence<UInt8>) -> Int {
+            bytes.prefix { $0 >= 0x30 && $0 <= 0x39 }.prefix(10).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+    }
+#endif
