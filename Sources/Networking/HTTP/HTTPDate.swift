@@ -6,13 +6,13 @@ public import Foundation
 /// `Sun Nov  6 08:49:37 1994`); the first is written.
 public struct HTTPDate: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970-01-01 00:00:00 UTC.
-    public let secondsSince1970: Int
+    public let secondsSince1970: Int64
 
     /// Makes an HTTP date of a date; fractions of a second are dropped.
     public init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         // Four digits hold the years 0000 to 9999; what lies beyond is cut to them.
-        secondsSince1970 = seconds.isNaN ? 0 : Int(min(max(seconds, -62_167_219_200), 253_402_300_799))
+        secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 
     /// Reads a date in any of the three formats; nil where the text is none.
@@ -34,29 +34,18 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
         if year.count == 2 { yearNumber = HTTPDate.century(of: yearNumber, now: now) }
         guard (1...HTTPDate.length(ofMonth: month + 1, in: yearNumber)).contains(day), (0...9_999).contains(yearNumber)
         else { return nil }
-        secondsSince1970 =
-            HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day) * 86_400 + seconds
+        let days = HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day)
+        secondsSince1970 = Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// Reads the date of a cookie as [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1) has it: its parts in any
-    /// order, and whatever is said of weekday and zone.
-    init?(ofCookie text: String) {
-        var (time, day, month, year): (Int?, Int?, Int?, Int?)
-        for word in text.split(whereSeparator: { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == ":") }) {
-            if time == nil, let found = HTTPDate.seconds(ofTime: String(word)) {
-                time = found
-            } else if day == nil, word.count <= 2, let found = Int(word) {
-                day = found
-            } else if month == nil, let found = HTTPDate.months.firstIndex(of: word.prefix(3).capitalized) {
-                month = found + 1
-            } else if year == nil, (2...4).contains(word.count), let found = Int(word) {
-                year = found + (found < 70 ? 2_000 : found < 100 ? 1_900 : 0)
-            }
-        }
-        guard let time, let day, let month, let year, year >= 1_601,
-            (1...HTTPDate.length(ofMonth: month, in: year)).contains(day)
+    /// Makes a date of a time in UTC; nil if the calendar has no such day, or the day no such time.
+    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+        guard (0...9_999).contains(year), (1...12).contains(month),
+            (1...HTTPDate.length(ofMonth: month, in: year)).contains(day), (0..<24).contains(hour),
+            (0..<60).contains(minute), (0..<60).contains(second)
         else { return nil }
-        secondsSince1970 = HTTPDate.daysSince1970(year: year, month: month, day: day) * 86_400 + time
+        let days = HTTPDate.daysSince1970(year: year, month: month, day: day)
+        secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
     }
 
     /// The moment as a Foundation date.
@@ -72,7 +61,7 @@ extension HTTPDate: CustomStringConvertible {
     /// The date in the preferred format: `Sun, 06 Nov 1994 08:49:37 GMT`.
     public var description: String {
         let days = Int((Double(secondsSince1970) / 86_400).rounded(.down))
-        let time = secondsSince1970 - days * 86_400
+        let time = Int(secondsSince1970 - Int64(days) * 86_400)
         let (year, month, day) = HTTPDate.civil(daysSince1970: days)
         let weekday = HTTPDate.days[((days + 4) % 7 + 7) % 7]
         let clock = [time / 3_600, time / 60 % 60, time % 60].map { HTTPDate.padded($0, to: 2) }.joined(separator: ":")
@@ -83,7 +72,7 @@ extension HTTPDate: CustomStringConvertible {
 
 extension HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     private static func padded(_ number: Int, to length: Int) -> String {
         let digits = String(number)

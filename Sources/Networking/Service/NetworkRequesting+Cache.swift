@@ -52,7 +52,7 @@ extension NetworkClient {
         else { return nil }
         dress(&request)
         guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
-        if let cookies { request = CookieTransport(transport, jar: cookies).dressed(request) }
+        if let cookies { request = CookieTransport(transport, jar: cookies).addingCookies(to: request) }
         return request
     }
 }

@@ -4,77 +4,123 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// The cookies of one service, in a storage of Foundation's. A service has none unless it is given one: `cookies: CookieJar()`.
+/// The cookies of one service, or of several services that share the jar.
 ///
-/// Which cookies a request carries is decided here, by RFC 6265 section 5.4: host, path, `Secure` and expiry, which Foundation's storage on Linux
-/// does not look at. Every method is safe from any thread.
+/// A service keeps no cookies unless it has a jar: `cookies: CookieJar()`. All methods can be called from any thread.
+///
+/// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
+/// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:
+///
+/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has
+///   more than 4,096 bytes of name and value. An attribute value of more than 1,024 bytes is ignored.
+/// - **Domain.** It must be the host or a domain above it, and not a public suffix: a server of `shop.co.uk` cannot
+///   set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared as punycode.
+/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over
+///   `http` can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the
+///   attributes that they stand for.
+/// - **Order.** Cookies with the longest path are sent first, then those created first. A replaced cookie keeps its
+///   creation.
+/// - **Lifetime.** At most 400 days. Cookies without `Max-Age` and `Expires` live as long as the jar.
+/// - **Limits.** 50 cookies per domain and 3,000 per jar. Over a limit, the jar removes expired cookies, otherwise
+///   the least recently used one; within a domain, it removes `Secure` cookies last. ``cookies(for:)`` counts as use.
+/// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
+///   effect on requests, and is visible in ``cookies``.
+///
+/// ## Foundation's storage
+///
+/// By default, cookies are kept in memory. A jar that is given an `HTTPCookieStorage` reads the storage for each
+/// request and writes each change to it. The same rules apply, with these exceptions:
+///
+/// - The order of creation is known only for cookies that this jar has seen. Others are sent in the order of their
+///   names.
+/// - On Linux, the storage cannot tell cookies apart whose domain, path and name are the same text when joined, such
+///   as `y` for the path `/x` and `xy` for the path `/`. It keeps the last one.
+/// - On Linux, the storage forgets `Secure` and `HttpOnly` when it reads its file in a new process. A cookie that was
+///   `Secure` is then also sent over `http`.
 public final class CookieJar: Sendable {
-    private let storage: HTTPCookieStorage
+    private let storage: HTTPCookieStorage?
+    private let suffixes: PublicSuffixList?
     private let date: @Sendable () -> Date
-    /// Whether nothing can be in the jar: a storage of somebody else's is looked into each time. Its lock is held while cookies are replaced,
-    /// so that nobody finds the jar between the old one and the new one.
-    private let isUnused: Locked<Bool>
+    private let store = Locked(CookieStore())
 
     /// Makes a jar.
     ///
+    /// ```swift
+    /// let jar = CookieJar(publicSuffixes: try CookieJar.PublicSuffixList(contentsOf: listInBundle))
+    /// ```
+    ///
     /// - Parameters:
-    ///   - storage: Where the cookies are kept; unless one is given, in memory and nowhere else.
-    ///   - clock: What tells when a cookie has ended.
-    public init(_ storage: HTTPCookieStorage? = nil, clock: NetworkClock = .continuous) {
-        isUnused = Locked(storage == nil)
-        self.storage = storage ?? URLSessionConfiguration.ephemeral.httpCookieStorage ?? .shared
+    ///   - storage: A storage of Foundation's, for example `.shared`, which writes cookies to disk. Default: in
+    ///     memory only.
+    ///   - publicSuffixes: The domains for which cookies are refused. Default:
+    ///     `/usr/share/publicsuffix/public_suffix_list.dat`, which Debian's package `publicsuffix` installs. Without
+    ///     this file, only single labels such as `com` are refused; `co.uk` is not.
+    ///   - clock: The clock by which cookies expire.
+    public init(
+        _ storage: HTTPCookieStorage? = nil, publicSuffixes: PublicSuffixList? = nil, clock: NetworkClock = .continuous
+    ) {
+        self.storage = storage
+        suffixes = publicSuffixes
         date = clock.date
     }
 
-    /// Every cookie in the jar.
-    public var cookies: [HTTPCookie] { storage.cookies ?? [] }
-
-    /// The cookies that a request to a URL carries, those with the longest path first.
-    public func cookies(for url: URL) -> [HTTPCookie] {
-        CookieJar.choose(isUnused.withLock { _ in cookies }, for: url, at: date())
-    }
-
-    private static func choose(_ cookies: [HTTPCookie], for url: URL, at now: Date) -> [HTTPCookie] {
-        cookies.filter { $0.goes(to: url, at: now) }.sorted { ($1.path.count, $0.name) < ($0.path.count, $1.name) }
-    }
-
-    /// Empties the jar.
-    public func removeAll() {
-        for cookie in cookies { storage.deleteCookie(cookie) }
-    }
-
-    /// Takes what an answer sets.
-    func keep(_ headers: HTTPHeaders, from url: URL) {
+    /// All cookies that Foundation can represent, in the order of creation. If the jar has a storage, all cookies of
+    /// the storage.
+    public var cookies: [HTTPCookie] {
+        if let storage { return storage.cookies ?? [] }
         let now = date()
-        let news = headers.values(for: .setCookie).compactMap { SetCookie($0, from: url, at: now) }
-        guard !news.isEmpty else { return }
-        isUnused.withLock { isUnused in
-            isUnused = false
-            for new in news {
-                for old in cookies where new.replaces(old) { storage.deleteCookie(old) }
-                if let cookie = new.cookie(at: now) { storage.setCookie(cookie) }
-            }
+        return store.withLock { $0.cookies }.filter { !$0.isExpired(at: now) }.compactMap(HTTPCookie.init)
+    }
+
+    /// The cookies that a request to a URL carries, in the order in which they are sent.
+    public func cookies(for url: URL) -> [HTTPCookie] {
+        let stored = storage?.cookies ?? []
+        return select(for: url, from: stored).compactMap { cookie in
+            stored.first { Cookie($0)?.hasKey(of: cookie) == true } ?? HTTPCookie(cookie)
         }
     }
 
-    /// The value of `Cookie` for a URL; nil where there is nothing to send.
+    /// Removes all cookies.
+    public func removeAll() {
+        for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
+        store.withLock { $0 = CookieStore() }
+    }
+
+    /// Keeps the cookies that a response sets.
+    func keep(_ headers: HTTPHeaders, from url: URL) {
+        guard let location = CookieLocation(url) else { return }
+        let now = date()
+        let received = headers.values(for: .setCookie).compactMap(SetCookie.init).compactMap {
+            Cookie($0, from: location, at: now, suffixes: suffixes ?? .system)
+        }
+        guard !received.isEmpty else { return }
+        let stored = storage?.cookies?.compactMap(Cookie.init)
+        let changes = store.withLock { store in
+            if let stored { store.adopt(stored) }
+            return received.map { store.keep($0, from: location, at: now) }
+        }
+        // Not under the lock, since the storage notifies observers. It replaces a cookie in one step: no request
+        // misses it.
+        guard let storage else { return }
+        for change in changes {
+            for cookie in change.removed { HTTPCookie(cookie).map(storage.deleteCookie) }
+            if let cookie = change.kept { HTTPCookie(cookie).map(storage.setCookie) }
+        }
+    }
+
+    /// The value of the `Cookie` field for a URL; nil if there is nothing to send.
     func field(for url: URL) -> String? {
-        let kept = isUnused.withLock { $0 ? [] : cookies }
-        guard !kept.isEmpty else { return nil }
-        let chosen = CookieJar.choose(kept, for: url, at: date())
-        return chosen.isEmpty ? nil : chosen.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        let cookies = select(for: url, from: storage?.cookies ?? [])
+        return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
-}
 
-extension HTTPCookie {
-    fileprivate func goes(to url: URL, at now: Date) -> Bool {
-        guard let host = url.host?.lowercased(), expiresDate.map({ $0 > now }) ?? true else { return false }
-        guard !isSecure || url.scheme?.lowercased() == "https" else { return false }
-        let isForSubdomains = domain.hasPrefix(".")
-        guard host == domain || isForSubdomains && SetCookie.covers(String(domain.dropFirst()), host) else {
-            return false
+    private func select(for url: URL, from stored: [HTTPCookie]) -> [Cookie] {
+        let isEmpty = storage == nil ? store.withLock { $0.isEmpty } : stored.isEmpty
+        guard !isEmpty, let location = CookieLocation(url) else { return [] }
+        let (now, found) = (date(), stored.compactMap(Cookie.init))
+        return store.withLock { store in
+            if storage != nil { store.adopt(found) }
+            return store.cookies(for: location, at: now)
         }
-        let target = url.path(percentEncoded: true)
-        return target == path || path == "/" || target.hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
 }

@@ -1,11 +1,12 @@
-/// Sends the cookies of a jar, and puts into it what answers set: right over redirects, since each hop passes through it.
+/// Sends the cookies of a jar, and keeps the cookies that responses set. A service adds it with `cookies:`.
 ///
-/// A service puts it in its place with `cookies:`, between the redirects and the engine. A `Cookie` field that somebody set is left alone.
+/// It is called once per redirect, so that each request has the cookies of its own URL. A `Cookie` field that an
+/// endpoint or an adapter has set is left alone.
 public struct CookieTransport: Transport {
     private let base: any Transport
     private let jar: CookieJar
 
-    /// The field came out of the jar, and not from the user.
+    /// Marks a request whose `Cookie` field was set by the transport.
     private enum IsFromJar: RequestOption {
         static let defaultOption = false
         static let isSensitive = true
@@ -19,18 +20,18 @@ public struct CookieTransport: Transport {
 
     /// Sends the request with the jar's cookies.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        let response = try await base.send(dressed(request), answering: timing)
+        let response = try await base.send(addingCookies(to: request), answering: timing)
         guard response.headers.contains(.setCookie) else { return response }
         jar.keep(response.headers, from: response.request.url)
         return response
     }
 
-    func dressed(_ request: HTTPRequest) -> HTTPRequest {
+    func addingCookies(to request: HTTPRequest) -> HTTPRequest {
         let field = jar.field(for: request.url)
         let hasOld = request[option: IsFromJar.self]
         guard field != nil || hasOld else { return request }
         var request = request
-        // A redirect brings the field of the hop before along.
+        // A redirected request still has the field of the previous request.
         if hasOld { request.headers.remove(.cookie) }
         guard let field, !request.headers.contains(.cookie) else { return request }
         request.headers[.cookie] = field

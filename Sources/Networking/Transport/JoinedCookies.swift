@@ -1,8 +1,8 @@
-/// The `Set-Cookie` fields of an answer as Foundation gives them: in one, joined by commas.
+/// The `Set-Cookie` fields of a response in the form of Foundation on Linux: one string, joined by commas.
 struct JoinedCookies {
     let value: String
 
-    /// Each by itself. A comma that is followed by a name and `=` begins another one; the one in a date is not.
+    /// The separate fields. A comma begins another field if a name and `=` follow it, as they do not in a date.
     var fields: [String] {
         let bytes = value.utf8
         var fields: [String] = []

@@ -1,82 +1,74 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
-/// One `Set-Cookie` field, read as [RFC 6265 section 5](https://www.rfc-editor.org/rfc/rfc6265#section-5) has it.
+/// A `Set-Cookie` field, parsed by
+/// [RFC 6265bis section 5.6](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6).
 ///
-/// Foundation on Linux takes cookies for other hosts, and knows neither `Max-Age` nor the default path.
+/// ``Cookie`` decides whether the response may set it. `SameSite`, `Partitioned` and unknown attributes are ignored.
 struct SetCookie {
     let name: String
     let value: String
-    let domain: String
-    /// Whether hosts below the domain get it, too.
-    let includesSubdomains: Bool
-    let path: String
-    let isSecure: Bool
-    /// When it ends; nil for the end of the session.
-    let expires: Date?
+    /// Without a leading dot; empty or nil for the host alone.
+    private(set) var domain: String?
+    /// As received: empty or relative means the default path.
+    private(set) var path: String?
+    /// In seconds; zero or less deletes the cookie. Takes precedence over `expires`.
+    private(set) var maxAge: Int64?
+    private(set) var expires: Date?
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
 
-    /// Reads a field; nil where it is none, or is for somebody else.
-    init?(_ field: String, from url: URL, at now: Date) {
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map { part in
-            part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
+    /// 400 days, the longest life of a cookie, in seconds.
+    static let longestAge: Int64 = 34_560_000
+
+    /// Nil if the field has a control character other than TAB, has no name, or has more than 4,096 bytes of name and
+    /// value.
+    ///
+    /// A value without a name, which 6265bis accepts, is refused as by RFC 6265 section 5.2: Foundation cannot
+    /// represent it.
+    init?(_ field: String) {
+        guard field.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
+        // By bytes: a delimiter with a combining mark is a character of its own.
+        let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(SetCookie.pair)
+        guard let pair = parts.first, let value = pair.value, !pair.name.isEmpty,
+            pair.name.utf8.count + value.utf8.count <= 4_096
+        else { return nil }
+        (name, self.value) = (pair.name, value)
+        for (name, value) in parts.dropFirst() { set(name.lowercased(), to: value ?? "") }
+    }
+
+    private mutating func set(_ attribute: String, to value: String) {
+        guard value.utf8.count <= 1_024 else { return }
+        switch attribute {
+        case "expires": expires = HTTPDate(ofCookie: value)?.date ?? expires
+        case "max-age": maxAge = SetCookie.seconds(value) ?? maxAge
+        case "domain": domain = value.utf8.first == UInt8(ascii: ".") ? String(value.dropFirst()) : value
+        case "path": path = value
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        default: break
         }
-        guard let pair = parts.first, pair.count == 2, !pair[0].isEmpty, let host = url.host?.lowercased() else {
+    }
+
+    /// A value of nil means that there is no `=`.
+    private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
+        guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
+        return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ bytes: Substring.UTF8View) -> String {
+        guard let start = bytes.firstIndex(where: { !HTTPGrammar.isBlank($0) }),
+            let end = bytes.lastIndex(where: { !HTTPGrammar.isBlank($0) })
+        else { return "" }
+        return String(Substring(bytes[start...end]))
+    }
+
+    /// An optional minus sign and digits; a value too large for any integer is the longest age.
+    private static func seconds(_ text: String) -> Int64? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
         }
-        var attributes: [String: String] = [:]
-        for part in parts.dropFirst() { attributes[part[0].lowercased()] = part.count > 1 ? part[1] : "" }
-        let named = (attributes["domain"] ?? "").lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "."))
-        guard named.isEmpty || SetCookie.covers(named, host) else { return nil }
-        // A name of one label would be everybody's; hosts of digits have no domains.
-        guard named.isEmpty || named == host || named.contains(".") else { return nil }
-        isSecure = attributes["secure"] != nil
-        guard !isSecure || url.scheme?.lowercased() == "https" else { return nil }
-        (name, value) = (pair[0], pair[1])
-        includesSubdomains = !named.isEmpty && !SetCookie.isAddress(host)
-        domain = named.isEmpty ? host : named
-        path = attributes["path"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? SetCookie.defaultPath(url)
-        if let seconds = attributes["max-age"].flatMap({ Double($0) }) {
-            expires = now.addingTimeInterval(min(max(seconds, -1), 34_560_000))
-        } else {
-            expires = attributes["expires"].flatMap { HTTPDate(ofCookie: $0)?.date }
-        }
-    }
-
-    /// The cookie as Foundation keeps it; nil where it has ended.
-    func cookie(at now: Date) -> HTTPCookie? {
-        guard expires.map({ $0 > now }) ?? true else { return nil }
-        var properties: [HTTPCookiePropertyKey: Any] = [
-            .name: name, .value: value, .domain: includesSubdomains ? ".\(domain)" : domain, .path: path,
-        ]
-        if isSecure { properties[.secure] = "TRUE" }
-        if let expires { properties[.expires] = expires } else { properties[.discard] = "TRUE" }
-        return HTTPCookie(properties: properties)
-    }
-
-    /// Whether this is another cookie's successor.
-    func replaces(_ cookie: HTTPCookie) -> Bool {
-        cookie.name == name && cookie.path == path
-            && cookie.domain.trimmingCharacters(in: CharacterSet(charactersIn: ".")) == domain
-    }
-
-    /// Whether a domain is a host's own or one above it.
-    static func covers(_ domain: String, _ host: String) -> Bool {
-        host == domain || host.hasSuffix(".\(domain)") && !isAddress(host)
-    }
-
-    private static func isAddress(_ host: String) -> Bool {
-        host.contains(":") || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || ($0 >= 0x30 && $0 <= 0x39) }
-    }
-
-    /// RFC 6265 section 5.1.4: the folder that the URL's path is in.
-    private static func defaultPath(_ url: URL) -> String {
-        let path = url.path(percentEncoded: true)
-        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
-        return String(path[..<slash])
+        return isNegative ? 0 : digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), longestAge) }
     }
 }

@@ -25,7 +25,7 @@ struct FieldValueTests {
     @Test(
         "Dates go there and back, over leap years and centuries",
         arguments: [-62_135_596_800, -1, 0, 951_782_400, 1_709_164_800, 4_107_542_400, 253_402_300_799])
-    func roundTrip(seconds: Int) {
+    func roundTrip(seconds: Int64) {
         let date = HTTPDate(Date(timeIntervalSince1970: Double(seconds)))
         #expect(HTTPDate(date.description)?.secondsSince1970 == seconds)
     }

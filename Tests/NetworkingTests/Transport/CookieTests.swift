@@ -8,93 +8,266 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Cookies")
-struct CookieTests {
-    private let clock = ManualClock(date: Date())
-
-    private func jar() -> CookieJar { CookieJar(clock: clock.networkClock) }
-
-    private func sent(_ jar: CookieJar, _ url: String) throws -> String? {
-        jar.field(for: try #require(URL(string: url)))
-    }
-
-    private func keep(_ jar: CookieJar, _ fields: String..., from url: String) throws {
+extension CookieJar {
+    /// Receives a response with these `Set-Cookie` fields.
+    func keep(_ fields: String..., from url: String) throws {
         var headers = HTTPHeaders()
         for field in fields { headers.append(HTTPHeader(.setCookie, field)) }
-        jar.keep(headers, from: try #require(URL(string: url)))
+        keep(headers, from: try #require(URL(string: url)))
     }
 
-    @Test("Host, path, Secure and subdomains decide where a cookie goes, as RFC 6265 says")
+    /// The `Cookie` field of a request.
+    func sent(to url: String) throws -> String? {
+        field(for: try #require(URL(string: url)))
+    }
+}
+
+@Suite("Cookies")
+struct CookieTests {
+    private let clock = ManualClock()
+    private let jar: CookieJar
+
+    init() {
+        jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
+    }
+
+    @Test("Host, path, Secure and subdomains decide which requests carry a cookie (RFC 6265 section 5.4)")
     func matching() throws {
-        let jar = jar()
-        try keep(
-            jar, "here=1; Path=/", "deep=2", "wide=3; Domain=example.com; Path=/", from: "http://www.example.com/a/b")
-        try keep(jar, "safe=4; Secure; Path=/", from: "https://www.example.com/")
-        #expect(try sent(jar, "https://www.example.com/a/c") == "deep=2; here=1; safe=4; wide=3")
-        #expect(try sent(jar, "http://www.example.com/a") == "deep=2; here=1; wide=3")
-        #expect(try sent(jar, "http://www.example.com/ab") == "here=1; wide=3")
-        #expect(try sent(jar, "http://api.example.com/") == "wide=3")
-        #expect(try sent(jar, "http://badexample.com/") == nil)
+        try jar.keep(
+            "here=1; Path=/", "deep=2", "wide=3; Domain=example.com; Path=/", from: "http://www.example.com/a/b")
+        try jar.keep("safe=4; Secure; Path=/", from: "https://www.example.com/")
+        #expect(try jar.sent(to: "https://www.example.com/a/c") == "deep=2; here=1; wide=3; safe=4")
+        #expect(try jar.sent(to: "http://www.example.com/a") == "deep=2; here=1; wide=3")
+        #expect(try jar.sent(to: "http://www.example.com/ab") == "here=1; wide=3")
+        #expect(try jar.sent(to: "http://www.example.com") == "here=1; wide=3")
+        #expect(try jar.sent(to: "http://api.example.com/") == "wide=3")
+        #expect(try jar.sent(to: "http://badexample.com/") == nil)
+        #expect(try jar.sent(to: "http://www.example.com.evil.example/") == nil)
     }
 
-    @Test("A cookie for somebody else's host, a top-level domain or from an insecure place is not taken")
+    @Test("A cookie for a foreign host, for a top-level domain, without a name, or Secure over http is refused")
     func refused() throws {
-        let jar = jar()
-        try keep(
-            jar, "a=1; Domain=evil.example", "b=1; Domain=example", "c=1; Secure", "noequals", "=nameless",
-            "d=1; Domain=0.0.1", from: "http://good.example/")
+        try jar.keep(
+            "a=1; Domain=evil.example", "b=1; Domain=example", "c=1; Secure", "noequals", "=nameless",
+            "d=1; Domain=0.0.1", "e=1; Domain=www.good.example", "f=1; Domain=b\u{FC}cher.example",
+            from: "http://good.example/")
         #expect(jar.cookies.isEmpty)
-        try keep(jar, "e=1; Domain=0.0.1", from: "http://127.0.0.1/")
+        try jar.keep("e=1; Domain=0.0.1", "f=1; Domain=1", from: "http://127.0.0.1/")
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("Max-Age wins over Expires, and what has ended is neither kept nor sent")
+    @Test("A Domain that is the host itself is accepted also for an address or a single label, for that host alone")
+    func ownHost() throws {
+        try jar.keep("a=1; Domain=localhost", from: "http://localhost/")
+        try jar.keep("b=1; Domain=127.0.0.1", from: "http://127.0.0.1/")
+        #expect(jar.cookies.map(\.domain) == ["localhost", "127.0.0.1"])
+        #expect(try jar.sent(to: "http://localhost/") == "a=1")
+        #expect(try jar.sent(to: "http://www.localhost/") == nil)
+        #expect(try jar.sent(to: "http://127.0.0.1/") == "b=1")
+    }
+
+    @Test("Max-Age takes precedence over Expires; an expired cookie is neither kept nor sent")
     func expiry() throws {
-        let jar = jar()
         let past = "Wed, 21 Oct 2015 07:28:00 GMT"
-        try keep(jar, "a=1; Max-Age=10; Expires=\(past)", "b=2; Expires=\(past)", "c=3", from: "http://x.example/")
-        #expect(try sent(jar, "http://x.example/") == "a=1; c=3")
-        clock.advance(by: .seconds(11))
-        #expect(try sent(jar, "http://x.example/") == "c=3")
-        try keep(jar, "c=; Max-Age=0", from: "http://x.example/")
-        #expect(try sent(jar, "http://x.example/") == nil)
+        try jar.keep("a=1; Max-Age=10; Expires=\(past)", "b=2; Expires=\(past)", "c=3", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == "a=1; c=3")
+        clock.advance(by: .seconds(10))
+        #expect(try jar.sent(to: "http://x.example/") == "c=3")
+        #expect(jar.cookies.map(\.name) == ["c"])
+        try jar.keep("c=; Max-Age=0", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == nil)
     }
 
-    @Test("A later cookie of the name takes the earlier one's place")
+    @Test("A later cookie with the same name, domain and path replaces the earlier one")
     func replaced() throws {
-        let jar = jar()
-        try keep(jar, "a=1", from: "http://x.example/")
-        try keep(jar, "a=2; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=x=y", from: "http://x.example/")
-        #expect(try sent(jar, "http://x.example/") == "a=2; b=x=y")
+        try jar.keep("a=1", from: "http://x.example/")
+        try jar.keep("a=2; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=x=y", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == "a=2; b=x=y")
         jar.removeAll()
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test(
-        "The date of a cookie is read as browsers read it, whatever its zone and order (RFC 6265 section 5.1.1)",
-        arguments: [
-            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 01-Jan-1970 00:00:01 GMT", 1),
-            ("Thu, 01-Jan-70 00:00:01 UTC", 1), ("Fri, 31 Dec 1999 23:59:59 UTC", 946_684_799),
-            ("2038 jan 19 03:14:07", 2_147_483_647), ("Tue Jan 19 03:14:07 2038", 2_147_483_647),
-            ("January 19 38 03:14:07", 2_147_483_647), ("Thu, 30 Feb 2020 00:00:00 GMT", nil), ("tomorrow", nil),
-            ("Thu, 01 Jan 1970", nil), ("01 Jan 1500 00:00:00", nil), ("", nil), ("1 jan \u{664}\u{665} 00:00:00", nil),
-        ] as [(String, Int?)])
-    func dates(text: String, seconds: Int?) {
-        #expect(HTTPDate(ofCookie: text)?.secondsSince1970 == seconds)
+    @Test("K1: an Expires with single digits in its time deletes the cookie")
+    func singleDigits() throws {
+        try jar.keep("sid=1", from: "http://x.example/")
+        try jar.keep("sid=; Expires=Thu, 01-Jan-1970 0:00:00 GMT", from: "http://x.example/")
+        #expect(jar.cookies.isEmpty)
     }
 
-    @Test("While a cookie is renewed, nobody finds the jar without it")
+    @Test("K2: cookies with equally long paths are sent in the order of creation, which a replacement keeps")
+    func order() throws {
+        let url = "http://www.example.org/a/b"
+        try jar.keep("z=1; Path=/", "sid=host; Path=/", "y=1; Path=/", "a=1; Path=/a", from: url)
+        try jar.keep("sid=domain; Path=/; Domain=example.org", from: url)
+        try jar.keep("z=2; Path=/", from: url)
+        #expect(try jar.sent(to: url) == "a=1; z=2; sid=host; y=1; sid=domain")
+        #expect(jar.cookies(for: try #require(URL(string: url))).map(\.name) == ["a", "z", "sid", "y", "sid"])
+        try jar.keep("z=; Path=/; Max-Age=0", "z=3; Path=/", from: url)
+        #expect(try jar.sent(to: url) == "a=1; sid=host; y=1; sid=domain; z=3")
+    }
+
+    @Test(
+        "K3: a Max-Age that is not an integer is ignored; zero and negative values delete",
+        arguments: ["1e5", "0x10", "1.5", "+5", "inf", "nan", "-", "--1", "5 5", "\u{664}", ""])
+    func notAnInteger(maxAge: String) throws {
+        try jar.keep("a=1; Max-Age=\(maxAge)", "b=1; Max-Age=60; Max-Age=\(maxAge)", from: "http://x.example/")
+        clock.advance(by: .seconds(59))
+        #expect(try jar.sent(to: "http://x.example/") == "a=1; b=1")
+        clock.advance(by: .seconds(3_600))
+        #expect(try jar.sent(to: "http://x.example/") == "a=1")
+        try jar.keep("a=; Max-Age=-\(UInt64.max)", from: "http://x.example/")
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("T4: a field with a control character is ignored, so that later requests can still be sent")
+    func controlCharacters() throws {
+        let set = "good=1; Path=/"
+        try jar.keep(
+            "bad=x\u{1}y", "bad=1; Path=/\u{7F}", "b\0d=1", "bad=1\r\nX-Evil: 1", set, from: "http://x.example/")
+        #expect(jar.cookies.map(\.name) == ["good"])
+        try jar.keep("tab=a\tb", from: "http://x.example/")
+        let field = try #require(try jar.sent(to: "http://x.example/"))
+        #expect(field == "good=1; tab=a\tb")
+        #expect(HTTPGrammar.isFieldValue(field))
+    }
+
+    @Test("T5a: a response over http neither replaces, hides nor deletes a Secure cookie")
+    func secureStays() throws {
+        try jar.keep("sid=1; Secure; Path=/app; Domain=example.com", from: "https://www.example.com/")
+        try jar.keep(
+            "sid=evil; Path=/app; Domain=example.com", "sid=evil; Path=/app", "sid=evil; Path=/app/deep",
+            "sid=; Path=/app; Domain=example.com; Max-Age=0", from: "http://www.example.com/")
+        try jar.keep("sid=evil; Path=/app; Domain=example.com", from: "http://evil.example.com/")
+        #expect(try jar.sent(to: "https://www.example.com/app/deep") == "sid=1")
+        try jar.keep("other=1; Path=/app", "sid=root; Path=/", "sid=near; Path=/ap", from: "http://www.example.com/")
+        #expect(try jar.sent(to: "https://www.example.com/app") == "sid=1; other=1; sid=root")
+        try jar.keep("sid=2; Path=/app; Domain=example.com", from: "https://www.example.com/")
+        #expect(try jar.sent(to: "http://www.example.com/app") == "sid=2; other=1; sid=root")
+    }
+
+    @Test("T5a: the protection of a Secure cookie ends when it expires")
+    func expiredSecure() throws {
+        try jar.keep("sid=1; Secure; Max-Age=10", from: "https://example.com/")
+        clock.advance(by: .seconds(10))
+        try jar.keep("sid=2", from: "http://example.com/")
+        #expect(try jar.sent(to: "http://example.com/") == "sid=2")
+    }
+
+    @Test("T5b: name and path of a cookie are compared separately")
+    func namesAndPaths() throws {
+        try jar.keep("y=1; Path=/x", from: "http://x.example/")
+        try jar.keep("xy=2; Path=/", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/x") == "y=1; xy=2")
+        try jar.keep("Y=3; Path=/x", "\u{E9}=4; Path=/", "e\u{301}=5; Path=/", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/x") == "y=1; Y=3; xy=2; \u{E9}=4; e\u{301}=5")
+    }
+
+    @Test(
+        "T5c: the prefixes __Secure- and __Host- are accepted with what they promise only, whatever their case",
+        arguments: [
+            ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__SECURE-a=1; Path=/", false),
+            ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure", false), ("__Host-a=1; Path=/", false),
+            ("__Host-a=1; Secure; Path=/deep", false), ("__Host-a=1; Secure; Path=/; Domain=x.example", false),
+            ("__hOsT-a=1; Secure; Path=/; Domain=x.example", false), ("__Host-a=1; Secure; Path=/; Domain=", true),
+            ("__Hosta=1", true),
+        ])
+    func prefixes(field: String, isAccepted: Bool) throws {
+        try jar.keep(field, from: "https://x.example/deep/page")
+        #expect(jar.cookies.count == (isAccepted ? 1 : 0))
+        jar.removeAll()
+        try jar.keep(field, from: "http://x.example/")
+        #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "nothing Secure comes over http")
+    }
+
+    @Test("Hosts are compared in lower-case ASCII, in whatever form the URL has them")
+    func hosts() throws {
+        try jar.keep("a=1; Domain=.XN--bcher-kva.Example; Path=/", from: "https://xn--bcher-kva.example/")
+        for host in [
+            "xn--bcher-kva.example", "www.XN--BCHER-KVA.example", "b%C3%BCcher.example", "B%C3%9CCHER.example",
+        ] {
+            #expect(try jar.sent(to: "https://\(host)/") == "a=1", "\(host)")
+        }
+        try jar.keep("b=1", from: "https://b%C3%BCcher.example/")
+        #expect(jar.cookies.map(\.domain) == [".xn--bcher-kva.example", "xn--bcher-kva.example"])
+    }
+
+    @Test("A name and value of more than 4,096 bytes, and an attribute of more than 1,024, are ignored")
+    func lengths() throws {
+        let long = String(repeating: "v", count: 4_093)
+        try jar.keep("abc=\(long)", "abcd=\(long)", from: "http://x.example/")
+        #expect(jar.cookies.map(\.name) == ["abc"])
+        jar.removeAll()
+        let path = "/" + String(repeating: "p", count: 1_023)
+        try jar.keep(
+            "a=1; Path=\(path)", "b=1; Path=\(path)p", "c=1; Path=/c; Path=\(path)p", from: "http://x.example/d/")
+        #expect(jar.cookies.map(\.path) == [path, "/d", "/c"])
+    }
+
+    @Test("Expires and Max-Age last 400 days at most")
+    func longestAge() throws {
+        let url = "http://x.example/"
+        try jar.keep(
+            "a=1; Max-Age=999999999999999999999", "b=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "c=1", from: url)
+        clock.advance(by: .seconds(34_559_999))
+        #expect(try jar.sent(to: url) == "a=1; b=1; c=1")
+        clock.advance(by: .seconds(1))
+        #expect(try jar.sent(to: url) == "c=1")
+    }
+
+    @Test("A domain has room for 50 cookies: the expired go first, then the longest unused, Secure ones last")
+    func domainLimit() throws {
+        try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
+        for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }
+        #expect(jar.cookies.count == 50)
+        clock.advance(by: .seconds(1))
+        try jar.keep("n49=1", from: "http://x.example/")
+        #expect(jar.cookies.map(\.name) == ["safe"] + (1...49).map { "n\($0)" }, "short was expired")
+        #expect(try jar.sent(to: "http://x.example/1") == "n1=1; n49=1")
+        try jar.keep("n50=1", from: "http://x.example/")
+        #expect(jar.cookies.map(\.name) == ["safe", "n1"] + (3...50).map { "n\($0)" }, "n2 was not used")
+        try jar.keep("other=1", from: "http://www.x.example/")
+        #expect(jar.cookies.count == 51, "another domain")
+    }
+
+    @Test("A response over http cannot remove Secure cookies by filling up the domain")
+    func flooding() throws {
+        for number in 1...50 { try jar.keep("safe\(number)=1; Secure", from: "https://x.example/") }
+        try jar.keep("flood=1", from: "http://x.example/")
+        #expect(jar.cookies.allSatisfy(\.isSecure) && jar.cookies.count == 50)
+    }
+
+    @Test("A jar has room for 3,000 cookies: the expired go first, then the longest unused")
+    func limit() throws {
+        try jar.keep("first=1", from: "https://first.example/")
+        try jar.keep("short=1; Max-Age=1", from: "https://short.example/")
+        for number in 1...2_998 { try jar.keep("a=1", from: "https://h\(number).example/") }
+        clock.advance(by: .seconds(1))
+        try jar.keep("a=1", from: "https://h2999.example/")
+        #expect(try jar.sent(to: "https://first.example/") == "first=1")
+        try jar.keep("a=1", from: "https://h3000.example/")
+        #expect(jar.cookies.count == 3_000)
+        #expect(try jar.sent(to: "https://h1.example/") == nil)
+        #expect(try jar.sent(to: "https://first.example/") == "first=1")
+    }
+
+    @Test("HttpOnly is visible in the cookies of the jar; SameSite has no effect")
+    func otherAttributes() throws {
+        try jar.keep("a=1; HttpOnly", "b=1; SameSite=Strict; Partitioned", from: "http://x.example/")
+        #expect(jar.cookies.map(\.isHTTPOnly) == [true, false])
+        #expect(try jar.sent(to: "http://x.example/") == "a=1; b=1")
+    }
+
+    @Test("While a cookie is renewed, no request is sent without it")
     func renewed() async throws {
-        let jar = jar()
         let url = try #require(URL(string: "https://x.example/"))
         let headers: HTTPHeaders = [.setCookie: "sid=1; Path=/"]
         jar.keep(headers, from: url)
-        let writer = Task.detached { for _ in 0..<2_000 { jar.keep(headers, from: url) } }
+        let writer = Task.detached { [jar] in for _ in 0..<2_000 { jar.keep(headers, from: url) } }
         for _ in 0..<2_000 { #expect(jar.field(for: url) == "sid=1") }
         await writer.value
     }
 
-    @Test("Each service has its own jar, over redirects: a cookie set on the way is sent on the next hop")
+    @Test("Each service has its own jar; a cookie that a redirect sets is sent with the next request")
     func redirects() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/login", .status(.seeOther, headers: [.location: "/v1/home", .setCookie: "sid=1; Path=/"]))
@@ -105,23 +278,22 @@ struct CookieTests {
             let path: EndpointPath = "login"
             let method = HTTPMethod.post
         }
-        let jar = jar()
         let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar)
-        let other = NetworkService(environment: Fixture.environment, transport: stub, cookies: self.jar())
+        let other = NetworkService(environment: Fixture.environment, transport: stub, cookies: CookieJar())
         #expect(try await service.request(LogIn(), as: .string) == "done")
         #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "sid=2", nil])
         _ = try await other.request(LogIn(), as: .string)
-        #expect(stub.requests[4].headers[.cookie] == nil, "another service's jar is another one")
+        #expect(stub.requests[4].headers[.cookie] == nil, "another service has another jar")
     }
 
-    @Test("A Cookie field that the user set is left alone; without a jar none is kept")
+    @Test("A Cookie field of the request is left alone; without a jar no cookies are kept")
     func ownField() async throws {
         struct Home: Endpoint {
             let path: EndpointPath = "home"
             var headers: HTTPHeaders = []
         }
         let stub = StubTransport { _ in .status(.ok, headers: [.setCookie: "sid=1; Path=/"]) }
-        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar())
+        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar)
         for headers in [[], [], ["Cookie": "mine=1"]] as [HTTPHeaders] {
             try await service.request(Home(headers: headers))
         }
@@ -129,5 +301,53 @@ struct CookieTests {
         let plain = NetworkService(environment: Fixture.environment, transport: stub)
         for _ in 0..<2 { try await plain.request(Home()) }
         #expect(stub.requests.suffix(2).allSatisfy { !$0.headers.contains(.cookie) })
+    }
+
+    /// A new storage of Foundation's, and a jar with it.
+    private func storedJar() throws -> (storage: HTTPCookieStorage, jar: CookieJar) {
+        let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        return (storage, CookieJar(storage, publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock))
+    }
+
+    @Test("A jar with a storage of Foundation's writes to it, and sends what others have put into it")
+    func storage() throws {
+        let (storage, jar) = try storedJar()
+        try jar.keep("b=1; Path=/", "a=1; Path=/", "wide=1; Domain=x.example; Path=/", from: "http://x.example/")
+        #expect(
+            Set(storage.cookies?.map { "\($0.domain) \($0.name)" } ?? []) == [
+                "x.example a", "x.example b", ".x.example wide",
+            ])
+        let foreign = HTTPCookie(properties: [.name: "c", .value: "1", .domain: "x.example", .path: "/c"])
+        storage.setCookie(try #require(foreign))
+        #expect(try jar.sent(to: "http://x.example/c") == "c=1; b=1; a=1; wide=1")
+        #expect(
+            jar.cookies(for: try #require(URL(string: "http://x.example/c"))).first
+                === storage.cookies?.first { $0.name == "c" })
+        try jar.keep("a=; Path=/; Max-Age=0", "b=2; Path=/", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == "b=2; wide=1")
+        #expect(storage.cookies?.count == 3 && jar.cookies.count == 3)
+        for cookie in storage.cookies ?? [] where cookie.name == "b" { storage.deleteCookie(cookie) }
+        #expect(try jar.sent(to: "http://x.example/") == "wide=1")
+        jar.removeAll()
+        #expect(storage.cookies?.isEmpty == true)
+    }
+
+    @Test("A cookie of others that cannot be sent stays in the storage of Foundation's")
+    func unsendableInStorage() throws {
+        let (storage, jar) = try storedJar()
+        let properties: [HTTPCookiePropertyKey: Any] = [.value: "x\u{1}y", .domain: "x.example", .path: "/"]
+        let foreign = HTTPCookie(properties: properties.merging([.name: "bad"]) { $1 })
+        storage.setCookie(try #require(foreign))
+        try jar.keep("good=1", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == "good=1")
+        #expect(storage.cookies?.count == 2)
+    }
+
+    @Test("Secure cookies in a storage of Foundation's are protected, too")
+    func secureInStorage() throws {
+        let (storage, jar) = try storedJar()
+        try jar.keep("sid=1; Secure; HttpOnly", from: "https://x.example/")
+        try jar.keep("sid=evil", "sid=; Max-Age=0", from: "http://x.example/")
+        #expect(storage.cookies?.map(\.value) == ["1"] && storage.cookies?.first?.isHTTPOnly == true)
     }
 }

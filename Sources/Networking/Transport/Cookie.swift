@@ -1,0 +1,89 @@
+import Foundation
+
+/// A cookie as the jar stores it,
+/// [RFC 6265bis section 5.7](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.7).
+struct Cookie: Equatable, Sendable {
+    let name: String
+    let value: String
+    /// The host, or the domain whose hosts receive the cookie: lower-case ASCII.
+    let domain: String
+    /// Whether hosts below the domain do not receive the cookie.
+    let isHostOnly: Bool
+    let path: String
+    let isSecure: Bool
+    let isHTTPOnly: Bool
+    /// Nil for a cookie that ends with the jar.
+    let expires: Date?
+    /// Positions in the store's history, not times: no clock can reorder them.
+    var creation: Int64 = 0
+    var lastAccess: Int64 = 0
+
+    func isExpired(at now: Date) -> Bool {
+        expires.map { $0 <= now } ?? false
+    }
+
+    /// Whether a request carries the cookie, RFC 6265 section 5.4.
+    func isSent(to location: CookieLocation, at now: Date) -> Bool {
+        (isHostOnly ? location.host == domain : HostName.matches(location.host, domain: domain))
+            && (!isSecure || location.isSecure) && includes(path: location.path) && !isExpired(at: now)
+    }
+
+    /// Whether a path is the cookie's path or below it, RFC 6265 section 5.1.4.
+    func includes(path other: String) -> Bool {
+        // By bytes: strings that are equal only after normalization are different paths, and different names.
+        guard other.utf8.starts(with: path.utf8) else { return false }
+        let next = other.utf8.dropFirst(path.utf8.count).first
+        return next == nil || next == UInt8(ascii: "/") || path.utf8.last == UInt8(ascii: "/")
+    }
+
+    func hasName(of other: Cookie) -> Bool {
+        name.utf8.elementsEqual(other.name.utf8)
+    }
+
+    /// Whether one of the two replaces the other.
+    func hasKey(of other: Cookie) -> Bool {
+        domain == other.domain && isHostOnly == other.isHostOnly && hasName(of: other)
+            && path.utf8.elementsEqual(other.path.utf8)
+    }
+}
+
+extension Cookie {
+    /// The cookie that a response sets; nil if the response must not set it.
+    ///
+    /// - Parameter suffixes: Evaluated only if the field has a domain.
+    init?(
+        _ field: SetCookie, from location: CookieLocation, at now: Date,
+        suffixes: @autoclosure () -> CookieJar.PublicSuffixList
+    ) {
+        guard let scope = Cookie.scope(field.domain ?? "", location, suffixes), !field.isSecure || location.isSecure
+        else { return nil }
+        (domain, isHostOnly) = scope
+        path = field.path.flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil } ?? location.defaultPath
+        (name, value) = (field.name, field.value)
+        (isSecure, isHTTPOnly) = (field.isSecure, field.isHTTPOnly)
+        let latest = now.addingTimeInterval(Double(SetCookie.longestAge))
+        if let seconds = field.maxAge {
+            expires = seconds > 0 ? now.addingTimeInterval(Double(seconds)) : .distantPast
+        } else {
+            expires = field.expires.map { min($0, latest) }
+        }
+        guard !hasPrefix("__Secure-") || isSecure,
+            !hasPrefix("__Host-") || isSecure && isHostOnly && field.path != nil && path == "/"
+        else { return nil }
+    }
+
+    private static func scope(
+        _ domain: String, _ location: CookieLocation, _ suffixes: () -> CookieJar.PublicSuffixList
+    ) -> (domain: String, isHostOnly: Bool)? {
+        guard !domain.isEmpty else { return (location.host, true) }
+        guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let domain = domain.lowercased()
+        guard HostName.matches(location.host, domain: domain) else { return nil }
+        let isForHostOnly = HostName.isAddress(domain) || suffixes().contains(domain)
+        return isForHostOnly && domain != location.host ? nil : (domain, isForHostOnly)
+    }
+
+    private func hasPrefix(_ prefix: StaticString) -> Bool {
+        prefix.withUTF8Buffer { HTTPGrammar.isEqualIgnoringCase(name.utf8.prefix($0.count), $0) }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+
+/// The cookies of a jar: a value that keeps, selects and evicts.
+struct CookieStore: Sendable {
+    /// The effect of one received cookie, to be repeated on a storage of Foundation's.
+    struct Change: Sendable {
+        fileprivate(set) var removed: [Cookie] = []
+        /// Replaces a cookie with the same key.
+        fileprivate(set) var kept: Cookie?
+    }
+
+    /// The minimums of RFC 6265 section 6.1.
+    static let (domainLimit, limit) = (50, 3_000)
+
+    private var domains: [String: [Cookie]] = [:]
+    private var count = 0
+    private var history: Int64 = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// In the order of creation.
+    var cookies: [Cookie] { domains.values.joined().sorted { $0.creation < $1.creation } }
+
+    /// The cookies that a request carries: those with the longest path first, then in the order of creation.
+    mutating func cookies(for location: CookieLocation, at now: Date) -> [Cookie] {
+        history += 1
+        var chosen: [Cookie] = []
+        for domain in location.domains {
+            guard let index = domains.index(forKey: String(domain)) else { continue }
+            for position in domains.values[index].indices
+            where domains.values[index][position].isSent(to: location, at: now) {
+                domains.values[index][position].lastAccess = history
+                chosen.append(domains.values[index][position])
+            }
+        }
+        return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
+    }
+
+    /// Replaces the cookie with the same key, whose creation the new one inherits. An expired cookie only removes the
+    /// old one.
+    @discardableResult
+    mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
+        guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
+        var (cookie, change) = (cookie, Change())
+        history += 1
+        (cookie.creation, cookie.lastAccess) = (history, history)
+        change.removed = remove(from: cookie.domain) { $0.isExpired(at: now) }
+        let replaced = remove(from: cookie.domain) { $0.hasKey(of: cookie) }
+        guard !cookie.isExpired(at: now) else {
+            change.removed += replaced
+            return change
+        }
+        cookie.creation = replaced.first?.creation ?? cookie.creation
+        domains[cookie.domain, default: []].append(cookie)
+        count += 1
+        let evicted = enforceLimits(addedTo: cookie.domain, at: now)
+        change.removed += evicted
+        change.kept = evicted.contains { $0.hasKey(of: cookie) } ? nil : cookie
+        return change
+    }
+
+    /// Replaces the content by that of a storage of Foundation's. Known cookies keep their creation, also with
+    /// another value.
+    mutating func adopt(_ cookies: [Cookie]) {
+        let known = domains
+        (domains, count) = ([:], cookies.count)
+        // Foundation returns them in random order.
+        for var cookie in cookies.sorted(by: { ($0.name, $0.domain, $0.path) < ($1.name, $1.domain, $1.path) }) {
+            if let old = known[cookie.domain]?.first(where: { $0.hasKey(of: cookie) }) {
+                (cookie.creation, cookie.lastAccess) = (old.creation, old.lastAccess)
+            } else {
+                history += 1
+                cookie.creation = history
+            }
+            domains[cookie.domain, default: []].append(cookie)
+        }
+    }
+
+    /// Whether a cookie that was received without TLS would replace a Secure one or be sent before it.
+    private func hidesSecureCookie(_ new: Cookie, at now: Date) -> Bool {
+        domains.contains { domain, cookies in
+            (HostName.matches(domain, domain: new.domain) || HostName.matches(new.domain, domain: domain))
+                && cookies.contains {
+                    $0.isSecure && $0.hasName(of: new) && $0.includes(path: new.path) && !$0.isExpired(at: now)
+                }
+        }
+    }
+
+    /// Enforces both limits after a cookie was added to a domain.
+    ///
+    /// Over the limit of the domain, its least recently used cookie is removed, Secure ones last, since responses
+    /// over http can fill the domain. Over the limit of the jar, all expired cookies are removed, otherwise the least
+    /// recently used one.
+    private mutating func enforceLimits(addedTo domain: String, at now: Date) -> [Cookie] {
+        var evicted: [Cookie] = []
+        if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,
+            let oldest = leastRecentlyUsed(cookies.filter { !$0.isSecure }) ?? leastRecentlyUsed(cookies)
+        {
+            evicted += remove(from: domain) { $0.hasKey(of: oldest) }
+        }
+        guard count > CookieStore.limit else { return evicted }
+        for domain in domains.keys { evicted += remove(from: domain) { $0.isExpired(at: now) } }
+        if count > CookieStore.limit, let oldest = leastRecentlyUsed(domains.values.joined()) {
+            evicted += remove(from: oldest.domain) { $0.hasKey(of: oldest) }
+        }
+        return evicted
+    }
+
+    private func leastRecentlyUsed(_ cookies: some Sequence<Cookie>) -> Cookie? {
+        cookies.min { $0.lastAccess < $1.lastAccess }
+    }
+
+    private mutating func remove(from domain: String, where isGone: (Cookie) -> Bool) -> [Cookie] {
+        guard let cookies = domains[domain] else { return [] }
+        let gone = cookies.filter(isGone)
+        guard !gone.isEmpty else { return [] }
+        let left = cookies.filter { !isGone($0) }
+        domains[domain] = left.isEmpty ? nil : left
+        count -= gone.count
+        return gone
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Set-Cookie fields")
+struct SetCookieTests {
+    @Test("Name, value and attributes are read without the blanks around them; the last of equal attributes counts")
+    func parts() throws {
+        let field = try #require(
+            SetCookie("\t sid = a=\"b\" ;SECURE; path = /a ; Path=/b; Domain=.X.example;HttpOnly=1;;x"))
+        #expect(field.name == "sid" && field.value == "a=\"b\"")
+        #expect(field.path == "/b" && field.domain == "X.example" && field.isSecure && field.isHTTPOnly)
+        let plain = try #require(SetCookie("a=; SameSite=None; Partitioned; Priority=High"))
+        #expect(plain.value.isEmpty && plain.path == nil && plain.domain == nil && !plain.isSecure && !plain.isHTTPOnly)
+    }
+
+    @Test(
+        "A field without a name is refused, also the value alone that RFC 6265bis accepts",
+        arguments: ["", ";", "=", "value", "=value", "; a=1", " \t= value", "value; Path=/"])
+    func nameless(field: String) {
+        #expect(SetCookie(field) == nil)
+    }
+
+    @Test("A delimiter counts as such also with a combining mark after it")
+    func combiningMarks() throws {
+        let field = try #require(SetCookie("a=\u{301}1;\u{301}x; Secure"))
+        #expect(Array(field.value.utf8) == Array("\u{301}1".utf8))
+        #expect(field.isSecure)
+    }
+
+    @Test(
+        "A Max-Age is an integer of any size, at most 400 days",
+        arguments: [
+            ("5", 5), ("0", 0), ("007", 7), ("-5", 0), ("-0", 0), ("34560001", 34_560_000),
+            ("99999999999999999999999", 34_560_000), ("-99999999999999999999999", 0), ("-", nil), ("5.", nil),
+            ("+5", nil),
+        ] as [(String, Int64?)])
+    func maxAge(text: String, seconds: Int64?) {
+        #expect(SetCookie("a=1; Max-Age=\(text)")?.maxAge == seconds)
+    }
+
+    @Test(
+        "The date of a cookie is read by the algorithm of RFC 6265 section 5.1.1",
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 01-Jan-1970 00:00:01 GMT", 1),
+            ("Thu, 01-Jan-70 00:00:01 UTC", 1), ("Fri, 31 Dec 1999 23:59:59 UTC", 946_684_799),
+            ("2038 jan 19 03:14:07", 2_147_483_647), ("Tue Jan 19 03:14:07 2038", 2_147_483_647),
+            ("January 19 38 03:14:07", 2_147_483_647), ("9999 Dec 31 23:59:59", 253_402_300_799),
+            // Numbers of one digit, and what may follow a number.
+            ("Thu, 1-Jan-1970 0:0:1 GMT", 1), ("1st Jan 1970AD 0:00:01.5", 1), ("0:0:1:9 1 JANx 1970", 1),
+            // The year of three digits is before 1601; a month or a number may begin a longer word.
+            ("1 Jan 170 00:00:00", nil), ("1x Janus 70y 00:00:01z", 1), ("1 01 Jan 70 00:00:01", 978_307_201),
+            // The first token of a kind counts, even if its number is out of range.
+            ("1 Jan 1970 24:00:00 00:00:00", nil), ("32 1 Jan 1970 00:00:00", nil), ("1 Jan 1970 00:00:60", nil),
+            ("1 Jan 1970 00:60:00", nil), ("0 Jan 1970 00:00:00", nil), ("1 Jan 69 00:00:00", 3_124_224_000),
+            ("Thu, 30 Feb 2020 00:00:00 GMT", nil), ("29 Feb 2000 00:00:00", 951_782_400), ("tomorrow", nil),
+            ("Thu, 01 Jan 1970", nil), ("01 Jan 1500 00:00:00", nil), ("", nil), ("1 jan 19700 00:00:00", nil),
+            ("1 jan \u{664}\u{665} 00:00:00", nil), ("1 jan 1970 000:00:00", nil), ("1jan1970 00:00:00", nil),
+            ("1 jan 1970\u{E9} 00:00:00", 0), ("1 jan\u{7F} 1970 00:00:00", 0),
+        ] as [(String, Int64?)])
+    func dates(text: String, seconds: Int64?) {
+        #expect(HTTPDate(ofCookie: text)?.secondsSince1970 == seconds)
+    }
+
+    @Test("Random bytes in a field never crash its parser")
+    func fuzz() {
+        var random = SeededGenerator(seed: 7)
+        let alphabet =
+            Array("ab019 ,;=:-.\"\t\u{301}\u{E9}") + ["Expires=", "Max-Age=", "Domain=", "Path=/", "Jan", "00:00:00"]
+        for _ in 0..<5_000 {
+            let text = (0..<Int.random(in: 0..<20, using: &random))
+                .map { _ in "\(alphabet.randomElement(using: &random) ?? "a")" }.joined()
+            guard let field = SetCookie(text), let url = URL(string: "https://x.example/") else { continue }
+            _ = CookieLocation(url).flatMap { Cookie(field, from: $0, at: .distantPast, suffixes: .init("")) }
+        }
+    }
+}
