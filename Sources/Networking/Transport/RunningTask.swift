@@ -13,6 +13,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     private let start = ContinuousClock.now
     private let lock = NSLock()
     private var task: URLSessionTask?
+    private var session: URLSession?
     /// The transport, which is there as long as the task: a body may be read when nobody else has it any more.
     private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
@@ -43,24 +44,37 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         lock.withLock { ResponseTiming(firstByte: firstByte, total: start.duration(to: .now)) }
     }
 
-    /// Starts the task and its timer; both are let go at the end, and so is the transport.
-    func start(_ task: URLSessionTask, of owner: URLSessionTransport) {
+    /// Starts the task and its timer; both are released at the end, and so are session and transport.
+    ///
+    /// - Parameter session: A session of the same queue of Foundation's, asked before the task is ended as idle.
+    func start(_ task: URLSessionTask, asking session: URLSession, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let idle = transfer.request.timeouts.effectiveIdle
         timer.setEventHandler { [weak self] in self?.checkIdleTime(against: idle) }
         timer.schedule(deadline: .now() + .nanoseconds(idle.nanoseconds))
         lock.withLock {
             self.task = task
+            self.session = session
             self.timer = timer
             self.owner = owner
         }
         let request = transfer.request
         if !request.body.isEmpty { request[option: ProgressMeter.self]?.beginUpload(total: request.body.length) }
         timer.resume()
-        task.resume()
+        // On the queue, because it can block for seconds, as long as Foundation's own queue is busy.
+        queue.async {
+            task.resume()
+            self.noteActivity()
+        }
     }
 
-    /// Something moved: the idle timeout begins anew.
+    /// Ends the task as Foundation does.
+    func cancelTask() {
+        let task = lock.withLock { self.task }
+        queue.async { task?.cancel() }
+    }
+
+    /// Something moved: the idle timeout restarts.
     func noteActivity() {
         lock.withLock { lastActivity = .now }
     }
@@ -93,7 +107,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     /// - Returns: The task, and the transport, to be let go on the queue: with the last one that has it, the session ends.
     func end() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
-            defer { (self.task, self.timer, self.owner) = (nil, nil, nil) }
+            defer { (self.task, self.session, self.timer, self.owner) = (nil, nil, nil, nil) }
             return (self.task, self.timer, self.owner)
         }
         timer?.cancel()
@@ -107,6 +121,23 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
                 timer?.schedule(deadline: .now() + .nanoseconds(max(rest.nanoseconds, 1_000_000)))
             }
         }
+        guard let session = lock.withLock({ self.session }) else { return }
+        let asked = lock.withLock { lastActivity }
+        let isAnswered = Locked(false)
+        let end: @Sendable () -> Void = { [weak self] in
+            let isFirst = isAnswered.withLock { isAnswered in
+                defer { isAnswered = true }
+                return !isAnswered
+            }
+            if isFirst { self?.endIfIdle(since: asked, idle) }
+        }
+        // Foundation may be late and not the server: what it has to report arrives before the answer to this question.
+        session.getAllTasks { _ in end() }
+        queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)
+    }
+
+    private func endIfIdle(since instant: ContinuousClock.Instant, _ idle: Duration) {
+        guard lock.withLock({ lastActivity == instant }) else { return checkIdleTime(against: idle) }
         transfer.fail(.idleTimedOut(after: idle))
         cancel()
     }

@@ -8,11 +8,14 @@ struct URLSessionFailure {
     let error: any Error
     let isSecure: Bool
     let hasHead: Bool
+    /// Whether fewer bytes of a body came than its length.
+    let isCutOff: Bool
 
-    init(_ error: any Error, isSecure: Bool, hasHead: Bool) {
+    init(_ error: any Error, isSecure: Bool, hasHead: Bool, isCutOff: Bool) {
         self.error = error
         self.isSecure = isSecure
         self.hasHead = hasHead
+        self.isCutOff = isCutOff
     }
 
     var networkError: NetworkError {
@@ -41,7 +44,8 @@ struct URLSessionFailure {
 
     private var kindOfUnknown: NetworkError.Kind {
         let words = words?.lowercased() ?? ""
-        if hasHead { return words.contains("transfer closed") ? .truncatedBody : .malformedResponse }
+        // Of a chunked body, only the words tell an early end from a chunk that is malformed.
+        if hasHead { return isCutOff || words.contains("closed") || words.contains("bytes missing") ? .truncatedBody : .malformedResponse }
         guard isSecure else { return .malformedResponse }
         return words.contains("certificate") ? .tlsUntrusted : .tlsFailed
     }

@@ -13,7 +13,14 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
 
     /// The app's own check of a server, on Apple platforms.
     let isTrusted: @Sendable (URLAuthenticationChallenge) -> Bool
-    private let entries = Locked<[Int: Entry]>([:])
+    /// By the task itself: identifiers of tasks are unique in one session only.
+    private let state = Locked(State())
+
+    private struct State: Sendable {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        /// Called once no task is in progress; set while no new one may start.
+        var whenEmpty: (@Sendable () -> Void)?
+    }
 
     private let isShutDown: Locked<Bool>
 
@@ -22,14 +29,31 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         self.isTrusted = isTrusted
     }
 
-    func register(_ running: RunningTask, for task: URLSessionTask) {
-        let identifier = task.taskIdentifier
-        entries.withLock { $0[identifier] = Entry(running: running) }
+    /// - Returns: False if no new task may start.
+    func register(_ running: RunningTask, for task: URLSessionTask) -> Bool {
+        state.withLock { state in
+            guard state.whenEmpty == nil else { return false }
+            state.entries[ObjectIdentifier(task)] = Entry(running: running)
+            return true
+        }
+    }
+
+    /// The tasks in progress.
+    var runningTasks: [RunningTask] { state.withLock { $0.entries.values.map(\.running) } }
+
+    /// Takes no more tasks.
+    ///
+    /// - Parameter whenEmpty: Called when no task is in progress any more.
+    func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
+        let isEmpty = state.withLock { state in
+            state.whenEmpty = whenEmpty
+            return state.entries.isEmpty
+        }
+        if isEmpty { whenEmpty() }
     }
 
     func running(_ task: URLSessionTask) -> RunningTask? {
-        let identifier = task.taskIdentifier
-        return entries.withLock { $0[identifier]?.running }
+        state.withLock { $0.entries[ObjectIdentifier(task)]?.running }
     }
 
     /// Refuses every redirect: the 3xx is the answer, and ``RedirectFollowingTransport`` sends each hop.
@@ -81,8 +105,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            let identifier = task.taskIdentifier
-            entries.withLock { $0[identifier]?.wasChallenged = true }
+            state.withLock { $0.entries[ObjectIdentifier(task)]?.wasChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
         #else
             guard isTrusted(challenge) else {
@@ -105,8 +128,11 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let identifier = task.taskIdentifier
-        guard let entry = entries.withLock({ $0.removeValue(forKey: identifier) }) else { return }
+        let (entry, whenEmpty) = state.withLock { state in
+            (state.entries.removeValue(forKey: ObjectIdentifier(task)), state.entries.isEmpty ? state.whenEmpty : nil)
+        }
+        guard let entry else { return }
+        defer { whenEmpty?() }
         let running = entry.running
         let transfer = running.transfer
         // The transport is let go last: with it, the session may be shut down.
@@ -120,7 +146,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             return transfer.finish(timing: running.timing)
         }
         guard !isShutDown.withLock({ $0 }) else { return transfer.fail(NetworkError(.shutDown)) }
-        transfer.fail(URLSessionFailure(error, isSecure: transfer.isSecure, hasHead: transfer.hasHead).networkError)
+        let failure = URLSessionFailure(
+            error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff)
+        transfer.fail(failure.networkError)
     }
 }
 
@@ -133,7 +161,13 @@ extension HTTPURLResponse {
         var headers = HTTPHeaders()
         for (name, value) in allHeaderFields {
             let name = HTTPHeaderName("\(name)")
-            let values = name == .setCookie ? JoinedCookies(value: "\(value)").fields : ["\(value)"]
+            // Foundation on Linux joins equal fields by commas. A blank is in no URL, so that these are several.
+            let values =
+                switch name {
+                case .setCookie: JoinedCookies(value: "\(value)").fields
+                case .location: "\(value)".components(separatedBy: ", ")
+                default: ["\(value)"]
+                }
             for value in values { headers.append(HTTPHeader(name, value)) }
         }
         return ResponseHead(status: HTTPStatus(statusCode), headers: headers)

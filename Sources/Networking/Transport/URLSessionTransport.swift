@@ -5,17 +5,28 @@
     public import Foundation
 #endif
 
-/// Carries requests on a `URLSession`: the engine of Apple platforms, and of Linux where libcurl cannot be loaded.
+/// Sends requests with `URLSession`: the engine of Apple platforms, and of Linux if libcurl cannot be loaded.
 ///
-/// One long-lived session with a delegate on a queue of its own; redirects, timeouts, cookies and caching are not Foundation's. On
-/// Linux, Foundation refuses some things, which end with a clear error: a body on GET. There, too, connecting has no
-/// timeout of its own and counts against the idle timeout, and a server that sends faster than can be read is cancelled only when it slows down.
+/// One long-lived session with a delegate on a queue of its own. Redirects, timeouts, cookies and caching are the library's own.
+///
+/// On Linux, Foundation has limits that cannot be removed from outside:
+///
+/// - Refused with ``NetworkError/Kind/invalidRequest`` before anything is sent: a body on GET, a method in lower case, a path with `.` or `..` as a
+///   segment, an IPv6 address as host. Foundation would send something else.
+/// - A request that must not be repeated has a session and a connection of its own, since Foundation repeats requests on connections that died,
+///   without their bodies.
+/// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is not held back: past
+///   ``Limits/bufferedBytes`` the call fails.
+/// - A compressed body that ends early is not noticed.
+/// - A server that closes the connection inside the response head ends the process, by a failed assertion of Foundation's.
 public final class URLSessionTransport: Transport {
-    /// The transport that services use where none is named: one session a process.
+    /// The transport that services use by default on Apple platforms: one session a process.
     public static let shared = URLSessionTransport()
 
     private let session: URLSession
+    private let configuration: URLSessionConfiguration
     private let delegate: URLSessionTransferDelegate
+    private let operations = OperationQueue()
     private let queue: DispatchQueue
     private let limits: Limits
     private let isShutDown = Locked(false)
@@ -50,11 +61,11 @@ public final class URLSessionTransport: Transport {
         isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool
     ) {
         queue = DispatchQueue(label: "networking.urlsession")
-        let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         operations.underlyingQueue = queue
         delegate = URLSessionTransferDelegate(isShutDown: isShutDown, isTrusted: isTrusted)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
+        self.configuration = configuration
         self.limits = limits
     }
 
@@ -68,7 +79,20 @@ public final class URLSessionTransport: Transport {
             defer { isShutDown = true }
             return !isShutDown
         }
-        if wasOpen { session.invalidateAndCancel() }
+        guard wasOpen else { return }
+        session.invalidateAndCancel()
+        for running in delegate.runningTasks { running.cancelTask() }  // those with sessions of their own
+    }
+
+    /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``, waits for those in progress,
+    /// and then calls ``shutDown()``.
+    ///
+    /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when the task is cancelled.
+    public func shutDown(draining limit: Duration) async {
+        let isDrained = Settlement<Void>()
+        delegate.drain { isDrained.settle(.success(())) }
+        await isDrained.wait(atMost: limit)
+        shutDown()
     }
 
     /// Sends a request; one hop.
@@ -100,17 +124,33 @@ public final class URLSessionTransport: Transport {
     private func start(_ running: RunningTask, _ message: URLRequest) throws {
         try isShutDown.withLock { isShutDown in
             guard !isShutDown else { throw NetworkError(.shutDown) }
+            let session = session(for: running.transfer.request)
             let task = session.dataTask(with: message)
-            delegate.register(running, for: task)
-            running.start(task, of: self)
+            defer { if session !== self.session { session.finishTasksAndInvalidate() } }
+            guard delegate.register(running, for: task) else { throw NetworkError(.shutDown) }
+            running.start(task, asking: self.session, of: self)
         }
+    }
+
+    /// The session for a request.
+    private func session(for request: HTTPRequest) -> URLSession {
+        #if canImport(FoundationNetworking)
+            // Only a new session has no kept connections, on which Foundation would repeat the request.
+            guard request.body.isEmpty, request.method.isIdempotent else {
+                return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
+            }
+        #endif
+        return session
     }
 
     /// The request in Foundation's form, without its body.
     private func message(for request: HTTPRequest) throws -> URLRequest {
-        var message = URLRequest(url: request.url)
+        #if canImport(FoundationNetworking)
+            try refuseUnsendable(request)
+        #endif
+        var message = URLRequest(url: request.url.withLowercasedScheme)
         message.httpMethod = request.method.rawValue
-        // Ours is the timer: Foundation's counts waiting and knows whole seconds only.
+        // The timers are the library's: Foundation's count waiting, and whole seconds only.
         message.timeoutInterval = 7 * 86_400
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
@@ -122,6 +162,33 @@ public final class URLSessionTransport: Transport {
             message.setValue(MediaType.octetStream.description, forHTTPHeaderField: "Content-Type")
         }
         return message
+    }
+
+    #if canImport(FoundationNetworking)
+        /// - Throws: ``NetworkError`` for a request that Foundation on Linux would send in another form, or not at all.
+        private func refuseUnsendable(_ request: HTTPRequest) throws {
+            func refusal(_ reason: String) -> NetworkError {
+                NetworkError(.invalidRequest, reason: "\(reason); use CurlTransport")
+            }
+            let method = request.method.rawValue
+            guard method == method.uppercased() else {
+                throw refusal("method: URLSession on Linux sends \(method) in upper case")
+            }
+            guard URLAuthority(request.url).host.first != "[" else {
+                throw refusal("URL: URLSession on Linux cannot connect to an IPv6 address")
+            }
+            let path = request.url.path(percentEncoded: true)
+            guard path.contains("/."), path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return }
+            throw refusal("URL: URLSession on Linux removes the segments . and .. from the path \(path)")
+        }
+    #endif
+}
+
+extension URL {
+    /// Schemes are case-insensitive (RFC 3986 section 3.1); Foundation on Linux knows them in lower case only.
+    fileprivate var withLowercasedScheme: URL {
+        guard let scheme, scheme != scheme.lowercased() else { return self }
+        return URL(string: scheme.lowercased() + absoluteString.dropFirst(scheme.count)) ?? self
     }
 }
 
