@@ -94,12 +94,20 @@ public struct FileDestination: Sendable {
         get { try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note)) }
     }
 
-    /// What can be found wrong before anything is sent.
+    /// Checks what can be checked before anything is sent: the target is not a folder, its own folder is there and can be written to.
     func check() throws {
         guard url.isFileURL else {
             throw NetworkError(.fileNotWritable, reason: "the download's target is no file URL: \(url.withoutSecrets)")
         }
-        if rule == .fail, FileManager.default.fileExists(atPath: url.path) { throw fault(EEXIST) }
+        var isFolder: ObjCBool = false
+        if rule != .uniqueName, FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
+            if isFolder.boolValue { throw fault(EISDIR) }
+            if rule == .fail { throw fault(EEXIST) }
+        }
+        let folder = url.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { throw fault(ENOENT) }
+        guard isFolder.boolValue else { throw fault(ENOTDIR) }
+        guard access(folder, W_OK) == 0 else { throw fault(errno) }
         if checksum != nil { _ = try SHA256Digest() }
     }
 

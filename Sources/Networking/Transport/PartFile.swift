@@ -15,13 +15,18 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     /// How many bytes it has.
     private(set) var size: Int64
     private var isOpen = true
+    /// The largest file that the process may write (`RLIMIT_FSIZE`): writing more would end the process by a signal.
+    private let largestSize: UInt64
 
     /// Opens a file, or makes it.
     ///
     /// - Parameters:
     ///   - isLocked: Whether the file may be there already, and is then nobody else's as long as it is open. The lock ends with its process.
     ///   - fault: An error of the system in the library's words.
-    init(_ url: URL, isLocked: Bool, _ fault: @escaping @Sendable (Int32) -> NetworkError) throws {
+    ///   - largestSize: The largest file that may be written; nil for the limit of the process.
+    init(
+        _ url: URL, isLocked: Bool, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
+    ) throws {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (isLocked ? 0 : O_EXCL)
         var status = stat()
         var opened: Int32?
@@ -55,6 +60,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
         guard let descriptor = opened else { throw fault(EAGAIN) }
         self.descriptor = descriptor
         self.fault = fault
+        self.largestSize = largestSize ?? PartFile.largestSize
         size = Int64(status.st_size)
         lseek(descriptor, 0, Int32(SEEK_END))
     }
@@ -62,6 +68,17 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     deinit {
         close()
     }
+
+    private static var largestSize: UInt64 {
+        var limit = rlimit()
+        return getrlimit(fileSize, &limit) == 0 ? UInt64(limit.rlim_cur) : .max
+    }
+
+    #if canImport(Glibc)
+        private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+        private static let fileSize = RLIMIT_FSIZE
+    #endif
 
     /// Cuts the file off; what comes next is written there.
     func truncate(to size: Int64) throws {
@@ -73,6 +90,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
 
     /// Writes bytes behind those that are there.
     func append(_ chunk: Data) throws {
+        guard UInt64(size) + UInt64(chunk.count) <= largestSize else { throw fault(EFBIG) }
         try chunk.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {

@@ -1,0 +1,97 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+extension Loopback {
+    /// Targets of downloads that cannot be written.
+    @Suite("Download targets", .timeLimit(.minutes(5)))
+    struct DownloadTargetTests {
+        private let scratch = try? Scratch()
+        private let server = try? LoopbackServer { _ in LoopbackAnswer(content: .fixed(Data(repeating: 1, count: 1 << 20))) }
+
+        private func download(to destination: FileDestination) async throws -> NetworkError {
+            let server = try #require(server)
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
+            do {
+                _ = try await service.request(.get("file"), as: .file(destination))
+                throw NetworkError(.unknown, reason: "the download succeeded")
+            } catch let error as NetworkError { return error }
+        }
+
+        @Test("A folder as target is an error before anything is sent, and stays", arguments: [true, false])
+        func folder(replaces: Bool) async throws {
+            let target = try #require(scratch).file("folder")
+            try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+            let error = try await download(to: FileDestination(target, overwriting: replaces ? .replace : .fail))
+            #expect(error.kind == .fileNotWritable)
+            #expect((error.underlying as? POSIXError)?.code == .EISDIR)
+            #expect(server?.requestCount == 0)
+            #expect(FileManager.default.fileExists(atPath: target.path))
+        }
+
+        @Test("A missing folder, and a file in its place, are errors before anything is sent")
+        func missingFolder() async throws {
+            let scratch = try #require(scratch)
+            try Data("text".utf8).write(to: scratch.file("file"))
+            for path in ["missing/file", "file/file"] {
+                let error = try await download(to: FileDestination(scratch.file(path)))
+                #expect(error.kind == .fileNotWritable, "\(error)")
+            }
+            #expect(server?.requestCount == 0)
+        }
+
+        @Test(
+            "A full disk is an error that leaves the old file as it was, and nothing else",
+            .enabled(if: SmallDisk.isAllowed, "this machine allows no mounts"), arguments: [false, true])
+        func fullDisk(resumes: Bool) async throws {
+            let scratch = try #require(scratch)
+            let disk = try #require(SmallDisk(at: scratch.file("disk")))
+            let target = disk.url.appendingPathComponent("file")
+            try Data("old".utf8).write(to: target)
+            let error = try await download(
+                to: FileDestination(target, overwriting: .replace, resuming: resumes ? .sameAddress : .never))
+            #expect(error.kind == .fileNotWritable)
+            #expect((error.underlying as? POSIXError)?.code == .ENOSPC)
+            #expect(try Data(contentsOf: target) == Data("old".utf8))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == ["file"])
+        }
+
+        @Test("A file that would pass the limit of the process is an error, and no signal ends the process")
+        func sizeLimit() throws {
+            let url = try #require(scratch).file("part")
+            let file = try PartFile(url, isLocked: false, largestSize: 10) { code in
+                NetworkError(.fileNotWritable, underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+            }
+            try file.append(Data(count: 10))
+            let error = #expect(throws: NetworkError.self) { try file.append(Data(count: 1)) }
+            #expect((error?.underlying as? POSIXError)?.code == .EFBIG)
+            #expect(file.size == 10)
+        }
+    }
+}
+
+/// A file system of 256 KiB, mounted as long as the value lives.
+private final class SmallDisk {
+    let url: URL
+
+    /// Whether the system lets this process mount one.
+    static var isAllowed: Bool {
+        guard let scratch = try? Scratch() else { return false }
+        return SmallDisk(at: scratch.file("disk")) != nil
+    }
+
+    init?(at url: URL) {
+        self.url = url
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        let folder = url.deletingLastPathComponent()
+        guard (try? Tool(name: "mount").run(["-t", "tmpfs", "-o", "size=256k", "tmpfs", url.path], in: folder)) != nil else {
+            return nil
+        }
+    }
+
+    deinit {
+        try? Tool(name: "umount").run([url.path], in: url.deletingLastPathComponent())
+    }
+}
