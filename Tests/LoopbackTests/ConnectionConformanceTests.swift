@@ -126,6 +126,75 @@ extension Loopback {
             #expect(exchange.server.requestCount == 2)
         }
 
+        @Test("L17, L46: URLSession sends a POST and a body on connections that cannot be dead", arguments: [Engine.urlSession])
+        func ownConnections(engine: Engine) async throws {
+            let exchange = try dropping(engine)
+            for method in [HTTPMethod.get, .post, .put, .post] {
+                let body: HTTPBody = method == .get ? .empty : .string("text")
+                #expect(try await exchange.send(exchange.request(method, "/", body: body)).text == "\(method)")
+            }
+            #expect(exchange.server.requestCount == 4)
+            #expect(exchange.server.acceptedConnections == 4)
+        }
+
+        @Test("L47: URLSession refuses what Foundation would send in another form", arguments: [Engine.urlSession])
+        func refused(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make())
+            let url = exchange.server.url
+            let port = exchange.server.port
+            let requests = try [
+                HTTPRequest(HTTPMethod("get"), url), HTTPRequest(.get, #require(URL(string: "http://127.0.0.1:\(port)/a/../b"))),
+                HTTPRequest(.get, #require(URL(string: "http://[::1]:\(port)/"))),
+            ]
+            for request in requests { #expect(await exchange.failure(request)?.kind == .invalidRequest) }
+            #expect(exchange.server.requestCount == 0)
+        }
+
+        @Test("L47: schemes are read in any case", arguments: Engine.allCases)
+        func upperCaseScheme(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make())
+            let url = try #require(URL(string: "HTTP://127.0.0.1:\(exchange.server.port)/"))
+            #expect(try await exchange.send(HTTPRequest(.get, url)).text == "hello")
+        }
+
+        @Test("U1: ports out of range and brackets around a name are errors before sending", arguments: Engine.allCases)
+        func badAuthority(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared())
+            for text in [
+                "http://127.0.0.1:18446744073709551697/", "http://127.0.0.1:65536/", "http://[google.com]/", "http://[::1",
+                "http://[1::2::3]/",
+            ] {
+                guard let url = URL(string: text) else { continue }
+                #expect(await exchange.failure(HTTPRequest(.get, url))?.kind == .invalidRequest, "\(text)")
+            }
+        }
+
+        @Test("International host names reach the wire as punycode", arguments: Engine.allCases)
+        func internationalName(engine: Engine) async throws {
+            // A proxy sees which name would be looked up.
+            let proxy = try LoopbackServer { request in
+                request.path.hasSuffix("/redirect")
+                    ? LoopbackAnswer(.found, headers: ["Location": "http://münchen.example/end"]) : .text(request.target)
+            }
+            guard engine == .curl else { return }
+            let transport = RedirectFollowingTransport(try CurlTransport(CurlConfiguration(proxy: .url(proxy.url))))
+            let base = try #require(URL(string: "http://bücher.example/api/"))
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: base), transport: transport)
+            #expect(try await service.request(.get("a"), as: .string) == "http://xn--bcher-kva.example/api/a")
+            #expect(try await service.request(.get("redirect"), as: .string) == "http://xn--mnchen-3ya.example/end")
+            #expect(try await service.request(.url("http://日本語.example/x"), as: .string) == "http://xn--wgv71a119e.example/x")
+        }
+
+        @Test("Bodies, heads and calls that wait end idle calls on time, a POST too", arguments: Engine.allCases)
+        func idlePost(engine: Engine) async throws {
+            let exchange = try Exchange(engine.make()) { _ in .text("never").failing(.stallBeforeHead) }
+            var request = try exchange.request(.post, "/", body: .string("text"))
+            request.timeouts.idle = .milliseconds(300)
+            let start = ContinuousClock.now
+            #expect(await exchange.failure(request)?.kind == .idleTimedOut)
+            #expect(ContinuousClock.now - start < .seconds(3))
+        }
+
         @Test(
             "L41: many calls in flight, and others go on beside them",
             arguments: [(Engine.curl, 1_000), (.urlSession, 100)])

@@ -108,6 +108,17 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
+        @Test("Addresses for hosts take the place of name lookup")
+        func resolve() async throws {
+            let server = try LoopbackServer { request in .text(request.headers["Host"] ?? "") }
+            let transport = try CurlTransport(CurlConfiguration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
+            let url = try #require(URL(string: "http://api.invalid:\(server.port)/"))
+            for _ in 0..<2 {
+                let response = try await transport.send(HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
+                #expect(response.text == "api.invalid:\(server.port)")
+            }
+        }
+
         @Test("A Unix socket that is not there is named")
         func missingSocket() async throws {
             let transport = try CurlTransport(CurlConfiguration(unixSocketPath: "/no/such.sock"))
@@ -133,6 +144,10 @@ extension Loopback {
             #expect(reason { $0.limits.headBytes = 0 }?.hasPrefix("limits.headBytes") == true)
             #expect(reason { $0.limits.connections = -1 }?.hasPrefix("limits.connections") == true)
             #expect(reason { $0.limits.connectionsPerHost = 1 } == nil)
+            for (host, address) in [("a", "127.0.0.1"), ("a:x", "::1"), ("a:1", "b"), ("a:1,b", "::1"), (":1", "::1")] {
+                #expect(reason { $0.resolve = [host: [address]] }?.hasPrefix("resolve") == true, "\(host)")
+            }
+            #expect(reason { $0.resolve = ["a:1": []] }?.hasPrefix("resolve") == true)
             #expect(reason { $0.tls.trust = .pem(Data()) }?.hasPrefix("tls.trust") == true)
             #expect(reason { $0.tls.trust = .file(URL(fileURLWithPath: "/tmp")) }?.hasPrefix("tls.trust") == true)
             #expect(reason { $0.tls.clientCertificate = .init(certificate: URL(fileURLWithPath: "/dev/null")) } != nil)

@@ -16,7 +16,10 @@ struct Nginx {
     ///   - isHTTP2: Whether TLS agrees on HTTP/2.
     ///   - keepaliveRequests: After how many requests nginx closes a connection; over HTTP/2 by GOAWAY.
     ///   - locations: The `location` blocks of the server.
-    init(isHTTP2: Bool, keepaliveRequests: Int = 1_000, locations: String) async throws {
+    ///   - isPlain: Whether the server does without TLS.
+    init(
+        isHTTP2: Bool, keepaliveRequests: Int = 1_000, isPlain: Bool = false, locations: String
+    ) async throws {
         authority = try CertificateAuthority()
         try authority.issue("server", for: "IP:127.0.0.1")
         let folder = try authority.folder
@@ -31,7 +34,7 @@ struct Nginx {
                 client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
                 keepalive_requests \(keepaliveRequests);
                 server {
-                    listen 127.0.0.1:\(port) ssl\(isHTTP2 ? " http2" : "");
+                    listen 127.0.0.1:\(port)\(isPlain ? "" : " ssl")\(isHTTP2 ? " http2" : "");
                     listen unix:\(socket.path);
                     ssl_certificate server.pem; ssl_certificate_key server.key;
                     \(locations)
@@ -41,7 +44,7 @@ struct Nginx {
         try Data(configuration.utf8).write(to: folder.file("nginx.conf"))
         running = try Tool.nginx.start(
             ["-p", folder.url.path, "-c", "nginx.conf", "-e", "nginx.err"], in: folder.url)
-        url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
+        url = try #require(URL(string: "\(isPlain ? "http" : "https")://127.0.0.1:\(port)/"))
         let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
         for _ in 0..<200 where await !probe.status().isReachable {
             try await Task.sleep(for: .milliseconds(20))

@@ -5,6 +5,8 @@
 #ifndef CLIBCURL_H
 #define CLIBCURL_H
 
+#include "CDecoding.h"
+
 #ifdef __linux__
 
 #include <stdbool.h>
@@ -131,6 +133,7 @@ enum {
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
     CCURLOPT_FRESH_CONNECT = 74,
+    CCURLOPT_FORBID_REUSE = 75,
     CCURLOPT_HTTPGET = 80,
     CCURLOPT_HTTP_VERSION = 84,
     CCURLOPT_NOSIGNAL = 99,

@@ -152,6 +152,7 @@ extension CircuitMachine.Judgement {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,
             .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse,
+            .undecodableContent,
         ]
         self = aboutTheHost.contains(kind) ? .failure : .neither
     }

@@ -105,3 +105,13 @@ struct Settlement<Value: Sendable>: Endable {
         }
     }
 }
+
+extension Settlement where Value == Void {
+    /// Waits until it is settled, the task is cancelled, or the time is over.
+    func wait(atMost limit: Duration) async {
+        let clock = NetworkClock.continuous
+        let timer = clock.schedule(at: clock.now() + limit) { self.settle(.success(())) }
+        defer { timer.cancel() }
+        try? await value()
+    }
+}

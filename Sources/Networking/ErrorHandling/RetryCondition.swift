@@ -94,6 +94,6 @@ extension RetryCondition {
 
     private static let transientKinds: Set<NetworkError.Kind> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead,
-        .truncatedBody, .connectTimedOut, .idleTimedOut,
+        .truncatedBody, .undecodableContent, .connectTimedOut, .idleTimedOut,
     ]
 }

@@ -27,7 +27,10 @@ extension HTTPRequest {
             throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
         }
         guard let origin else { throw invalid("URL", "it has no host") }
-        guard (0...65_535).contains(origin.port) else { throw invalid("URL", "its port is not below 65536") }
+        guard (0...65_535).contains(origin.port) else {
+            throw invalid("URL", "expected a port below 65536, found \(origin.port)")
+        }
+        if let fault = URLAuthority(url).fault { throw invalid("URL", fault) }
     }
 
     private func validate(_ field: HTTPHeader) throws {

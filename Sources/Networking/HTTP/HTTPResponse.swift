@@ -11,6 +11,7 @@ public struct HTTPResponse: Sendable {
         var request: HTTPRequest
         var timing: ResponseTiming
         var redirects: [HTTPResponse] = []
+        var httpVersion: String?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -48,13 +49,19 @@ public struct HTTPResponse: Sendable {
     /// The answers that redirected here, the first one first, each with the request that it answered.
     public var redirects: [HTTPResponse] { parts.value.redirects }
 
+    /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the engine cannot tell
+    /// (``URLSessionTransport`` on Linux).
+    public var httpVersion: String? { parts.value.httpVersion }
+
     /// Makes a response.
     public init(
         _ status: HTTPStatus, headers: HTTPHeaders = [], content: ResponseContent = .data(Data()),
-        to request: HTTPRequest, timing: ResponseTiming = ResponseTiming()
+        to request: HTTPRequest, timing: ResponseTiming = ResponseTiming(), httpVersion: String? = nil
     ) {
         parts = CopyOnWrite(
-            Parts(status: status, headers: headers, content: content, request: request, timing: timing))
+            Parts(
+                status: status, headers: headers, content: content, request: request, timing: timing,
+                httpVersion: httpVersion))
     }
 
     /// The URL that answered; after redirects, the last one.

@@ -60,6 +60,8 @@ extension NetworkError.Kind {
     public static let truncatedBody = Self(rawValue: "truncatedBody")
     /// What came back is not HTTP.
     public static let malformedResponse = Self(rawValue: "malformedResponse")
+    /// The body's content coding (gzip, deflate, br, zstd) is broken, or ends early.
+    public static let undecodableContent = Self(rawValue: "undecodableContent")
     /// The response is larger than the call's bound.
     public static let responseTooLarge = Self(rawValue: "responseTooLarge")
     /// There were more redirects than allowed.
@@ -117,7 +119,7 @@ extension NetworkError.Kind {
         .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
         .truncatedBody: .networkConnectionLost, .malformedResponse: .badServerResponse,
-        .responseTooLarge: .dataLengthExceedsMaximum,
+        .responseTooLarge: .dataLengthExceedsMaximum, .undecodableContent: .cannotDecodeContentData,
         .tooManyRedirects: .httpTooManyRedirects, .redirectRefused: .redirectToNonExistentLocation,
         .invalidRequest: .badURL, .cancelled: .cancelled, .noToken: .userAuthenticationRequired,
         .undecodableBody: .cannotDecodeContentData,
@@ -173,7 +175,8 @@ extension NetworkError.Kind {
         .connectTimedOut: "connecting took too long", .idleTimedOut: "nothing moved for too long",
         .deadlineTimedOut: "the call's deadline passed", .tlsUntrusted: "the server's certificate is not trusted",
         .tlsFailed: "no secure connection could be made", .truncatedBody: "the answer's body is cut off",
-        .malformedResponse: "the answer is not HTTP", .responseTooLarge: "the response is too large",
+        .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
+        .undecodableContent: "the body's content coding is broken",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
         .shutDown: "the transport was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
@@ -188,7 +191,9 @@ extension NetworkError.Kind {
 extension NetworkError {
     /// Whether the head of an answer came, and its body did not, or not as a whole.
     var isAboutBody: Bool {
-        let kinds: Set<Kind> = [.connectionLostAfterHead, .truncatedBody, .responseTooLarge, .idleTimedOut, .cancelled]
+        let kinds: Set<Kind> = [
+            .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,
+        ]
         return kinds.contains(kind)
     }
 }

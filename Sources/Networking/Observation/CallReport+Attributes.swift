@@ -46,6 +46,7 @@ extension RequestAttempt {
         }
         if let response {
             attributes["http.response.status_code"] = .int(response.status.code)
+            attributes["network.protocol.version"] = response.httpVersion.map { .string($0) }
             let isWhole = !((error as? NetworkError)?.isAboutBody ?? false)
             if isWhole, case .data(let data) = response.content {
                 attributes["http.response.body.size"] = .int(data.count)

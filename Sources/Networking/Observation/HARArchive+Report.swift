@@ -13,7 +13,8 @@ extension HARArchive {
                 entries.append(
                     Entry(
                         startedDateTime: text(of: report.date, after: start), time: timings.sum,
-                        request: Request(hop.request, redaction), response: Response(hop, redaction), timings: timings))
+                        request: Request(hop.request, hop.httpVersion, redaction), response: Response(hop, redaction),
+                        timings: timings))
                 start += taken
                 queued = nil
             }
@@ -24,7 +25,7 @@ extension HARArchive {
             entries.append(
                 Entry(
                     startedDateTime: text(of: report.date, after: start), time: timings.sum,
-                    request: Request(request, redaction),
+                    request: Request(request, attempt.response?.httpVersion, redaction),
                     response: attempt.response.map { Response($0, redaction) } ?? Response(none: attempt.error),
                     timings: timings, comment: comment(on: attempt)))
             return entries
@@ -55,11 +56,11 @@ extension RequestAttempt {
 }
 
 extension HARArchive.Request {
-    init(_ request: HTTPRequest, _ redaction: Redaction) {
+    init(_ request: HTTPRequest, _ httpVersion: String?, _ redaction: Redaction) {
         let headers = request.allHeaders
         let url = redaction.text(of: request.url).prefix { $0 != "#" }
         self.init(
-            method: request.method.rawValue, url: String(url), headers: HARArchive.Pair.pairs(headers, redaction),
+            method: request.method.rawValue, url: String(url), httpVersion: "HTTP/" + (httpVersion ?? "1.1"), headers: HARArchive.Pair.pairs(headers, redaction),
             queryString: HARArchive.Pair.query(of: String(url)),
             postData: HARArchive.PostData(request.body, headers.contentType, redaction),
             bodySize: request.body.length ?? -1)
@@ -70,7 +71,7 @@ extension HARArchive.Response {
     init(_ response: HTTPResponse, _ redaction: Redaction) {
         self.init(
             status: response.status.code, statusText: response.status.reasonPhrase,
-            headers: HARArchive.Pair.pairs(response.headers, redaction),
+            httpVersion: "HTTP/" + (response.httpVersion ?? "1.1"), headers: HARArchive.Pair.pairs(response.headers, redaction),
             content: HARArchive.Content(response, redaction),
             redirectURL: response.status.isRedirection
                 ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "")

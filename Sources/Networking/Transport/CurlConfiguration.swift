@@ -23,6 +23,9 @@
         public var unixSocketPath: String?
         /// Which addresses of a host are tried.
         public var addressFamily: AddressFamily
+        /// Addresses for hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default: none. The name still
+        /// stands in the request and is checked against the server's certificate.
+        public var resolve: [String: [String]]
         /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS agrees on it, else HTTP/1.1.
         public var httpVersions: HTTPVersions
 
@@ -31,7 +34,7 @@
             threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, 2), limits: Limits = Limits(),
             tls: TLSConfiguration = TLSConfiguration(), proxy: ProxyConfiguration = .environment,
             unixSocketPath: String? = nil, addressFamily: AddressFamily = .any,
-            httpVersions: HTTPVersions = .preferHTTP2
+            httpVersions: HTTPVersions = .preferHTTP2, resolve: [String: [String]] = [:]
         ) {
             self.threads = threads
             self.limits = limits
@@ -40,6 +43,7 @@
             self.unixSocketPath = unixSocketPath
             self.addressFamily = addressFamily
             self.httpVersions = httpVersions
+            self.resolve = resolve
         }
 
         /// The versions of HTTP that requests may use.
@@ -99,10 +103,12 @@
 
     extension CurlConfiguration {
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part.
-        func validate(for features: CurlLibrary.Features) throws {
+        func validate(for library: CurlLibrary) throws {
+            let features = library.features
             try validateLimits()
             try validateProxy()
             try validateTLS()
+            try validateResolve()
             let wanted: [(part: String, isWanted: Bool, feature: CurlLibrary.Features)] = [
                 ("addressFamily", addressFamily == .v6, .ipv6), ("unixSocketPath", unixSocketPath != nil, .unixSockets),
                 ("proxy", proxy.isSecure, .httpsProxies), ("tls", tls != TLSConfiguration(), .tls),
@@ -110,6 +116,11 @@
             ]
             for (part, isWanted, feature) in wanted where isWanted && !features.contains(feature) {
                 throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl was built without it")
+            }
+            if httpVersions == .http2, library.has(.repeatsRequests) {
+                throw NetworkError(
+                    .invalidRequest,
+                    reason: "httpVersions: this system's libcurl would execute POSTs twice if only HTTP/2 is allowed")
             }
         }
 
@@ -133,6 +144,32 @@
                 let host = url.host, !host.isEmpty, (0...65_535).contains(url.port ?? 0)
             else {
                 throw NetworkError(.invalidRequest, reason: "proxy: it is no http, https or socks URL with a host")
+            }
+        }
+
+        private func validateResolve() throws {
+            for (host, addresses) in resolve {
+                guard let colon = host.lastIndex(of: ":"), colon > host.startIndex,
+                    UInt16(host[host.index(after: colon)...]) != nil, !host[..<colon].contains(where: { ":, ".contains($0) })
+                else {
+                    throw NetworkError(
+                        .invalidRequest, reason: "resolve: expected a host and a port as in \"api.example.com:443\", found \"\(host)\"")
+                }
+                var (v4, v6) = (in_addr(), in6_addr())
+                let isNoAddress = { (text: String) in
+                    inet_pton(AF_INET, text, &v4) != 1 && inet_pton(AF_INET6, text, &v6) != 1
+                }
+                guard !addresses.isEmpty, !addresses.contains(where: isNoAddress) else {
+                    throw NetworkError(
+                        .invalidRequest, reason: "resolve: expected IP addresses for \"\(host)\", found \(addresses)")
+                }
+            }
+        }
+
+        /// ``resolve`` in libcurl's form.
+        var resolveLines: [String] {
+            resolve.map { host, addresses in
+                "\(host):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
             }
         }
 

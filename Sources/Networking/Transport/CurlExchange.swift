@@ -3,7 +3,7 @@
 
     /// One exchange on a loop: connects libcurl's callbacks with a request's body and a transfer.
     ///
-    /// Everything but ``cancel()`` and ``init(_:answering:limits:loop:owner:)`` runs on the loop's thread.
+    /// Everything but ``cancel()`` and ``init(_:answering:configuration:loop:owner:)`` runs on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
@@ -14,6 +14,7 @@
         /// An error that was found on our side, and ended the exchange.
         private(set) var failure: NetworkError?
         private let limits: CurlConfiguration.Limits
+        private let requiresHTTP2: Bool
         private let loop: CurlLoop
         /// The transport, which lives as long as the exchange.
         private let owner: any AnyObject & Sendable
@@ -22,6 +23,10 @@
         private var bytesRead = 0
         private var decodedBytes = 0
         private var isEncoded = false
+        /// The content codings of the response, if it has some that the engine knows.
+        private var decoding: ContentDecoding?
+        /// The number of bytes that were decoded of those that libcurl will pass on again after a pause.
+        private var decodedBefore = 0
         private var pauses: Int32 = 0
         /// The number of times that the engine has sent the request again.
         private var repeats = 0
@@ -35,11 +40,13 @@
 
         /// Opens the body.
         init(
-            _ request: HTTPRequest, answering timing: AnswerTiming, limits: CurlConfiguration.Limits, loop: CurlLoop,
+            _ request: HTTPRequest, answering timing: AnswerTiming, configuration: CurlConfiguration, loop: CurlLoop,
             owner: any AnyObject & Sendable
         ) throws {
             self.request = request
+            let limits = configuration.limits
             self.limits = limits
+            requiresHTTP2 = configuration.httpVersions == .http2
             self.loop = loop
             self.owner = owner
             activity = CurlActivity(request.timeouts)
@@ -174,35 +181,58 @@
             case .more:
                 return headerLine.count
             case .head(let head):
-                receive(head)
+                do throws(NetworkError) { try receive(head) } catch { return abort(error) }
                 return headerLine.count
-            case .tooLarge:
-                return abort(
-                    NetworkError(
-                        .responseTooLarge, reason: "the response's head has more than \(limits.headBytes) bytes"))
+            case .tooLarge(let limit):
+                return abort(NetworkError(.responseTooLarge, reason: "the response head has \(limit)"))
             case .malformed(let reason):
-                return abort(NetworkError(.malformedResponse, reason: "the answer is not HTTP: \(reason)"))
+                return abort(NetworkError(.malformedResponse, reason: "the response is not HTTP: \(reason)"))
             }
         }
 
-        /// Bytes of the body, unpacked.
+        /// Bytes of the body.
         func receive(body: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
-            decodedBytes += body.count
-            guard !isEncoded || decodedBytes <= limits.decodedBytes else {
-                return abort(
-                    NetworkError(
-                        .responseTooLarge, reason: "the response unpacks to more than \(limits.decodedBytes) bytes"))
-            }
-            switch transfer.receive(body) {
-            case .taken:
+            do throws(NetworkError) {
+                guard let decoding else { return try pass(body) == body.count ? body.count : holdBack() }
+                let skipped = min(decodedBefore, body.count)
+                decodedBefore += try decoding.decode(UnsafeRawBufferPointer(rebasing: body[skipped...]))
+                guard !decoding.isHeldBack else { return holdBack() }
+                decodedBefore -= body.count
                 return body.count
+            } catch {
+                return error.kind == .cancelled ? 0 : abort(error)
+            }
+        }
+
+        /// The body has ended as far as libcurl can tell.
+        func finishBody() throws(NetworkError) {
+            try decoding?.finish()
+        }
+
+        /// Has libcurl keep the bytes and pass them on again later.
+        private func holdBack() -> Int {
+            pauses |= CurlExchange.receiving
+            return CCURL_WRITEFUNC_PAUSE
+        }
+
+        /// Passes decoded bytes to the transfer.
+        ///
+        /// - Returns: The number of bytes taken: all or none.
+        /// - Throws: ``NetworkError`` if there are too many, or, of kind ``NetworkError/Kind/cancelled``, if the caller has left.
+        private func pass(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
+            guard !isEncoded || decodedBytes + bytes.count <= limits.decodedBytes else {
+                throw NetworkError(
+                    .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
+            }
+            switch transfer.receive(bytes) {
+            case .taken:
+                decodedBytes += bytes.count
+                return bytes.count
             case .full:
-                decodedBytes -= body.count
-                pauses |= CurlExchange.receiving
-                return CCURL_WRITEFUNC_PAUSE
-            case .abandoned:
                 return 0
+            case .abandoned:
+                throw NetworkError(.cancelled)
             }
         }
 
@@ -250,7 +280,8 @@
             guard let length = request.body.length, bytesRead >= length else { return }
             var isOver = bytesRead > length
             if !isOver {
-                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+                // As large as libcurl's own, in case a reader relies on some room.
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
                 defer { buffer.deallocate() }
                 if case .bytes = try reader.readNext(into: buffer) { isOver = true }
             }
@@ -264,9 +295,15 @@
             throw .bodyTooShort(bytesRead, of: length)
         }
 
-        private func receive(_ head: ResponseHead) {
-            let encoding = head.headers[.contentEncoding]
-            isEncoded = encoding != nil && encoding != "identity"
+        private func receive(_ head: ResponseHead) throws(NetworkError) {
+            if head.isExclusive { handle?.noteExclusiveConnection() }
+            if requiresHTTP2, head.version != "2" {
+                throw NetworkError(.cannotConnect, reason: "the server does not speak HTTP/2, which httpVersions requires")
+            }
+            try head.validateLength(for: request.method)
+            decoding = ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in try pass(bytes) }
+            // libcurl decodes transfer codings.
+            isEncoded = decoding != nil || head.headers.hasTransferCoding && head.headers[.transferEncoding] != "chunked"
             if !isEncoded, let length = head.headers.contentLength, length > 0, request.method != .head {
                 transfer.expect(bytes: length)
             }

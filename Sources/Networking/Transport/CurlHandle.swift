@@ -45,7 +45,6 @@
             set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             set(CCURLOPT_PROTOCOLS, CCURLPROTO_HTTP | CCURLPROTO_HTTPS)
             set(CCURLOPT_HTTP_VERSION, httpVersions.option)
-            set(CCURLOPT_ACCEPT_ENCODING, "")
             // See CurlFault.repeatsRequests.
             set(CCURLOPT_RTSP_REQUEST, CCURL_RTSPREQ_RECEIVE)
             share.attach(easy)
@@ -75,9 +74,10 @@
                 throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot read it")
             }
             let headers = request.allHeaders
-            let isExpecting = !isUpload || headers.contains("Expect")
-            let list = lines.write(headers, and: isExpecting ? [] : ["Expect:"])
-            clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), list)
+            var more: [String] = []
+            if isUpload, !headers.contains(.expect) { more.append("Expect:") }
+            if !headers.contains(.acceptEncoding), let field = ContentCoding.acceptField { more.append(field) }
+            clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lines.write(headers, and: more))
         }
 
         private func set(_ method: HTTPMethod, isUpload: Bool) {
@@ -97,11 +97,17 @@
 
         /// See ``CurlFault``.
         private func avoidFaults(for exchange: CurlExchange) {
-            if library.has(.logsRefusedStreams), isSecure ? httpVersions != .http1 : httpVersions == .http2 { installLog() }
-            guard !exchange.isRepeatable, httpVersions != .http2 else { return }
-            if library.has(.repeatsRequests) { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if library.has(.repeatsRequests) || library.has(.losesRefusedStreams) {
+            let mayUseHTTP2 = isSecure ? httpVersions != .http1 : httpVersions == .http2
+            guard mayUseHTTP2 || library.has(.repeatsRequests) else { return }
+            if library.has(.logsRefusedStreams) { installLog() }
+            if httpVersions == .http2 {
+                guard !isSecure, library.has(.sharedPlainHTTP2) else { return }
+                set(CCURLOPT_FRESH_CONNECT, 1)
+                set(CCURLOPT_FORBID_REUSE, 1)
+            } else if library.requiresHTTP1(for: exchange) {
                 set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
+                set(CCURLOPT_PIPEWAIT, 0)
+                if !exchange.isRepeatable, library.has(.repeatsRequests) { set(CCURLOPT_FRESH_CONNECT, 1) }
             }
         }
 
@@ -126,6 +132,11 @@
                 connect: isReused ? .zero : time(CCURLINFO_CONNECT_TIME_T),
                 tls: !isSecure ? nil : isReused ? .zero : tls,
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
+        }
+
+        /// The connection in use serves one request at a time.
+        func noteExclusiveConnection() {
+            sockets.noteExclusive(socket)
         }
 
         /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for that, and no other error begins

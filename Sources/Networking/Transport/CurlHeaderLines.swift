@@ -11,16 +11,25 @@
             block.deallocate()
         }
 
+        /// - Parameter lines: Lines to write at once.
+        init(_ lines: [String] = []) {
+            list = nil
+            if !lines.isEmpty { list = write([], and: lines) }
+        }
+
+        /// The lines last written.
+        private(set) var list: UnsafeRawPointer?
+
         /// Writes the lines.
         ///
         /// - Returns: The list, which holds until the next call; nil where there are no lines.
-        func write(_ headers: HTTPHeaders, and more: [StaticString]) -> UnsafeRawPointer? {
+        func write(_ headers: HTTPHeaders, and more: [String]) -> UnsafeRawPointer? {
             let count = headers.count + more.count
             guard count > 0 else { return nil }
             let nodes = count * MemoryLayout<Node>.stride
             makePlace(
                 for: headers.reduce(nodes) { $0 + CurlHeaderLines.size($1) }
-                    + more.reduce(0) { $0 + $1.utf8CodeUnitCount + 1 })
+                    + more.reduce(0) { $0 + $1.utf8.count + 1 })
             var end = nodes
             var index = 0
             for field in headers {
@@ -34,9 +43,7 @@
             }
             for line in more {
                 link(index, to: end, isLast: index == count - 1)
-                block[end...].copyBytes(
-                    from: UnsafeRawBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
-                end += line.utf8CodeUnitCount
+                append(line, at: &end)
                 terminate(at: &end)
                 index += 1
             }

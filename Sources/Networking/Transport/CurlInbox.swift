@@ -8,6 +8,8 @@
             var load = 0
             var isAsleep = false
             var isClosed = false
+            /// Called once no exchange is in progress; set while no new one may start.
+            var whenEmpty: (@Sendable () -> Void)?
         }
 
         private let state = Locked(State())
@@ -17,7 +19,22 @@
 
         /// An exchange has ended.
         func noteEnd() {
-            state.withLock { $0.load -= 1 }
+            let whenEmpty = state.withLock { state in
+                state.load -= 1
+                return state.load == 0 ? state.whenEmpty : nil
+            }
+            whenEmpty?()
+        }
+
+        /// Takes no more exchanges.
+        ///
+        /// - Parameter whenEmpty: Called when no exchange is in progress any more.
+        func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
+            let isEmpty = state.withLock { state in
+                state.whenEmpty = whenEmpty
+                return state.load == 0
+            }
+            if isEmpty { whenEmpty() }
         }
 
         /// Leaves a command.
@@ -26,7 +43,10 @@
         func add(_ command: CurlLoop.Command) -> Bool? {
             state.withLock { state in
                 guard !state.isClosed else { return nil }
-                if case .start = command { state.load += 1 }
+                if case .start = command {
+                    guard state.whenEmpty == nil else { return nil }
+                    state.load += 1
+                }
                 state.commands.append(command)
                 defer { state.isAsleep = false }
                 return state.isAsleep

@@ -19,6 +19,8 @@
         private let library: CurlLibrary
         private let inbox = CurlInbox()
         private let share: CurlShare
+        /// The addresses of hosts in libcurl's form, which handles refer to.
+        private let addresses: CurlHeaderLines
         private let sockets: CurlSockets
         private let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, on versions of libcurl that do not repeat them.
@@ -37,6 +39,7 @@
             self.configuration = configuration
             self.library = library
             share = try CurlShare()
+            addresses = CurlHeaderLines(configuration.resolveLines)
             sockets = try CurlSockets()
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
@@ -73,12 +76,21 @@
         }
 
         private func makeHandle() throws -> CurlHandle {
-            try CurlHandle(configuration, library: library, sockets: sockets, share: share)
+            let handle = try CurlHandle(configuration, library: library, sockets: sockets, share: share)
+            if let list = addresses.list { clibcurl_easy_set_pointer(handle.easy, Int32(CCURLOPT_RESOLVE), list) }
+            return handle
         }
 
         /// Leaves a command for the loop.
         func post(_ command: Command) {
             if inbox.add(command) == true { sockets.wake() }
+        }
+
+        /// Refuses new exchanges.
+        ///
+        /// - Parameter whenEmpty: Called when no exchange is in progress any more, on the loop's thread or at once.
+        func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
+            inbox.drain(whenEmpty)
         }
 
         /// Has the loop end the exchanges in progress, and then itself.
@@ -125,6 +137,7 @@
                 if let handle = exchange.handle { end(handle, .failure(NetworkError(.cancelled))) }
             case .resume(let exchange, let direction):
                 exchange.resume(direction)
+                timer = 0  // see CurlFault.lostResumes
             }
         }
 
@@ -152,7 +165,7 @@
         private func detach(_ handle: CurlHandle) -> CurlExchange? {
             guard let exchange = handle.exchange else { return nil }
             clibcurl_multi_remove(multi, handle.easy)
-            sockets.noteEnd(on: handle.socket)
+            sockets.noteEnd(of: ObjectIdentifier(handle), on: handle.socket)
             handle.exchange = nil
             exchange.handle = nil
             active.swapAt(handle.index, active.count - 1)
@@ -196,7 +209,7 @@
                 // Some versions report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
                 if result == CCURLE_OK {
-                    end(handle, .success(handle.timing))
+                    end(handle, Result { () throws(NetworkError) in try exchange.finishBody() }.map { handle.timing })
                 } else if exchange.mayRepeat(after: result) {
                     repeatRequest(of: handle)
                 } else {
@@ -250,8 +263,9 @@
             let me = Unmanaged.passUnretained(self).toOpaque()
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
             clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
-                CurlLoop.of(loop)?.sockets.want(what, on: socket)
-                if what != CCURL_POLL_REMOVE, let easy { CurlHandle.of(easy)?.socket = socket }
+                let handle = easy.flatMap { CurlHandle.of($0) }
+                CurlLoop.of(loop)?.sockets.want(what, on: socket, by: handle.map(ObjectIdentifier.init))
+                if what != CCURL_POLL_REMOVE { handle?.socket = socket }
                 return 0
             }
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)

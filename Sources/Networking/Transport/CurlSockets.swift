@@ -12,8 +12,8 @@
             var isOurs = false
             /// Whether its connection serves one request at a time (HTTP/1.1).
             var isExclusive = false
-            /// Whether an exchange uses its connection. If the connection is exclusive, this one exchange.
-            var isInUse = false
+            /// The last handle that waited for events, until it ends: a paused one waits for none.
+            var user: ObjectIdentifier?
             /// The events that libcurl waits for.
             var wanted: Int32 = 0
             /// The events that are registered with the kernel.
@@ -62,7 +62,7 @@
                 let entry = entries[Int(event.socket)]
                 if entry.wanted != 0 {
                     handle(event)
-                } else if entry.isExclusive, !entry.isInUse {
+                } else if entry.isExclusive, entry.user == nil {
                     endIdle(event.socket)
                 } else {
                     forget(event.socket)
@@ -85,10 +85,10 @@
             update(socket) { if $0.isOurs { $0.isExclusive = true } }
         }
 
-        /// Notes that an exchange no longer uses the connection of a socket.
-        func noteEnd(on socket: Int32) {
-            guard socket >= 0 else { return }
-            update(socket) { $0.isInUse = false }
+        /// Notes that a handle no longer uses the connection of a socket. Another one may use it already.
+        func noteEnd(of user: ObjectIdentifier, on socket: Int32) {
+            guard socket >= 0, entries[Int(socket)].user == user else { return }
+            update(socket) { $0.user = nil }
         }
 
         /// Opens a socket.
@@ -105,11 +105,11 @@
         }
 
         /// Sets the events that libcurl waits for on a socket.
-        func want(_ what: Int32, on socket: Int32) {
+        func want(_ what: Int32, on socket: Int32, by user: ObjectIdentifier?) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
             update(socket) {
                 $0.wanted = wanted
-                if wanted != 0 { $0.isInUse = true }
+                if wanted != 0 { $0.user = user }
             }
             let entry = entries[Int(socket)]
             if wanted == 0 {

@@ -4,7 +4,7 @@
     /// A connection is known by its local port, a request by the number of its stream on that connection.
     struct CurlStreamLog {
         /// A request's stream.
-        struct Stream {
+        struct Stream: Equatable {
             var port: Int32
             var number: Int
         }

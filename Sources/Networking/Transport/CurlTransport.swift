@@ -17,7 +17,7 @@
         public static let shared = try? CurlTransport()
 
         private let library: CurlLibrary
-        private let limits: CurlConfiguration.Limits
+        private let configuration: CurlConfiguration
         private let loops: [CurlLoop]
         private let threads: Locked<[CurlThread]>
 
@@ -34,9 +34,9 @@
 
         init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
             self.library = library
-            try configuration.validate(for: library.features)
+            try configuration.validate(for: library)
             let perThread = configuration.perThread
-            limits = perThread.limits
+            self.configuration = perThread
             loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread, library: library) }
             threads = Locked([])
             for loop in loops {
@@ -60,6 +60,30 @@
             for thread in threads { thread.join() }
         }
 
+        /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``, waits for those in
+        /// progress, a body that is still being read included, and then calls ``shutDown()``.
+        ///
+        /// ```swift
+        /// await transport.shutDown(draining: .seconds(10))
+        /// ```
+        ///
+        /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when the task is cancelled.
+        public func shutDown(draining limit: Duration) async {
+            let isDrained = Settlement<Void>()
+            let rest = Locked(loops.count)
+            for loop in loops {
+                loop.drain {
+                    let isLast = rest.withLock { rest in
+                        rest -= 1
+                        return rest == 0
+                    }
+                    if isLast { isDrained.settle(.success(())) }
+                }
+            }
+            await isDrained.wait(atMost: limit)
+            shutDown()
+        }
+
         /// Sends a request; one hop.
         ///
         /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
@@ -74,7 +98,7 @@
             do {
                 try request.validate()
                 let loop = leastBusyLoop
-                let exchange = try CurlExchange(request, answering: timing, limits: limits, loop: loop, owner: self)
+                let exchange = try CurlExchange(request, answering: timing, configuration: configuration, loop: loop, owner: self)
                 // Before, so that the head comes after it.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)

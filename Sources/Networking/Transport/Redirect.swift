@@ -19,6 +19,8 @@ enum Redirect {
             self = .none
             return
         }
+        let locations = Set(response.headers.values(for: .location))
+        guard locations.count == 1 else { throw Redirect.refusal("it has \(locations.count) different Locations", response) }
         let target = try Redirect.target(location, of: response)
         var next = request
         next.url = target

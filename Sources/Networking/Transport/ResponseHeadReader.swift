@@ -1,29 +1,36 @@
-/// Puts a response's head together from its lines, as they came (RFC 9112 section 4 and 5).
+import Foundation
+
+/// Reads a response head line by line (RFC 9112 sections 4 and 5).
 ///
-/// Takes what servers send that is odd but clear: no blank after a colon, blanks around values, empty values, bare line feeds, no reason
-/// phrase, folded values, bytes that are no UTF-8 (read as Latin-1). Heads of status 1xx are passed over; after the head, trailers are.
+/// Accepts irregular lines with one meaning: no blank after a colon, blanks around values, empty values, bare line feeds, no reason phrase,
+/// folded values, bytes that are not UTF-8 (read as Latin-1). Ignores heads of status 1xx, and trailers after the head.
 struct ResponseHeadReader {
-    /// What a line brought.
+    /// The result of reading a line.
     enum Step {
-        /// More is to come.
+        /// The head goes on.
         case more
         /// This was the last line.
         case head(ResponseHead)
-        /// It passes the bound.
-        case tooLarge
-        /// It is no line of a head.
+        /// The head is larger than a limit, which the text names.
+        case tooLarge(String)
+        /// The line does not belong into a head.
         case malformed(String)
     }
 
+    /// The largest number of fields; libcurl has a limit of 5,000 since 8.6.
+    static let maximumFieldCount = 4_096
+
     private let limit: Int
+    /// The bytes so far, those of 1xx heads included.
     private var size = 0
     private var status: HTTPStatus?
+    private var version = ""
     private var headers = HTTPHeaders()
-    /// The field that the next line may go on with.
+    /// The field to which a folded line belongs.
     private var last: (name: HTTPHeaderName, value: String)?
     private var isComplete = false
 
-    /// - Parameter limit: The most bytes a head may have.
+    /// - Parameter limit: The largest number of bytes in all heads of a response.
     init(limit: Int) {
         self.limit = limit
     }
@@ -32,7 +39,7 @@ struct ResponseHeadReader {
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         guard !isComplete else { return .more }
         size += line.count
-        guard size <= limit else { return .tooLarge }
+        guard size <= limit else { return .tooLarge("more than \(limit) bytes") }
         let line = ResponseHeadReader.withoutLineEnd(line)
         guard status != nil else { return readStatus(line) }
         guard let first = line.first else { return finish() }
@@ -41,6 +48,9 @@ struct ResponseHeadReader {
             return .malformed("a header line has no name")
         }
         endField()
+        guard headers.count < ResponseHeadReader.maximumFieldCount else {
+            return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
+        }
         last = (HTTPHeaderName(text(line[..<colon])), text(line[(colon + 1)...]))
         return .more
     }
@@ -52,6 +62,7 @@ struct ResponseHeadReader {
             return .malformed("the status line has no status")
         }
         status = HTTPStatus(code)
+        version = ResponseHeadReader.version(of: line)
         headers.reserveCapacity(12)
         return .more
     }
@@ -59,7 +70,7 @@ struct ResponseHeadReader {
     private mutating func fold(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
         guard last != nil else { return .malformed("the first header line begins with a blank") }
         let more = text(line)
-        last?.value += " " + more  // where it stands: each line once, however many there are
+        last?.value += " " + more  // in place, so that many lines take linear time
         return .more
     }
 
@@ -71,12 +82,21 @@ struct ResponseHeadReader {
     private mutating func finish() -> Step {
         guard let status else { return .malformed("there is no status line") }
         guard !status.isInformational else {
+            let size = size
             self = ResponseHeadReader(limit: limit)
+            self.size = size
             return .more
         }
         endField()
         isComplete = true
-        return .head(ResponseHead(status: status, headers: headers))
+        return .head(ResponseHead(status: status, headers: headers, version: version))
+    }
+
+    /// The version in a status line, `1.1` of `HTTP/1.1 200 OK`.
+    private static func version(of line: Slice<UnsafeRawBufferPointer>) -> String {
+        let digits = line.drop { $0 != UInt8(ascii: "/") }.dropFirst().prefix { $0 != UInt8(ascii: " ") }
+        if digits.elementsEqual("1.1".utf8) { return "1.1" }
+        return digits.elementsEqual("2".utf8) ? "2" : String(decoding: digits, as: UTF8.self)
     }
 
     private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
@@ -93,7 +113,6 @@ struct ResponseHeadReader {
         while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
         // Text in ASCII, which nearly all is, needs no validation.
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
-        let buffer = UnsafeRawBufferPointer(rebasing: bytes)
-        return String(validating: buffer, as: UTF8.self) ?? String(decoding: buffer.map(UInt16.init), as: UTF16.self)
+        return String(bytes: bytes, encoding: .utf8) ?? String(decoding: bytes.map(UInt16.init), as: UTF16.self)
     }
 }

@@ -12,6 +12,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     private let pipe: BytePipe?
     private var head: ResponseHead?
     private var body = Data()
+    /// The number of bytes of the body that have arrived.
+    private var received = 0
     private var timing = ResponseTiming()
     /// Who counts a body that comes into memory; one that is pulled is counted where it is pulled.
     private var meter: ProgressMeter?
@@ -43,12 +45,19 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         @inline(never) get {
             let content = pipe.map { ResponseContent.stream(IncomingBody($0, of: request)) } ?? .data(body)
             return HTTPResponse(
-                head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing)
+                head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing,
+                httpVersion: head?.version)
         }
     }
 
-    /// Whether a head has come.
+    /// Whether a head has arrived.
     var hasHead: Bool { head != nil }
+
+    /// Whether fewer bytes of the body have arrived than `Content-Length` says; false if the length says nothing about decoded bytes.
+    var isCutOff: Bool {
+        guard let head, !head.headers.contains(.contentEncoding), let length = head.headers.contentLength else { return false }
+        return received < length
+    }
 
     /// The head came. One of status 1xx goes before the real one and is none.
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
@@ -77,7 +86,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ///
     /// - Returns: Whether they were taken; `.abandoned` once nobody wants them.
     func receive(_ bytes: UnsafeRawBufferPointer) -> BytePipe.WriteResult {
-        guard let limit else { return pipe?.write(Data(bytes)) ?? .abandoned }
+        guard let limit else {
+            let result = pipe?.write(Data(bytes)) ?? .abandoned
+            if result == .taken { received += bytes.count }
+            return result
+        }
+        received += bytes.count
         guard body.count + bytes.count <= limit else {
             body.append(contentsOf: bytes.prefix(limit - body.count))
             fail(.responseTooLarge(limit: limit), with: head?.status.beginning(of: body) ?? Data())
@@ -104,7 +118,9 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ///
     /// - Parameter body: What the error tells of the body.
     func fail(_ error: NetworkError, with body: Data = Data()) {
-        let response = head.map { HTTPResponse($0.status, headers: $0.headers, content: .data(body), to: request) }
+        let response = head.map {
+            HTTPResponse($0.status, headers: $0.headers, content: .data(body), to: request, httpVersion: $0.version)
+        }
         let error = error.completed(request: request, response: response)
         pipe?.finish(.failure(error))
         isAnswered.settle(.failure(error))

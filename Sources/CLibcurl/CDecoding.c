@@ -1,0 +1,173 @@
+#include "CDecoding.h"
+
+#ifdef __linux__
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// `z_stream` of zlib.h.
+struct z_stream {
+    const uint8_t *next_in;
+    unsigned int avail_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned int avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *(*zalloc)(void *, unsigned int, unsigned int);
+    void (*zfree)(void *, void *);
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+};
+
+enum { Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5 };
+enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
+// ZSTD_d_windowLogMax; 8 MiB is what a decoder has to support (RFC 8878 section 3.1.1.1.2).
+enum { ZSTD_WINDOW_LOG_MAX = 100, ZSTD_WINDOW_LOG = 23 };
+
+// `ZSTD_inBuffer` and `ZSTD_outBuffer` of zstd.h.
+struct zstd_in { const void *bytes; size_t count; size_t position; };
+struct zstd_out { void *bytes; size_t count; size_t position; };
+
+static struct {
+    int (*inflate_init)(struct z_stream *, int, const char *, int);
+    int (*inflate)(struct z_stream *, int);
+    int (*inflate_end)(struct z_stream *);
+    const char *(*zlib_version)(void);
+    void *(*brotli_create)(void *, void *, void *);
+    int (*brotli_decompress)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
+    void (*brotli_destroy)(void *);
+    void *(*zstd_create)(void);
+    size_t (*zstd_set)(void *, int, int);
+    size_t (*zstd_decompress)(void *, struct zstd_out *, struct zstd_in *);
+    unsigned int (*zstd_is_error)(size_t);
+    size_t (*zstd_free)(void *);
+} library;
+
+static bool has_zlib, has_brotli, has_zstd;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool find(void *handle, void *function, const char *name) {
+    void *address = handle ? dlsym(handle, name) : NULL;
+    *(void **)function = address;
+    return address != NULL;
+}
+
+static void load(void) {
+    void *zlib = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    has_zlib = find(zlib, &library.inflate_init, "inflateInit2_") && find(zlib, &library.inflate, "inflate")
+        && find(zlib, &library.inflate_end, "inflateEnd") && find(zlib, &library.zlib_version, "zlibVersion");
+    void *brotli = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
+    has_brotli = find(brotli, &library.brotli_create, "BrotliDecoderCreateInstance")
+        && find(brotli, &library.brotli_decompress, "BrotliDecoderDecompressStream")
+        && find(brotli, &library.brotli_destroy, "BrotliDecoderDestroyInstance");
+    void *zstd = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    has_zstd = find(zstd, &library.zstd_create, "ZSTD_createDCtx")
+        && find(zstd, &library.zstd_set, "ZSTD_DCtx_setParameter")
+        && find(zstd, &library.zstd_decompress, "ZSTD_decompressStream")
+        && find(zstd, &library.zstd_is_error, "ZSTD_isError") && find(zstd, &library.zstd_free, "ZSTD_freeDCtx");
+}
+
+struct cdecoding {
+    enum cdecoding_coding coding;
+    struct z_stream zlib;
+    void *state;
+};
+
+bool cdecoding_is_available(enum cdecoding_coding coding) {
+    pthread_once(&once, load);
+    switch (coding) {
+    case CDECODING_BROTLI: return has_brotli;
+    case CDECODING_ZSTD: return has_zstd;
+    default: return has_zlib;
+    }
+}
+
+static bool start(struct cdecoding *decoding) {
+    // zlib's window bits: its own format, none (negative), or gzip (16 more).
+    int bits = decoding->coding == CDECODING_GZIP ? 31 : decoding->coding == CDECODING_ZLIB ? 15 : -15;
+    switch (decoding->coding) {
+    case CDECODING_BROTLI: return (decoding->state = library.brotli_create(NULL, NULL, NULL)) != NULL;
+    case CDECODING_ZSTD:
+        decoding->state = library.zstd_create();
+        return decoding->state
+            && !library.zstd_is_error(library.zstd_set(decoding->state, ZSTD_WINDOW_LOG_MAX, ZSTD_WINDOW_LOG));
+    default:
+        return library.inflate_init(&decoding->zlib, bits, library.zlib_version(), sizeof(decoding->zlib)) == Z_OK;
+    }
+}
+
+struct cdecoding *cdecoding_create(enum cdecoding_coding coding) {
+    if (!cdecoding_is_available(coding)) return NULL;
+    struct cdecoding *decoding = calloc(1, sizeof(*decoding));
+    if (!decoding) return NULL;
+    decoding->coding = coding;
+    if (start(decoding)) return decoding;
+    if (decoding->state && coding == CDECODING_ZSTD) library.zstd_free(decoding->state);
+    free(decoding);
+    return NULL;
+}
+
+static enum cdecoding_result run_zlib(
+    struct z_stream *stream, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    stream->next_in = input;
+    stream->avail_in = (unsigned int)*input_count;
+    stream->next_out = output;
+    stream->avail_out = (unsigned int)*output_count;
+    int result = library.inflate(stream, 0);
+    *input_count -= stream->avail_in;
+    *output_count -= stream->avail_out;
+    if (result == Z_STREAM_END) return CDECODING_END;
+    return result == Z_OK || result == Z_BUF_ERROR ? CDECODING_MORE : CDECODING_BROKEN;
+}
+
+static enum cdecoding_result run_brotli(
+    void *state, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    const uint8_t *next_in = input;
+    uint8_t *next_out = output;
+    size_t input_left = *input_count, output_left = *output_count;
+    int result = library.brotli_decompress(state, &input_left, &next_in, &output_left, &next_out, NULL);
+    *input_count -= input_left;
+    *output_count -= output_left;
+    return result == BROTLI_ERROR ? CDECODING_BROKEN : result == BROTLI_SUCCESS ? CDECODING_END : CDECODING_MORE;
+}
+
+static enum cdecoding_result run_zstd(
+    void *state, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    struct zstd_in in = {input, *input_count, 0};
+    struct zstd_out out = {output, *output_count, 0};
+    size_t result = library.zstd_decompress(state, &out, &in);
+    *input_count = in.position;
+    *output_count = out.position;
+    return library.zstd_is_error(result) ? CDECODING_BROKEN : result == 0 ? CDECODING_END : CDECODING_MORE;
+}
+
+enum cdecoding_result cdecoding_run(
+    struct cdecoding *decoding, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    switch (decoding->coding) {
+    case CDECODING_BROTLI: return run_brotli(decoding->state, input, input_count, output, output_count);
+    case CDECODING_ZSTD: return run_zstd(decoding->state, input, input_count, output, output_count);
+    default: return run_zlib(&decoding->zlib, input, input_count, output, output_count);
+    }
+}
+
+void cdecoding_free(struct cdecoding *decoding) {
+    switch (decoding->coding) {
+    case CDECODING_BROTLI: library.brotli_destroy(decoding->state); break;
+    case CDECODING_ZSTD: library.zstd_free(decoding->state); break;
+    default: library.inflate_end(&decoding->zlib); break;
+    }
+    free(decoding);
+}
+
+#else
+
+// The target is empty elsewhere.
+typedef int cdecoding_is_for_linux;
+
+#endif

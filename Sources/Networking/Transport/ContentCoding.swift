@@ -1,0 +1,91 @@
+#if os(Linux)
+    import CLibcurl
+
+    /// A content coding that the engine can decode (RFC 9110 section 8.4.1).
+    enum ContentCoding: CaseIterable {
+        case gzip, deflate, brotli, zstd
+
+        /// - Parameter token: The name in `Content-Encoding`.
+        init?(token: some StringProtocol) {
+            switch token.lowercased() {
+            case "gzip", "x-gzip": self = .gzip
+            case "deflate": self = .deflate
+            case "br": self = .brotli
+            case "zstd": self = .zstd
+            default: return nil
+            }
+        }
+
+        var name: String {
+            switch self {
+            case .gzip: "gzip"
+            case .deflate: "deflate"
+            case .brotli: "br"
+            case .zstd: "zstd"
+            }
+        }
+
+        /// The decoder, by the first byte of a stream: servers send "deflate" with the header of zlib (RFC 1950), which is right, and without.
+        func decoder(for first: UInt8?) -> cdecoding_coding {
+            switch self {
+            case .gzip: CDECODING_GZIP
+            case .deflate: (first ?? 0) & 0x0F == 8 ? CDECODING_ZLIB : CDECODING_DEFLATE
+            case .brotli: CDECODING_BROTLI
+            case .zstd: CDECODING_ZSTD
+            }
+        }
+
+        /// Whether another stream of this coding may begin with a byte, after a stream that is complete.
+        func mayBegin(with byte: UInt8) -> Bool {
+            switch self {
+            case .gzip: byte == 0x1F
+            case .zstd: byte == 0x28 || byte & 0xF0 == 0x50
+            case .deflate, .brotli: false
+            }
+        }
+
+        /// The codings for which the system has a library.
+        static let available = allCases.filter { cdecoding_is_available($0.decoder(for: nil)) }
+
+        /// The field that requests carry unless they have one of their own; nil if nothing can be decoded.
+        static let acceptField: String? =
+            available.isEmpty ? nil : "Accept-Encoding: " + available.map(\.name).joined(separator: ", ")
+    }
+
+    /// The content codings of one response body, decoded one after another.
+    struct ContentDecoding {
+        /// The decoders, the one for the bytes of the connection first.
+        private let decoders: [ContentDecoder]
+
+        /// - Parameters:
+        ///   - headers: The response's header fields.
+        ///   - sink: Takes the decoded bytes.
+        /// - Returns: Nil if the body has no coding, or one that the engine does not know: its bytes are passed through.
+        init?(_ headers: HTTPHeaders, into sink: @escaping ContentDecoder.Next) {
+            let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
+                .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
+            let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
+            // More than a few codings are no content, but an attack on the decoder.
+            guard !codings.isEmpty, codings.count == tokens.count, codings.count <= 5 else { return nil }
+            var decoders = [ContentDecoder(codings[0], next: sink)]
+            for coding in codings.dropFirst() {
+                let inner = decoders[0]
+                let outer = ContentDecoder(coding, isNextHeldBack: { inner.isHeldBack }) { bytes throws(NetworkError) in
+                    try inner.decode(bytes)
+                }
+                decoders.insert(outer, at: 0)
+            }
+            self.decoders = decoders
+        }
+
+        var isHeldBack: Bool { decoders[0].isHeldBack }
+
+        func decode(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
+            try decoders[0].decode(bytes)
+        }
+
+        func finish() throws(NetworkError) {
+            for decoder in decoders { try decoder.finish() }
+        }
+    }
+#endif

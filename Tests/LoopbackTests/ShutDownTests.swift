@@ -1,0 +1,57 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Shutting down", .timeLimit(.minutes(5)))
+    struct ShutDownTests {
+        private func shutDown(_ transport: any Transport, draining limit: Duration) async {
+            if let transport = transport as? URLSessionTransport { await transport.shutDown(draining: limit) }
+            #if os(Linux)
+                if let transport = transport as? CurlTransport { await transport.shutDown(draining: limit) }
+            #endif
+        }
+
+        @Test("A draining transport refuses new calls and waits for those in progress", arguments: Engine.allCases)
+        func drains(engine: Engine) async throws {
+            let transport = try engine.make()
+            let exchange = try Exchange(transport) { request in .text(request.path).delayed(by: .milliseconds(300)) }
+            let calls = try (0..<5).map { index in
+                let request = try exchange.request(index == 0 ? .post : .get, "/\(index)", body: index == 0 ? .string("x") : .empty)
+                return Task { try await exchange.send(request).text }
+            }
+            #expect(try await Exchange.eventually { exchange.server.requestCount == 5 })
+            let end = Task { await shutDown(transport, draining: .seconds(20)) }
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(await exchange.failure(try exchange.request())?.kind == .shutDown)
+            for (index, call) in calls.enumerated() { #expect(try await call.value == "/\(index)") }
+            await end.value
+            #expect(await exchange.failure(try exchange.request())?.kind == .shutDown)
+            #expect(exchange.server.requestCount == 5)
+        }
+
+        @Test("After the limit, calls in progress end", arguments: Engine.allCases)
+        func limit(engine: Engine) async throws {
+            let transport = try engine.make()
+            let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
+            let requests = try [exchange.request(), exchange.request(.post, "/", body: .string("x"))]
+            let calls = requests.map { request in Task { await exchange.failure(request)?.kind } }
+            #expect(try await Exchange.eventually { exchange.server.requestCount == 2 })
+            let start = ContinuousClock.now
+            await shutDown(transport, draining: .milliseconds(200))
+            for call in calls { #expect(await call.value == .shutDown) }
+            #expect(ContinuousClock.now - start < .seconds(2))
+        }
+
+        @Test("An idle transport shuts down at once", arguments: Engine.allCases)
+        func idle(engine: Engine) async throws {
+            let transport = try engine.make()
+            let exchange = try Exchange(transport)
+            _ = try await exchange.send(exchange.request())
+            let start = ContinuousClock.now
+            await shutDown(transport, draining: .seconds(60))
+            #expect(ContinuousClock.now - start < .seconds(2))
+        }
+    }
+}
