@@ -126,7 +126,9 @@ extension Loopback {
             #expect(exchange.server.requestCount == 2)
         }
 
-        @Test("L17, L46: URLSession sends a POST and a body on connections that cannot be dead", arguments: [Engine.urlSession])
+        @Test(
+            "L17, L46: URLSession sends a POST and a body on connections that cannot be dead",
+            arguments: [Engine.urlSession])
         func ownConnections(engine: Engine) async throws {
             let exchange = try dropping(engine)
             for method in [HTTPMethod.get, .post, .put, .post] {
@@ -143,7 +145,8 @@ extension Loopback {
             let url = exchange.server.url
             let port = exchange.server.port
             let requests = try [
-                HTTPRequest(HTTPMethod("get"), url), HTTPRequest(.get, #require(URL(string: "http://127.0.0.1:\(port)/a/../b"))),
+                HTTPRequest(HTTPMethod("get"), url),
+                HTTPRequest(.get, #require(URL(string: "http://127.0.0.1:\(port)/a/../b"))),
                 HTTPRequest(.get, #require(URL(string: "http://[::1]:\(port)/"))),
             ]
             for request in requests { #expect(await exchange.failure(request)?.kind == .invalidRequest) }
@@ -161,7 +164,8 @@ extension Loopback {
         func badAuthority(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())
             for text in [
-                "http://127.0.0.1:18446744073709551697/", "http://127.0.0.1:65536/", "http://[google.com]/", "http://[::1",
+                "http://127.0.0.1:18446744073709551697/", "http://127.0.0.1:65536/", "http://[google.com]/",
+                "http://[::1",
                 "http://[1::2::3]/",
             ] {
                 guard let url = URL(string: text) else { continue }
@@ -174,7 +178,8 @@ extension Loopback {
             // A proxy sees which name would be looked up.
             let proxy = try LoopbackServer { request in
                 request.path.hasSuffix("/redirect")
-                    ? LoopbackAnswer(.found, headers: ["Location": "http://münchen.example/end"]) : .text(request.target)
+                    ? LoopbackAnswer(.found, headers: ["Location": "http://münchen.example/end"])
+                    : .text(request.target)
             }
             guard engine == .curl else { return }
             let transport = RedirectFollowingTransport(try CurlTransport(CurlConfiguration(proxy: .url(proxy.url))))
@@ -182,7 +187,9 @@ extension Loopback {
             let service = NetworkService(environment: NetworkEnvironment(baseURL: base), transport: transport)
             #expect(try await service.request(.get("a"), as: .string) == "http://xn--bcher-kva.example/api/a")
             #expect(try await service.request(.get("redirect"), as: .string) == "http://xn--mnchen-3ya.example/end")
-            #expect(try await service.request(.url("http://日本語.example/x"), as: .string) == "http://xn--wgv71a119e.example/x")
+            #expect(
+                try await service.request(.url("http://日本語.example/x"), as: .string)
+                    == "http://xn--wgv71a119e.example/x")
         }
 
         @Test("Bodies, heads and calls that wait end idle calls on time, a POST too", arguments: Engine.allCases)

@@ -21,8 +21,10 @@ extension Loopback {
             case .waitsWithoutTimeout: try await waitEnds()
             case .lostResumes: try await resumes()
             case .repeatsRequests: try await notRepeated(with: .repeatsRequests)
-            case .losesRefusedStreams: try await versionUsed(.post, .string("text"), with: .losesRefusedStreams, is: "1.1")
+            case .losesRefusedStreams:
+                try await versionUsed(.post, .string("text"), with: .losesRefusedStreams, is: "1.1")
             case .logsRefusedStreams: try readsLog()
+            case .stallingHeads: try await largeHead()
             case .unsafeUploads: try await versionUsed(.put, .string("text"), with: .unsafeUploads, is: "1.1")
             case .loopingUploads: try await versionUsed(.put, Self.unknownLength, with: .loopingUploads, is: "1.1")
             case .sharedPlainHTTP2: try await plainHTTP2()
@@ -89,7 +91,9 @@ extension Loopback {
         private func truncatedCoding() async throws {
             let whole = Gzip.hello
             let server = try LoopbackServer { request in
-                let body = request.path == "/whole" ? whole : request.path == "/junk" ? whole + Data("junk".utf8) : whole.dropLast(6)
+                let body =
+                    request.path == "/whole"
+                    ? whole : request.path == "/junk" ? whole + Data("junk".utf8) : whole.dropLast(6)
                 return LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Data(body)))
             }
             let transport = try CurlTransport()
@@ -103,7 +107,8 @@ extension Loopback {
         private func lenientLength() async throws {
             for length in ["0x5", "5abc", "5\r\nContent-Length: 3", "99999999999999999999"] {
                 let server = try server("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello")
-                #expect(await kind(HTTPRequest(.get, server.url), try CurlTransport()) == .malformedResponse, "\(length)")
+                #expect(
+                    await kind(HTTPRequest(.get, server.url), try CurlTransport()) == .malformedResponse, "\(length)")
             }
         }
 
@@ -168,7 +173,8 @@ extension Loopback {
         ) async throws {
             guard Tool.nginx.isExpected else { return }
             let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 $server_protocol; }")
-            var configuration = CurlConfiguration(threads: 1, tls: TLSConfiguration(trust: .file(try nginx.authority.certificate)))
+            var configuration = CurlConfiguration(
+                threads: 1, tls: TLSConfiguration(trust: .file(try nginx.authority.certificate)))
             for httpVersions in [CurlConfiguration.HTTPVersions.preferHTTP2, .http2] {
                 configuration.httpVersions = httpVersions
                 let transport = try transport(with: fault, configuration)
@@ -194,9 +200,19 @@ extension Loopback {
             #expect(!log.isRefused(new))
         }
 
+        private func largeHead() async throws {
+            guard Tool.nginx.isExpected else { return }
+            let fields = (0..<300).map { "add_header X-\($0) \(String(repeating: "v", count: 100));" }.joined(
+                separator: " ")
+            let nginx = try await Nginx(isHTTP2: true, locations: "location / { \(fields) return 200 ok; }")
+            let request = HTTPRequest(.get, nginx.url, timeouts: .init(idle: .seconds(4)))
+            #expect(try await send(request, nginx.transport()).headers.count > 300)
+        }
+
         private func plainHTTP2() async throws {
             guard Tool.nginx.isExpected else { return }
-            let nginx = try await Nginx(isHTTP2: true, isPlain: true, locations: "location / { return 200 $server_protocol; }")
+            let nginx = try await Nginx(
+                isHTTP2: true, isPlain: true, locations: "location / { return 200 $server_protocol; }")
             let transport = try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
             let request = HTTPRequest(.get, nginx.url)
             let versions = try await withThrowingTaskGroup(of: String?.self) { group in

@@ -114,7 +114,8 @@ extension Loopback {
             let transport = try CurlTransport(CurlConfiguration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
             let url = try #require(URL(string: "http://api.invalid:\(server.port)/"))
             for _ in 0..<2 {
-                let response = try await transport.send(HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
+                let response = try await transport.send(
+                    HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
                 #expect(response.text == "api.invalid:\(server.port)")
             }
         }

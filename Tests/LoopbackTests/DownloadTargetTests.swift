@@ -9,7 +9,9 @@ extension Loopback {
     @Suite("Download targets", .timeLimit(.minutes(5)))
     struct DownloadTargetTests {
         private let scratch = try? Scratch()
-        private let server = try? LoopbackServer { _ in LoopbackAnswer(content: .fixed(Data(repeating: 1, count: 1 << 20))) }
+        private let server = try? LoopbackServer { _ in
+            LoopbackAnswer(content: .fixed(Data(repeating: 1, count: 1 << 20)))
+        }
 
         private func download(to destination: FileDestination) async throws -> NetworkError {
             let server = try #require(server)
@@ -86,7 +88,8 @@ private final class SmallDisk {
         self.url = url
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         let folder = url.deletingLastPathComponent()
-        guard (try? Tool(name: "mount").run(["-t", "tmpfs", "-o", "size=256k", "tmpfs", url.path], in: folder)) != nil else {
+        guard (try? Tool(name: "mount").run(["-t", "tmpfs", "-o", "size=256k", "tmpfs", url.path], in: folder)) != nil
+        else {
             return nil
         }
     }

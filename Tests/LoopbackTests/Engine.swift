@@ -1,5 +1,6 @@
-import Networking
 import Testing
+
+@testable import Networking
 
 /// An engine under test. Every test of the conformance suite runs on each of them.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
@@ -7,6 +8,9 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     case urlSession
 
     var testDescription: String { rawValue }
+
+    /// The version of the libcurl that is loaded.
+    static func curlVersion() throws -> CurlVersion { try CurlLibrary.loaded.get().number }
 
     /// The engine that the suite shares.
     func shared() throws -> any Transport {

@@ -19,9 +19,13 @@ final class HesitantReader: BodyReader, @unchecked Sendable {  // because of the
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.005) { self.becomeReady() }
                 return .notYet
             }
-            isReady = false
-            let piece = Array(pieces.removeFirst().utf8)
-            buffer.copyBytes(from: piece)
+            let piece = pieces[0].utf8.prefix(buffer.count)
+            buffer.copyBytes(from: Array(piece))
+            pieces[0].removeFirst(pieces[0].utf8.prefix(piece.count).count)
+            if pieces[0].isEmpty {
+                pieces.removeFirst()
+                isReady = false
+            }
             return .bytes(piece.count)
         }
     }

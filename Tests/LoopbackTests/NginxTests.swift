@@ -1,7 +1,8 @@
 import Foundation
-import Networking
 import NetworkingTesting
 import Testing
+
+@testable import Networking
 
 extension Loopback {
     @Suite(
@@ -38,7 +39,9 @@ extension Loopback {
             let server = try await Self.server(isHTTP2: true, hanging: Self.hanging())
             let texts = try await texts(server.url, server.transport(), 50)
             #expect(Set(texts.map { $0.split(separator: " ")[0] }) == ["HTTP/2.0"])
-            #expect(Set(texts.map { $0.split(separator: " ")[1] }).count == 1)
+            // Stated for libcurl before 8.0: some calls do not wait for the first connection (#10456).
+            let mostConnections = try Engine.curlVersion() < CurlVersion(8, 0) ? 2 : 1
+            #expect(Set(texts.map { $0.split(separator: " ")[1] }).count <= mostConnections)
             #expect(Set(texts.map { $0.split(separator: " ")[2] }).count == 50)
         }
 

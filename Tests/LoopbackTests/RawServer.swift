@@ -6,7 +6,7 @@ import Testing
 final class RawServer: Sendable {
     /// One accepted connection, on a thread of its own; closed when the closure returns.
     struct Connection {
-        fileprivate let socket: Int32
+        let socket: Int32
         /// How many came before.
         let number: Int
 
@@ -70,12 +70,13 @@ final class RawServer: Sendable {
                     close(socket)
                 }
             }
+            // Closed by the thread that uses it: its number may otherwise be that of another server's socket already.
+            close(listener)
         }
     }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Whether this machine has a loopback of IPv6.

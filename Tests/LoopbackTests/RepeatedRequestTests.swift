@@ -36,7 +36,8 @@ extension Loopback {
                             let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
                             let target = url.appendingPathComponent("p/\(index)")
                             let request = HTTPRequest(method, target, body: body, timeouts: .init(idle: .seconds(20)))
-                            do { _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16)) } catch {
+                            do { _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16)) } catch
+                            {
                                 errors.append((error as? NetworkError) ?? NetworkError(.unknown, underlying: error))
                             }
                         }

@@ -18,7 +18,8 @@ extension Loopback {
             let transport = try engine.make()
             let exchange = try Exchange(transport) { request in .text(request.path).delayed(by: .milliseconds(300)) }
             let calls = try (0..<5).map { index in
-                let request = try exchange.request(index == 0 ? .post : .get, "/\(index)", body: index == 0 ? .string("x") : .empty)
+                let request = try exchange.request(
+                    index == 0 ? .post : .get, "/\(index)", body: index == 0 ? .string("x") : .empty)
                 return Task { try await exchange.send(request).text }
             }
             #expect(try await Exchange.eventually { exchange.server.requestCount == 5 })

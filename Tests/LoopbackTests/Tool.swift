@@ -31,6 +31,8 @@ struct Tool {
         process.executableURL = URL(fileURLWithPath: try #require(path, "\(name) is not installed"))
         process.arguments = arguments
         process.currentDirectoryURL = folder
+        // Programs get the system's libraries, also if the tests run on another libcurl.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_LIBRARY_PATH" }
         let output = Pipe()
         process.standardOutput = output
         process.standardError =

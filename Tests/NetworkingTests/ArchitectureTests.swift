@@ -132,7 +132,7 @@ struct ArchitectureTests {
                 "tls": CurlConfiguration(tls: TLSConfiguration(minimumVersion: .v1_3)),
             ]
             for (part, configuration) in wanting {
-                let error = #expect(throws: NetworkError.self) { 
+                let error = #expect(throws: NetworkError.self) {
                     try configuration.validate(for: CurlLibrary(version: "", features: .asynchronousLookup))
                 }
                 #expect(error?.description.contains("\(part): this system's libcurl") == true)

@@ -27,7 +27,8 @@ public enum BodyRead: Equatable, Sendable {
 /// }
 /// ```
 public protocol BodyReader: AnyObject, Sendable {
-    /// Puts the next bytes into the buffer, which is never empty. An error ends the transfer; it underlies the call's error, of kind
+    /// Puts the next bytes into the buffer, which has room for at least 4,096. An error ends the transfer; it underlies
+    /// the call's error, of kind
     /// ``NetworkError/Kind/bodyUnreadable``, unless it is a ``NetworkError`` itself.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead
     /// Takes the closure to call, from any thread, when reading makes sense again after ``BodyRead/notYet``.

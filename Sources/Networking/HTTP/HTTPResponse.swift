@@ -49,7 +49,8 @@ public struct HTTPResponse: Sendable {
     /// The answers that redirected here, the first one first, each with the request that it answered.
     public var redirects: [HTTPResponse] { parts.value.redirects }
 
-    /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the engine cannot tell
+    /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the
+    /// engine cannot tell
     /// (``URLSessionTransport`` on Linux).
     public var httpVersion: String? { parts.value.httpVersion }
 

@@ -2,10 +2,12 @@ import Foundation
 
 /// Host and port as they stand in a URL, with the host in the form that goes on the wire.
 ///
-/// Foundation decodes the host of `host(percentEncoded:)`, ignores a port that is not a number it can hold, and takes the brackets off what is no
+/// Foundation decodes the host of `host(percentEncoded:)`, ignores a port that is not a number it can hold, and takes
+/// the brackets off what is no
 /// address; the text of the whole URL has them all.
 struct URLAuthority {
-    /// An international name in its ASCII form (punycode), an IPv6 address with its brackets; empty if the URL has no host.
+    /// An international name in its ASCII form (punycode), an IPv6 address with its brackets; empty if the URL has no
+    /// host.
     let host: Substring
     /// The digits after the colon; nil without a colon.
     let port: Substring?

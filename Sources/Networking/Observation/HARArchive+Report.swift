@@ -60,7 +60,8 @@ extension HARArchive.Request {
         let headers = request.allHeaders
         let url = redaction.text(of: request.url).prefix { $0 != "#" }
         self.init(
-            method: request.method.rawValue, url: String(url), httpVersion: "HTTP/" + (httpVersion ?? "1.1"), headers: HARArchive.Pair.pairs(headers, redaction),
+            method: request.method.rawValue, url: String(url), httpVersion: "HTTP/" + (httpVersion ?? "1.1"),
+            headers: HARArchive.Pair.pairs(headers, redaction),
             queryString: HARArchive.Pair.query(of: String(url)),
             postData: HARArchive.PostData(request.body, headers.contentType, redaction),
             bodySize: request.body.length ?? -1)
@@ -71,7 +72,8 @@ extension HARArchive.Response {
     init(_ response: HTTPResponse, _ redaction: Redaction) {
         self.init(
             status: response.status.code, statusText: response.status.reasonPhrase,
-            httpVersion: "HTTP/" + (response.httpVersion ?? "1.1"), headers: HARArchive.Pair.pairs(response.headers, redaction),
+            httpVersion: "HTTP/" + (response.httpVersion ?? "1.1"),
+            headers: HARArchive.Pair.pairs(response.headers, redaction),
             content: HARArchive.Content(response, redaction),
             redirectURL: response.status.isRedirection
                 ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "")

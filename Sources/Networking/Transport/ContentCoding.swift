@@ -25,7 +25,8 @@
             }
         }
 
-        /// The decoder, by the first byte of a stream: servers send "deflate" with the header of zlib (RFC 1950), which is right, and without.
+        /// The decoder, by the first byte of a stream: servers send "deflate" with the header of zlib (RFC 1950), which
+        /// is right, and without.
         func decoder(for first: UInt8?) -> cdecoding_coding {
             switch self {
             case .gzip: CDECODING_GZIP
@@ -60,13 +61,18 @@
         /// - Parameters:
         ///   - headers: The response's header fields.
         ///   - sink: Takes the decoded bytes.
-        /// - Returns: Nil if the body has no coding, or one that the engine does not know: its bytes are passed through.
-        init?(_ headers: HTTPHeaders, into sink: @escaping ContentDecoder.Next) {
+        /// - Returns: Nil if the body has no coding, or one that the engine does not know: its bytes are passed
+        ///   through.
+        /// - Throws: ``NetworkError`` for more codings than any content has.
+        init?(_ headers: HTTPHeaders, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
             let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
                 .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
             let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
-            // More than a few codings are no content, but an attack on the decoder.
-            guard !codings.isEmpty, codings.count == tokens.count, codings.count <= 5 else { return nil }
+            guard !codings.isEmpty, codings.count == tokens.count else { return nil }
+            guard codings.count <= 5 else {
+                throw NetworkError(
+                    .undecodableContent, reason: "the body has \(codings.count) content codings, more than 5")
+            }
             var decoders = [ContentDecoder(codings[0], next: sink)]
             for coding in codings.dropFirst() {
                 let inner = decoders[0]

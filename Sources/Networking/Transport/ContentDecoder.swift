@@ -3,7 +3,8 @@
 
     /// Decodes one content coding of a response body, piece by piece, and passes the result on.
     ///
-    /// The next stage may refuse bytes for a while: the decoder keeps them, ``isHeldBack`` is true, and ``decode(_:)`` passes them on when it is
+    /// The next stage may refuse bytes for a while: the decoder keeps them, ``isHeldBack`` is true, and ``decode(_:)``
+    /// passes them on when it is
     /// called again. Used on one thread at a time.
     final class ContentDecoder {
         /// The next stage: takes bytes, and returns how many.
@@ -82,7 +83,8 @@
             return inputCount
         }
 
-        /// A stream has ended: another one may follow (RFC 1952 section 2.2, RFC 8878 section 3); anything else is ignored.
+        /// A stream has ended: another one may follow (RFC 1952 section 2.2, RFC 8878 section 3); anything else is
+        /// ignored.
         private func end(before rest: UnsafeRawBufferPointer) {
             if let decoding { cdecoding_free(decoding) }
             decoding = nil

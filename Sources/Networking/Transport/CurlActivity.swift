@@ -1,5 +1,6 @@
 #if os(Linux)
-    /// When bytes last moved in an exchange, and which of its timeouts has passed. Times are in nanoseconds of the loop's clock.
+    /// When bytes last moved in an exchange, and which of its timeouts has passed. Times are in nanoseconds of the
+    /// loop's clock.
     struct CurlActivity {
         /// The answer to "has a timeout passed?"
         enum Status {
@@ -37,6 +38,11 @@
             last = now
         }
 
+        /// Bytes arrived at a time that may be before the last activity.
+        mutating func note(arrival: UInt64) {
+            if let last { self.last = max(last, arrival) }
+        }
+
         /// - Parameters:
         ///   - isHeldBack: Whether the response waits for its reader, so that nothing can move.
         ///   - uploaded: The number of body bytes sent so far; nil if there is no body to send.
@@ -55,7 +61,8 @@
             guard start.adding(connect) <= now else { return .check(at: start.adding(connect)) }
             let limit = timeouts.effectiveConnect.words
             return .passed(
-                NetworkError(.connectTimedOut, reason: "all connections were in use for \(limit): see CurlConfiguration.Limits"))
+                NetworkError(
+                    .connectTimedOut, reason: "all connections were in use for \(limit): see CurlConfiguration.Limits"))
         }
     }
 

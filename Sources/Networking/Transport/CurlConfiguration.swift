@@ -23,7 +23,8 @@
         public var unixSocketPath: String?
         /// Which addresses of a host are tried.
         public var addressFamily: AddressFamily
-        /// Addresses for hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default: none. The name still
+        /// Addresses for hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default:
+        /// none. The name still
         /// stands in the request and is checked against the server's certificate.
         public var resolve: [String: [String]]
         /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS agrees on it, else HTTP/1.1.
@@ -52,8 +53,10 @@
             case http1
             /// HTTP/2 if TLS agrees on it (ALPN, RFC 7301), else HTTP/1.1. Over plain `http`, HTTP/1.1.
             case preferHTTP2
-            /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section 3.3). Over TLS, a
-            /// server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``, after it has processed the request.
+            /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section
+            /// 3.3). Over TLS, a
+            /// server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``, after it has
+            /// processed the request.
             case http2
         }
 
@@ -150,10 +153,12 @@
         private func validateResolve() throws {
             for (host, addresses) in resolve {
                 guard let colon = host.lastIndex(of: ":"), colon > host.startIndex,
-                    UInt16(host[host.index(after: colon)...]) != nil, !host[..<colon].contains(where: { ":, ".contains($0) })
+                    UInt16(host[host.index(after: colon)...]) != nil,
+                    !host[..<colon].contains(where: { ":, ".contains($0) })
                 else {
                     throw NetworkError(
-                        .invalidRequest, reason: "resolve: expected a host and a port as in \"api.example.com:443\", found \"\(host)\"")
+                        .invalidRequest,
+                        reason: "resolve: expected a host and a port as in \"api.example.com:443\", found \"\(host)\"")
                 }
                 var (v4, v6) = (in_addr(), in6_addr())
                 let isNoAddress = { (text: String) in

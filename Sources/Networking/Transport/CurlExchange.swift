@@ -21,6 +21,7 @@
         private var headReader: ResponseHeadReader
         private var activity: CurlActivity
         private var bytesRead = 0
+        private var staged: StagedBytes?
         private var decodedBytes = 0
         private var isEncoded = false
         /// The content codings of the response, if it has some that the engine knows.
@@ -87,6 +88,7 @@
         /// Whether a timeout has passed, or when to look again. A server whose response is held back is not idle.
         func timeoutStatus(at now: UInt64) -> CurlActivity.Status {
             let isHeldBack = pauses & CurlExchange.receiving != 0
+            if let arrival = handle?.lastArrival { activity.note(arrival: arrival) }
             // libcurl sends the last bytes that it read without a callback.
             let uploaded = reader == nil || isHeldBack ? nil : handle?.uploadedBytes
             return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
@@ -124,19 +126,19 @@
 
     /// Repeating the request.
     extension CurlExchange {
-        /// Whether executing the request twice has the effect of executing it once, and its body can be read twice.
-        var isRepeatable: Bool { request.method.isIdempotent && request.body.isReplayable }
-
         /// Whether the request is to be sent on a new connection, because two kept ones have failed.
         var needsNewConnection: Bool { repeats > 1 }
 
-        /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept connection was lost
-        /// before the first byte of a response and the request is repeatable. (libcurl repeats most refused streams itself.)
+        /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept
+        /// connection was lost
+        /// before the first byte of a response and the request is repeatable. (libcurl repeats most refused streams
+        /// itself.)
         func mayRepeat(after code: Int32) -> Bool {
             guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
             if isRefused || handle?.hasOnlyBeenRefused(code) == true { return repeats < 10 }
-            return isRepeatable && repeats < 2 && CurlFailure.isConnectionLoss(code) && handle?.isOnKeptConnection == true
+            return request.isRepeatable && repeats < 2 && CurlFailure.isConnectionLoss(code)
+                && handle?.isOnKeptConnection == true
         }
 
         /// Reads a line of libcurl's log, on versions of which the log is needed.
@@ -155,6 +157,7 @@
         private func reopen() throws {
             closeBody()
             bytesRead = 0
+            staged = nil
             pauses &= ~CurlExchange.sending
             if !request.body.isEmpty { try open() }
         }
@@ -162,7 +165,8 @@
 
     /// libcurl's callbacks.
     extension CurlExchange {
-        /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent again: one whose
+        /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent
+        /// again: one whose
         /// stream was refused.
         func beginSending(from port: Int32) -> Int32 {
             self.port = port
@@ -219,7 +223,8 @@
         /// Passes decoded bytes to the transfer.
         ///
         /// - Returns: The number of bytes taken: all or none.
-        /// - Throws: ``NetworkError`` if there are too many, or, of kind ``NetworkError/Kind/cancelled``, if the caller has left.
+        /// - Throws: ``NetworkError`` if there are too many, or, of kind ``NetworkError/Kind/cancelled``, if the caller
+        ///   has left.
         private func pass(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
             guard !isEncoded || decodedBytes + bytes.count <= limits.decodedBytes else {
                 throw NetworkError(
@@ -240,12 +245,18 @@
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard let reader else { return 0 }
             do throws(NetworkError) {
-                switch try reader.readNext(into: buffer) {
+                if let count = staged?.take(into: buffer) { return count }
+                // Readers may rely on some room; libcurl since 8.7 sometimes asks for a few bytes.
+                if buffer.count < StagedBytes.smallest, staged == nil { staged = StagedBytes() }
+                let target = buffer.count < StagedBytes.smallest ? staged?.buffer ?? buffer : buffer
+                switch try reader.readNext(into: target) {
                 case .bytes(let count):
                     activity.note(at: loop.now)
                     bytesRead += count
                     try checkLength(reader)
-                    return count
+                    guard target.baseAddress != buffer.baseAddress else { return count }
+                    staged?.fill(count)
+                    return staged?.take(into: buffer) ?? 0
                 case .end:
                     return try end()
                 case .notYet:
@@ -258,7 +269,8 @@
             }
         }
 
-        /// libcurl sends the request again on another connection: the server refused the stream, or its connection was lost and the request
+        /// libcurl sends the request again on another connection: the server refused the stream, or its connection was
+        /// lost and the request
         /// is repeatable.
         func rewind() -> Int32 {
             guard request.body.isReplayable else {
@@ -298,12 +310,15 @@
         private func receive(_ head: ResponseHead) throws(NetworkError) {
             if head.isExclusive { handle?.noteExclusiveConnection() }
             if requiresHTTP2, head.version != "2" {
-                throw NetworkError(.cannotConnect, reason: "the server does not speak HTTP/2, which httpVersions requires")
+                throw NetworkError(
+                    .cannotConnect, reason: "the server does not speak HTTP/2, which httpVersions requires")
             }
             try head.validateLength(for: request.method)
-            decoding = ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in try pass(bytes) }
+            decoding = try ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in try pass(bytes)
+            }
             // libcurl decodes transfer codings.
-            isEncoded = decoding != nil || head.headers.hasTransferCoding && head.headers[.transferEncoding] != "chunked"
+            isEncoded =
+                decoding != nil || head.headers.hasTransferCoding && head.headers[.transferEncoding] != "chunked"
             if !isEncoded, let length = head.headers.contentLength, length > 0, request.method != .head {
                 transfer.expect(bytes: length)
             }
@@ -313,6 +328,33 @@
         private func abort(_ error: NetworkError) -> Int {
             failure = error
             return 0
+        }
+    }
+
+    /// Bytes of a body that were read before libcurl had room for them.
+    private final class StagedBytes {
+        /// The smallest buffer that readers are given.
+        static let smallest = 4_096
+
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: smallest, alignment: 16)
+        private var rest = 0..<0
+
+        deinit {
+            buffer.deallocate()
+        }
+
+        /// The given number of bytes were read into the buffer.
+        func fill(_ count: Int) {
+            rest = 0..<count
+        }
+
+        /// - Returns: The number of bytes moved; nil if there are none.
+        func take(into target: UnsafeMutableRawBufferPointer) -> Int? {
+            guard !rest.isEmpty else { return nil }
+            let count = min(rest.count, target.count)
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
+            rest = rest.dropFirst(count)
+            return count
         }
     }
 

@@ -47,8 +47,13 @@
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
             // A header line that is longer than libcurl's own limit.
             case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
-            // The URL is one of HTTP, so that it is the answer that is none.
-            case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING: .malformedResponse
+            // The URL is one of HTTP, so that it is the response that is not HTTP. The last two are chunks and folded
+            // lines that libcurl
+            // cannot read: errors of the engine's own callbacks take precedence.
+            case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING,
+                CCURLE_WRITE_ERROR,
+                CCURLE_BAD_FUNCTION_ARGUMENT:
+                .malformedResponse
             case CCURLE_RECV_ERROR: kindOfReceiveError
             case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_SEND_FAIL_REWIND, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
                 connectionLoss

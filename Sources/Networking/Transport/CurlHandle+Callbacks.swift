@@ -26,7 +26,8 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            // Since libcurl 7.80. Without it, an exchange that waits for a connection is only known to have one when a socket is opened.
+            // Since libcurl 7.80. Without it, an exchange that waits for a connection is only known to have one when a
+            // socket is opened.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, _, _, _, localPort in
                 CurlHandle.exchange(handle)?.beginSending(from: localPort) ?? Int32(CCURL_PREREQFUNC_ABORT)

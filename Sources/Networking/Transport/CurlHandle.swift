@@ -4,7 +4,8 @@
 
     /// An easy handle of libcurl for one attempt of one exchange.
     ///
-    /// Each attempt has a new handle: a handle that was used before carries state from one request into the next in several versions of
+    /// Each attempt has a new handle: a handle that was used before carries state from one request into the next in
+    /// several versions of
     /// libcurl (see ``CurlFault``).
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
@@ -90,24 +91,20 @@
             let timeout = exchange.request.timeouts.effectiveConnect.nanoseconds / 1_000_000
             set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(timeout, 1), Int(Int32.max))))
             // Waiting for a connection that others use is only worth it if HTTP/2 is possible.
-            if isSecure ? httpVersions != .http1 : httpVersions == .http2 { set(CCURLOPT_PIPEWAIT, 1) }
+            if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
             avoidFaults(for: exchange)
         }
 
         /// See ``CurlFault``.
         private func avoidFaults(for exchange: CurlExchange) {
-            let mayUseHTTP2 = isSecure ? httpVersions != .http1 : httpVersions == .http2
-            guard mayUseHTTP2 || library.has(.repeatsRequests) else { return }
+            if library.has(.repeatsRequests), !exchange.request.isRepeatable { set(CCURLOPT_FRESH_CONNECT, 1) }
+            guard mayUseHTTP2 else { return }
             if library.has(.logsRefusedStreams) { installLog() }
-            if httpVersions == .http2 {
-                guard !isSecure, library.has(.sharedPlainHTTP2) else { return }
+            if library.has(.stallingHeads) { set(CCURLOPT_BUFFERSIZE, 65_536) }
+            if !isSecure, library.has(.sharedPlainHTTP2) {
                 set(CCURLOPT_FRESH_CONNECT, 1)
                 set(CCURLOPT_FORBID_REUSE, 1)
-            } else if library.requiresHTTP1(for: exchange) {
-                set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
-                set(CCURLOPT_PIPEWAIT, 0)
-                if !exchange.isRepeatable, library.has(.repeatsRequests) { set(CCURLOPT_FRESH_CONNECT, 1) }
             }
         }
 
@@ -134,12 +131,20 @@
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
         }
 
+        /// The last time that bytes arrived on the connection in use; nil if they may be for another request.
+        var lastArrival: UInt64? {
+            mayUseHTTP2 ? nil : sockets.lastArrival(for: ObjectIdentifier(self), on: socket)
+        }
+
+        private var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
+
         /// The connection in use serves one request at a time.
         func noteExclusiveConnection() {
             sockets.noteExclusive(socket)
         }
 
-        /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for that, and no other error begins
+        /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for
+        /// that, and no other error begins
         /// with these words.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)

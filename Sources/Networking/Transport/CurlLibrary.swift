@@ -36,6 +36,7 @@
         /// What the library says it is, with the libraries it stands on: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
         let version: String
         let features: Features
+        var number = CurlVersion(0, 0)
         /// The faults that the engine has to avoid on this version. Tests add some that it has not.
         var faults: Set<CurlFault> = []
 
@@ -52,7 +53,7 @@
             let version = clibcurl_version().map { String(cString: $0) } ?? ""
             let number = CurlVersion(number: clibcurl_version_number())
             return try CurlLibrary(
-                version: version, features: Features(rawValue: Int(clibcurl_features())),
+                version: version, features: Features(rawValue: Int(clibcurl_features())), number: number,
                 faults: CurlFault.faults(of: number, canLimitRepeats: canLimitRepeats())
             ).checked()
         }

@@ -34,7 +34,8 @@
         /// The time of this turn, in nanoseconds.
         private(set) var now: UInt64 = 0
 
-        /// - Throws: ``NetworkError`` if the system has no descriptor or memory left, or if libcurl does not support the configuration.
+        /// - Throws: ``NetworkError`` if the system has no descriptor or memory left, or if libcurl does not support
+        ///   the configuration.
         init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
             self.configuration = configuration
             self.library = library
@@ -109,7 +110,7 @@
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
                 // Before new requests start: an idle connection with unexpected data is not used again.
-                sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
+                sockets.handleReady(at: now) { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 for command in commands { follow(command) }
                 commands.removeAll(keepingCapacity: true)  // nothing is kept while the loop sleeps
                 guard !isClosed else { break }
@@ -147,7 +148,9 @@
             handle.index = active.count
             active.append(handle)
             exchange.begin(mayWait: configuration.limits.mayWait)
-            if case .check(let time) = exchange.timeoutStatus(at: now) { nextTimeoutCheck = min(nextTimeoutCheck, time) }
+            if case .check(let time) = exchange.timeoutStatus(at: now) {
+                nextTimeoutCheck = min(nextTimeoutCheck, time)
+            }
             if clibcurl_multi_add(multi, handle.easy) != 0 {
                 end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not take the request")))
             }
@@ -189,7 +192,8 @@
             }
         }
 
-        /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits for the others a few
+        /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits
+        /// for the others a few
         /// turns at most, while the loop has other work.
         private func answer() {
             for (exchange, outcome) in ended {
@@ -275,7 +279,8 @@
             }
         }
 
-        /// libcurl cuts off fractions of a millisecond and sets a timer only once: calling it too early would lose the timer.
+        /// libcurl cuts off fractions of a millisecond and sets a timer only once: calling it too early would lose the
+        /// timer.
         private func setTimer(_ milliseconds: Int) {
             switch milliseconds {
             case ..<0: timer = nil

@@ -4,8 +4,10 @@
 
     /// The sockets of one loop, and the events that are waited for on each of them.
     ///
-    /// A kept connection stays registered with the kernel between two requests, so that a request costs no system call for it. That is
-    /// safe for sockets that were opened here, because they are closed here, too. Other sockets are unregistered when libcurl says so.
+    /// A kept connection stays registered with the kernel between two requests, so that a request costs no system call
+    /// for it. That is
+    /// safe for sockets that were opened here, because they are closed here, too. Other sockets are unregistered when
+    /// libcurl says so.
     final class CurlSockets {
         private struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened it.
@@ -14,6 +16,8 @@
             var isExclusive = false
             /// The last handle that waited for events, until it ends: a paused one waits for none.
             var user: ObjectIdentifier?
+            /// The last time that bytes arrived, in nanoseconds of the loop's clock.
+            var lastArrival: UInt64 = 0
             /// The events that libcurl waits for.
             var wanted: Int32 = 0
             /// The events that are registered with the kernel.
@@ -57,10 +61,11 @@
         var isQuiet: Bool { readyCount == 0 }
 
         /// Passes on the events of the last wait.
-        func handleReady(_ handle: (clibcurl_event) -> Void) {
+        func handleReady(at now: UInt64, _ handle: (clibcurl_event) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
                 if entry.wanted != 0 {
+                    if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
                     handle(event)
                 } else if entry.isExclusive, entry.user == nil {
                     endIdle(event.socket)
@@ -71,8 +76,10 @@
             readyCount = 0
         }
 
-        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response to no request, which libcurl
-        /// would take for the response to the next one. (On an idle HTTP/2 connection frames may arrive; libcurl reads them at the next
+        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response to no
+        /// request, which libcurl
+        /// would take for the response to the next one. (On an idle HTTP/2 connection frames may arrive; libcurl reads
+        /// them at the next
         /// request.)
         private func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
@@ -83,6 +90,15 @@
         func noteExclusive(_ socket: Int32) {
             guard socket >= 0 else { return }
             update(socket) { if $0.isOurs { $0.isExclusive = true } }
+        }
+
+        /// The last time that bytes arrived for a handle on a connection that no other one uses; libcurl keeps lines
+        /// until they end.
+        func lastArrival(for user: ObjectIdentifier, on socket: Int32) -> UInt64? {
+            guard socket >= 0, case let entry = entries[Int(socket)], entry.user == user, entry.lastArrival > 0 else {
+                return nil
+            }
+            return entry.lastArrival
         }
 
         /// Notes that a handle no longer uses the connection of a socket. Another one may use it already.

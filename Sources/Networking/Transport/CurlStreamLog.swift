@@ -1,5 +1,6 @@
 #if os(Linux)
-    /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see ``CurlFault/forgetsRefusedStreams``.
+    /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see
+    /// ``CurlFault/forgetsRefusedStreams``.
     ///
     /// A connection is known by its local port, a request by the number of its stream on that connection.
     struct CurlStreamLog {

@@ -1,4 +1,6 @@
 #if os(Linux)
+    import Foundation
+
     /// Carries requests on libcurl: the engine of Linux.
     ///
     /// One thread, or a few, wait for every socket; no request has a thread of its own and nothing ever waits for a caller's code. Connections are
@@ -19,6 +21,10 @@
         private let library: CurlLibrary
         private let configuration: CurlConfiguration
         private let loops: [CurlLoop]
+        /// The loop for requests that must not use HTTP/2, with connections of its own: several versions of libcurl
+        /// would use any HTTP/2
+        /// connection to the host. Nil if there are no such requests.
+        private let http1Loop: CurlLoop?
         private let threads: Locked<[CurlThread]>
 
         /// Makes a transport with threads and connections of its own.
@@ -38,8 +44,12 @@
             let perThread = configuration.perThread
             self.configuration = perThread
             loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread, library: library) }
+            var http1 = perThread
+            http1.httpVersions = .http1
+            let needsHTTP1Loop = perThread.httpVersions == .preferHTTP2 && library.mayRequireHTTP1
+            http1Loop = needsHTTP1Loop ? try CurlLoop(http1, library: library) : nil
             threads = Locked([])
-            for loop in loops {
+            for loop in loops + [http1Loop].compactMap(\.self) {
                 let thread = try CurlThread(loop)
                 threads.withLock { $0.append(thread) }
             }
@@ -52,7 +62,7 @@
         /// Ends the threads and closes the connections: calls under way end, and so does each one after, with
         /// ``NetworkError/Kind/shutDown``. Returns when all of that has happened.
         public func shutDown() {
-            for loop in loops { loop.stop() }
+            for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
                 defer { threads = [] }
                 return threads
@@ -60,18 +70,20 @@
             for thread in threads { thread.join() }
         }
 
-        /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``, waits for those in
+        /// Shuts down gracefully, as a server does before it ends: refuses new calls with
+        /// ``NetworkError/Kind/shutDown``, waits for those in
         /// progress, a body that is still being read included, and then calls ``shutDown()``.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
         /// ```
         ///
-        /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when the task is cancelled.
+        /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends
+        ///   when the task is cancelled.
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()
-            let rest = Locked(loops.count)
-            for loop in loops {
+            let rest = Locked(allLoops.count)
+            for loop in allLoops {
                 loop.drain {
                     let isLast = rest.withLock { rest in
                         rest -= 1
@@ -97,8 +109,9 @@
         private func start(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> CurlExchange {
             do {
                 try request.validate()
-                let loop = leastBusyLoop
-                let exchange = try CurlExchange(request, answering: timing, configuration: configuration, loop: loop, owner: self)
+                let loop = loop(for: request)
+                let exchange = try CurlExchange(
+                    request, answering: timing, configuration: configuration, loop: loop, owner: self)
                 // Before, so that the head comes after it.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)
@@ -114,7 +127,17 @@
             return NetworkError.wrapping(error).completed(request: exchange.request, response: nil)
         }
 
-        /// The first one, so that its connections are used again, unless it is busy and another has clearly less to do.
+        private var allLoops: [CurlLoop] { loops + [http1Loop].compactMap(\.self) }
+
+        private func loop(for request: HTTPRequest) -> CurlLoop {
+            guard let http1Loop, request.url.scheme?.lowercased() == "https", library.requiresHTTP1(for: request) else {
+                return leastBusyLoop
+            }
+            return http1Loop
+        }
+
+        /// The first one, so that its connections are used again, unless it is busy and another one has clearly less to
+        /// do.
         private var leastBusyLoop: CurlLoop {
             guard loops.count > 1 else { return loops[0] }
             return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]

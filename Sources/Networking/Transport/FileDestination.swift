@@ -94,7 +94,8 @@ public struct FileDestination: Sendable {
         get { try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note)) }
     }
 
-    /// Checks what can be checked before anything is sent: the target is not a folder, its own folder is there and can be written to.
+    /// Checks what can be checked before anything is sent: the target is not a folder, its own folder is there and can
+    /// be written to.
     func check() throws {
         guard url.isFileURL else {
             throw NetworkError(.fileNotWritable, reason: "the download's target is no file URL: \(url.withoutSecrets)")

@@ -5,7 +5,9 @@ enum HostName {
     /// Nil for a name that Foundation cannot put into ASCII.
     static func canonical(_ host: String) -> String? {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host.lowercased() }
-        guard let name = URL(string: "http://\(host)/").map({ URLAuthority($0).host }), !name.isEmpty else { return nil }
+        guard let name = URL(string: "http://\(host)/").map({ URLAuthority($0).host }), !name.isEmpty else {
+            return nil
+        }
         return name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") } ? name.lowercased() : nil
     }
 

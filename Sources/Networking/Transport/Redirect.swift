@@ -20,7 +20,9 @@ enum Redirect {
             return
         }
         let locations = Set(response.headers.values(for: .location))
-        guard locations.count == 1 else { throw Redirect.refusal("it has \(locations.count) different Locations", response) }
+        guard locations.count == 1 else {
+            throw Redirect.refusal("it has \(locations.count) different Locations", response)
+        }
         let target = try Redirect.target(location, of: response)
         var next = request
         next.url = target

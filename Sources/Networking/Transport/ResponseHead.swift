@@ -10,14 +10,17 @@ struct ResponseHead: Sendable {
 
     /// Checks that the end of the body is defined (RFC 9112 section 6.3).
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response has several lengths, or one that is not a
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response has several lengths,
+    ///   or one that is not a
     ///   number.
     func validateLength(for method: HTTPMethod) throws(NetworkError) {
-        let hasNoBody = method == .head || status == .noContent || status == .notModified
+        let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
         guard !hasNoBody, !headers.hasTransferCoding else { return }
         // Equal values in a list, which intermediaries make of equal fields, are one value (RFC 9110 section 8.6).
-        let values = headers.values(for: .contentLength).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            .map { $0.trimmingBlanks() }
+        let values = headers.values(for: .contentLength).flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
+        }
+        .map { $0.trimmingBlanks() }
         for value in values {
             guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), Int64(value) != nil else {
                 throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value)\"")

@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads a response head line by line (RFC 9112 sections 4 and 5).
 ///
-/// Accepts irregular lines with one meaning: no blank after a colon, blanks around values, empty values, bare line feeds, no reason phrase,
+/// Accepts irregular lines with one meaning: no blank after a colon, blanks around values, empty values, bare line
+/// feeds, no reason phrase,
 /// folded values, bytes that are not UTF-8 (read as Latin-1). Ignores heads of status 1xx, and trailers after the head.
 struct ResponseHeadReader {
     /// The result of reading a line.
@@ -47,6 +48,7 @@ struct ResponseHeadReader {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
             return .malformed("a header line has no name")
         }
+        guard !HTTPGrammar.isBlank(line[colon - 1]) else { return .malformed("a blank stands before a colon") }
         endField()
         guard headers.count < ResponseHeadReader.maximumFieldCount else {
             return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
@@ -81,6 +83,9 @@ struct ResponseHeadReader {
 
     private mutating func finish() -> Step {
         guard let status else { return .malformed("there is no status line") }
+        guard status != .switchingProtocols else {
+            return .malformed("it switches protocols, which no request asks for")
+        }
         guard !status.isInformational else {
             let size = size
             self = ResponseHeadReader(limit: limit)
@@ -112,7 +117,12 @@ struct ResponseHeadReader {
         while let first = bytes.first, HTTPGrammar.isBlank(first) { bytes.removeFirst() }
         while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
         // Text in ASCII, which nearly all is, needs no validation.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return String(decoding: bytes, as: UTF8.self) }
+        // A carriage return that ends no line counts as a blank (RFC 9112 section 2.2).
+        if bytes.contains(0x0D) {
+            let spaced = bytes.map { $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+            return spaced.withUnsafeBytes { text(UnsafeRawBufferPointer($0)[...]) }
+        }
         return String(bytes: bytes, encoding: .utf8) ?? String(decoding: bytes.map(UInt16.init), as: UTF16.self)
     }
 }

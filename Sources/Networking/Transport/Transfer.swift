@@ -53,9 +53,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Whether a head has arrived.
     var hasHead: Bool { head != nil }
 
-    /// Whether fewer bytes of the body have arrived than `Content-Length` says; false if the length says nothing about decoded bytes.
+    /// Whether fewer bytes of the body have arrived than `Content-Length` says; false if the length says nothing about
+    /// decoded bytes.
     var isCutOff: Bool {
-        guard let head, !head.headers.contains(.contentEncoding), let length = head.headers.contentLength else { return false }
+        guard let head, !head.headers.contains(.contentEncoding), let length = head.headers.contentLength else {
+            return false
+        }
         return received < length
     }
 
@@ -107,7 +110,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         pipe?.finish()
         guard head != nil else {
             return fail(
-                NetworkError(.connectionLostBeforeHead, reason: "the connection ended before the end of the response head"))
+                NetworkError(
+                    .connectionLostBeforeHead, reason: "the connection ended before the end of the response head"))
         }
         guard pipe == nil else { return }
         self.timing = timing

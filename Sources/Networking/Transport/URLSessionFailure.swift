@@ -45,8 +45,11 @@ struct URLSessionFailure {
     private var kindOfUnknown: NetworkError.Kind {
         let words = words?.lowercased() ?? ""
         // Of a chunked body, only the words tell an early end from a chunk that is malformed.
-        if hasHead { return isCutOff || words.contains("closed") || words.contains("bytes missing") ? .truncatedBody : .malformedResponse }
-        guard isSecure else { return .malformedResponse }
+        if hasHead {
+            return isCutOff || words.contains("closed") || words.contains("bytes missing")
+                ? .truncatedBody : .malformedResponse
+        }
+        guard isSecure else { return words.contains("closed") ? .connectionLostBeforeHead : .malformedResponse }
         return words.contains("certificate") ? .tlsUntrusted : .tlsFailed
     }
 }

@@ -68,8 +68,13 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let response = response as? HTTPURLResponse {
-            running(dataTask)?.receiveHead(response.head)
+        if let response = response as? HTTPURLResponse, let running = running(dataTask) {
+            let head = response.head
+            running.receiveHead(head)
+            do throws(NetworkError) { try head.validateLength(for: running.transfer.request.method) } catch {
+                running.transfer.fail(error)
+                dataTask.cancel()
+            }
         }
         completionHandler(.allow)
     }
@@ -166,7 +171,8 @@ extension HTTPURLResponse {
                 switch name {
                 case .setCookie: JoinedCookies(value: "\(value)").fields
                 case .location: "\(value)".components(separatedBy: ", ")
-                default: ["\(value)"]
+                // A carriage return that ends no line counts as a blank (RFC 9112 section 2.2).
+                default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
                 }
             for value in values { headers.append(HTTPHeader(name, value)) }
         }

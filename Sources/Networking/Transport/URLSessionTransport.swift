@@ -7,18 +7,23 @@
 
 /// Sends requests with `URLSession`: the engine of Apple platforms, and of Linux if libcurl cannot be loaded.
 ///
-/// One long-lived session with a delegate on a queue of its own. Redirects, timeouts, cookies and caching are the library's own.
+/// One long-lived session with a delegate on a queue of its own. Redirects, timeouts, cookies and caching are the
+/// library's own.
 ///
 /// On Linux, Foundation has limits that cannot be removed from outside:
 ///
-/// - Refused with ``NetworkError/Kind/invalidRequest`` before anything is sent: a body on GET, a method in lower case, a path with `.` or `..` as a
+/// - Refused with ``NetworkError/Kind/invalidRequest`` before anything is sent: a body on GET, a method in lower case,
+///   a path with `.` or `..` as a
 ///   segment, an IPv6 address as host. Foundation would send something else.
-/// - A request that must not be repeated has a session and a connection of its own, since Foundation repeats requests on connections that died,
+/// - A request that must not be repeated has a session and a connection of its own, since Foundation repeats requests
+///   on connections that died,
 ///   without their bodies.
-/// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is not held back: past
+/// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is
+///   not held back: past
 ///   ``Limits/bufferedBytes`` the call fails.
 /// - A compressed body that ends early is not noticed.
-/// - A server that closes the connection inside the response head ends the process, by a failed assertion of Foundation's.
+/// - A server that closes the connection inside the response head ends the process, by a failed assertion of
+///   Foundation's.
 public final class URLSessionTransport: Transport {
     /// The transport that services use by default on Apple platforms: one session a process.
     public static let shared = URLSessionTransport()
@@ -84,10 +89,12 @@ public final class URLSessionTransport: Transport {
         for running in delegate.runningTasks { running.cancelTask() }  // those with sessions of their own
     }
 
-    /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``, waits for those in progress,
+    /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``,
+    /// waits for those in progress,
     /// and then calls ``shutDown()``.
     ///
-    /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when the task is cancelled.
+    /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when
+    ///   the task is cancelled.
     public func shutDown(draining limit: Duration) async {
         let isDrained = Settlement<Void>()
         delegate.drain { isDrained.settle(.success(())) }
@@ -178,7 +185,9 @@ public final class URLSessionTransport: Transport {
                 throw refusal("URL: URLSession on Linux cannot connect to an IPv6 address")
             }
             let path = request.url.path(percentEncoded: true)
-            guard path.contains("/."), path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return }
+            guard path.contains("/."), path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+                return
+            }
             throw refusal("URL: URLSession on Linux removes the segments . and .. from the path \(path)")
         }
     #endif

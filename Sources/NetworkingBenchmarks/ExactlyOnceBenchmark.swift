@@ -1,0 +1,132 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+    import NetworkingTesting
+
+    /// Requests through nginx that ends its connections again and again: is each executed exactly once?
+    struct ExactlyOnceBenchmark: Benchmark {
+        let name = "exactly-once"
+        let explanation =
+            "20,000 POSTs and GETs, 64 at once, behind nginx with keepalive_requests 20: none fails, each is executed once."
+
+        private struct Wrong: Error, CustomStringConvertible {
+            let description: String
+        }
+
+        func run(_ report: Report, isQuick: Bool) async throws {
+            let counts = Counts()
+            let backend = try LoopbackServer { request in
+                _ = try await request.data()
+                counts.add(request.path)
+                return .text("ok")
+            }
+            let nginx = try await NginxProcess(proxying: backend.url)
+            let count = isQuick ? 1_000 : 20_000
+            for (versions, name) in [(CurlConfiguration.HTTPVersions.preferHTTP2, "h2"), (.http1, "http/1.1")] {
+                let transport = try CurlTransport(
+                    CurlConfiguration(tls: TLSConfiguration(trust: .file(nginx.certificate)), httpVersions: versions))
+                for method in [HTTPMethod.post, .get] {
+                    counts.removeAll()
+                    let start = ContinuousClock.now
+                    try await send(method, count, to: nginx.url, on: transport)
+                    let executed = counts.all
+                    guard executed.count == count, executed.values.allSatisfy({ $0 == 1 }) else {
+                        throw Wrong(
+                            description: "\(method) over \(name): \(executed.count) of \(count), some several times")
+                    }
+                    let wall = (ContinuousClock.now - start) / .seconds(1)
+                    report.add(
+                        Row(
+                            subject: "\(method) \(name)", concurrency: 64, callsPerSecond: Double(count) / wall,
+                            wall: wall,
+                            note: "\(count) executed once, 0 failed"))
+                }
+            }
+        }
+
+        private func send(_ method: HTTPMethod, _ count: Int, to url: URL, on transport: CurlTransport) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<64 {
+                    group.addTask {
+                        for index in stride(from: worker, to: count, by: 64) {
+                            let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
+                            let target = url.appendingPathComponent("p/\(index)")
+                            let request = HTTPRequest(method, target, body: body, timeouts: .init(idle: .seconds(20)))
+                            _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        /// How often each path was executed.
+        private final class Counts: @unchecked Sendable {  // because of the lock around its variable
+            private let lock = NSLock()
+            private var counts: [String: Int] = [:]
+
+            var all: [String: Int] { lock.withLock { counts } }
+
+            func add(_ path: String) { lock.withLock { counts[path, default: 0] += 1 } }
+
+            func removeAll() { lock.withLock { counts = [:] } }
+        }
+    }
+
+    /// nginx with TLS and HTTP/2 in a temporary folder, in front of a server.
+    private final class NginxProcess {
+        let url: URL
+        let certificate: URL
+        private let folder: URL
+        private let process = Process()
+
+        init(proxying backend: URL) async throws {
+            folder = FileManager.default.temporaryDirectory.appendingPathComponent("exactly-once-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            certificate = folder.appendingPathComponent("cert.pem")
+            let port = try LoopbackServer().port  // free again as soon as this line has ended
+            guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw URLError(.badURL) }
+            self.url = url
+            let configuration = """
+                daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log nginx.err;
+                events { worker_connections 1024; }
+                http {
+                    access_log off; keepalive_requests 20;
+                    client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
+                    server {
+                        listen 127.0.0.1:\(port) ssl http2;
+                        ssl_certificate cert.pem; ssl_certificate_key key.pem;
+                        location / { proxy_pass \(backend); }
+                    }
+                }
+                """
+            try Data(configuration.utf8).write(to: folder.appendingPathComponent("nginx.conf"))
+            let openssl = try start(
+                Process(), "openssl",
+                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2"
+                    + " -subj /CN=Test -addext subjectAltName=IP:127.0.0.1")
+            openssl.waitUntilExit()
+            _ = try start(process, "nginx", "-p \(folder.path) -c nginx.conf -e nginx.err")
+            let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
+            for _ in 0..<200 where await !probe.status().isReachable { try await Task.sleep(for: .milliseconds(20)) }
+        }
+
+        private func start(_ process: Process, _ program: String, _ arguments: String) throws -> Process {
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [program] + arguments.split(separator: " ").map(String.init)
+            process.environment = ProcessInfo.processInfo.environment.merging(["PATH": "/usr/sbin:/usr/bin:/bin"]) {
+                $1
+            }
+            process.currentDirectoryURL = folder
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return process
+        }
+
+        deinit {
+            process.terminate()
+            process.waitUntilExit()
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+#endif

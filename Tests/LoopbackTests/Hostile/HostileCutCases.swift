@@ -1,0 +1,46 @@
+import Foundation
+import Networking
+
+/// Responses that end after each of their bytes, by a close and by a reset.
+extension HostileCase {
+    static let closedInsideHead = (0..<head.count).map { count in
+        cut("head", head, to: count, by: .close, .lostBeforeHead).onFoundation(after: count)
+    }
+
+    static let resetInsideHead = (0..<head.count).map { count in
+        cut("head", head, to: count, by: .reset, .lostBeforeHead)
+    }
+
+    static let closedInsideBody = (0..<5).map { cut("body", body, to: head.count + $0, by: .close, .truncated) }
+
+    static let resetInsideBody = (0..<5).map { cut("body", body, to: head.count + $0, by: .reset, .lostAfterHead) }
+
+    /// The last chunk is `0` with its line end; whether the empty line after it has to come as well is left open.
+    static let closedInsideChunks = (0..<chunks.count).map { count in
+        cut(
+            "chunks", Data.head(["Transfer-Encoding: chunked"]) + chunks, to: chunkedHead.count + count, by: .close,
+            count < chunks.count - 2 ? .truncated : .either(.truncated, .hello))
+    }
+
+    static let resetInsideChunks = (0..<chunks.count).map { count in
+        cut(
+            "chunks", chunkedHead + chunks, to: chunkedHead.count + count, by: .reset,
+            count < chunks.count - 2 ? .lostAfterHead : .either(.lostAfterHead, .hello))
+    }
+
+    private static let head = Data.head(["Content-Length: 5", "X: a"])
+    private static let body = head + Data("hello".utf8)
+    private static let chunkedHead = Data.head(["Transfer-Encoding: chunked"])
+    private static let chunks = Data("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n".utf8)
+
+    /// Foundation ends the process if the close comes after the status line and before the length.
+    private func onFoundation(after count: Int) -> HostileCase {
+        (17..<36).contains(count) ? on(.urlSession, .endsTheProcess, because: "L44") : self
+    }
+
+    private static func cut(
+        _ name: String, _ bytes: Data, to count: Int, by end: [HostileStep].End, _ expected: HostileOutcome
+    ) -> HostileCase {
+        HostileCase("\(name): a \(end) after \(count) bytes", .reply(bytes.prefix(count), then: end), expected)
+    }
+}

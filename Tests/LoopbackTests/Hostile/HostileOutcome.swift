@@ -1,0 +1,95 @@
+import Networking
+
+/// How a call to a hostile server ends.
+indirect enum HostileOutcome: Sendable, CustomStringConvertible {
+    /// A response with this status, this body and these fields; nil means that there is no such field.
+    case response(Int, String, fields: [String: String?] = [:])
+    /// A response with a body of so many bytes.
+    case size(Int)
+    /// A response with this status, whatever its body.
+    case status(Int)
+    /// An error of this kind.
+    case kind(NetworkError.Kind)
+    /// Any of these: the RFCs leave it open, or it depends on the order in which packets arrive.
+    case oneOf([HostileOutcome])
+    /// The process would end. The case is not run.
+    case endsTheProcess
+    /// Foundation would be busy for seconds, on the queue that all sessions of a process share. The case is not run.
+    case blocksAllSessions
+
+    /// Whether the case can be run.
+    var isSafe: Bool {
+        switch self {
+        case .endsTheProcess, .blocksAllSessions: false
+        default: true
+        }
+    }
+
+    func matches(_ result: Result<HTTPResponse, NetworkError>) -> Bool {
+        switch (self, result) {
+        case (.response(let status, let text, let fields), .success(let response)):
+            response.status.code == status && response.text == text
+                && fields.allSatisfy { response.headers[HTTPHeaderName($0.key)] == $0.value }
+        case (.size(let count), .success(let response)): response.data.count == count
+        case (.status(let status), .success(let response)): response.status.code == status
+        case (.kind(let kind), .failure(let error)): error.kind == kind && HostileOutcome.isConsistent(error)
+        case (.oneOf(let outcomes), _): outcomes.contains { $0.matches(result) }
+        default: false
+        }
+    }
+
+    /// Whether the error has a response exactly if its kind says that a head was received.
+    private static func isConsistent(_ error: NetworkError) -> Bool {
+        switch error.kind {
+        case .connectionLostBeforeHead: error.response == nil
+        case .connectionLostAfterHead, .truncatedBody: error.response != nil
+        default: true
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .response(let status, let text, let fields):
+            "\(status) \(text.prefix(40).debugDescription)"
+                + (fields.isEmpty ? "" : " \(fields.description.prefix(80))")
+        case .size(let count): "\(count) bytes"
+        case .status(let status): "\(status) and any body"
+        case .kind(let kind): "\(kind)"
+        case .oneOf(let outcomes): outcomes.map(\.description).joined(separator: " or ")
+        case .endsTheProcess: "the end of the process"
+        case .blocksAllSessions: "seconds without any session"
+        }
+    }
+
+    /// What a call ended with, in the same form.
+    static func text(_ result: Result<HTTPResponse, NetworkError>) -> String {
+        switch result {
+        case .success(let response):
+            "\(response.status.code) \(response.text.prefix(40).debugDescription) (\(response.data.count) bytes)"
+        case .failure(let error):
+            "\(error.kind), head: \(error.response?.status.code.description ?? "none"): \(error.reason ?? "")"
+        }
+    }
+}
+
+/// The outcomes that many cases have in common.
+extension HostileOutcome {
+    static let hello = response(200, "hello")
+    static let second = response(200, "second")
+    static let empty = response(200, "")
+    static let unpacked = response(200, "hello hello hello")
+    static let malformed = kind(.malformedResponse)
+    static let truncated = kind(.truncatedBody)
+    static let tooLarge = kind(.responseTooLarge)
+    static let idle = kind(.idleTimedOut)
+    static let lostBeforeHead = kind(.connectionLostBeforeHead)
+    static let lostAfterHead = kind(.connectionLostAfterHead)
+    /// A body that does not agree with its content coding.
+    static let undecodable = kind(.undecodableContent)
+    /// A violation of RFC 9113. libcurl has one code for it and for a stream that the server reset, and on some
+    /// versions waits for the idle
+    /// timeout.
+    static let violation = oneOf([malformed, lostBeforeHead, lostAfterHead, truncated, tooLarge, idle])
+
+    static func either(_ outcomes: HostileOutcome...) -> HostileOutcome { oneOf(outcomes) }
+}
