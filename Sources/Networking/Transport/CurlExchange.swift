@@ -217,6 +217,7 @@
         /// Has libcurl keep the bytes and pass them on again later.
         private func holdBack() -> Int {
             pauses |= CurlExchange.receiving
+            handle?.notePause()
             return CCURL_WRITEFUNC_PAUSE
         }
 

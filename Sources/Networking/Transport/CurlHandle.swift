@@ -20,6 +20,7 @@
         private let lines = CurlHeaderLines()
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         private var isSecure = false
+        private var isPausedOnUnknownSocket = false
         /// A proxy or a Unix socket between the client and every host.
         private let between: String?
         private let httpVersions: CurlConfiguration.HTTPVersions
@@ -129,6 +130,20 @@
                 connect: isReused ? .zero : time(CCURLINFO_CONNECT_TIME_T),
                 tls: !isSecure ? nil : isReused ? .zero : tls,
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
+        }
+
+        /// The exchange is paused, so that libcurl waits for no events on its socket.
+        func notePause() {
+            guard socket < 0, !isPausedOnUnknownSocket else { return }
+            isPausedOnUnknownSocket = true
+            sockets.pausesOnUnknownSockets += 1
+        }
+
+        /// The handle has left the loop.
+        func noteEnd() {
+            sockets.noteEnd(of: ObjectIdentifier(self), on: socket)
+            if isPausedOnUnknownSocket { sockets.pausesOnUnknownSockets -= 1 }
+            isPausedOnUnknownSocket = false
         }
 
         /// The last time that bytes arrived on the connection in use; nil if they may be for another request.

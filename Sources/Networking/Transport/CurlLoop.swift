@@ -168,7 +168,7 @@
         private func detach(_ handle: CurlHandle) -> CurlExchange? {
             guard let exchange = handle.exchange else { return nil }
             clibcurl_multi_remove(multi, handle.easy)
-            sockets.noteEnd(of: ObjectIdentifier(handle), on: handle.socket)
+            handle.noteEnd()
             handle.exchange = nil
             exchange.handle = nil
             active.swapAt(handle.index, active.count - 1)

@@ -29,6 +29,8 @@
         private var entries: [Entry] = []
         private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         private var readyCount = 0
+        /// The number of exchanges that were paused before libcurl waited for a socket of theirs: any idle one may be theirs.
+        var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
         init() throws {
@@ -67,7 +69,7 @@
                 if entry.wanted != 0 {
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
                     handle(event)
-                } else if entry.isExclusive, entry.user == nil {
+                } else if entry.isExclusive, entry.user == nil, pausesOnUnknownSockets == 0 {
                     endIdle(event.socket)
                 } else {
                     forget(event.socket)
