@@ -12,6 +12,9 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// The version of the libcurl that is loaded.
     static func curlVersion() throws -> CurlVersion { try CurlLibrary.loaded.get().number }
 
+    /// Whether the libcurl that is loaded does not use HTTP/2 unless it has to: stated for versions before 7.87.
+    static func hasLossyHTTP2() throws -> Bool { try CurlLibrary.loaded.get().has(.lossyHTTP2) }
+
     /// The engine that the suite shares.
     func shared() throws -> any Transport {
         switch self {

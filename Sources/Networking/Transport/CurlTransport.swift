@@ -41,7 +41,8 @@
         init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
             self.library = library
             try configuration.validate(for: library)
-            let perThread = configuration.perThread
+            var perThread = configuration.perThread
+            if perThread.httpVersions == .preferHTTP2, library.has(.lossyHTTP2) { perThread.httpVersions = .http1 }
             self.configuration = perThread
             loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread, library: library) }
             var http1 = perThread

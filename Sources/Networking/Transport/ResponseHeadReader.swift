@@ -48,7 +48,9 @@ struct ResponseHeadReader {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
             return .malformed("a header line has no name")
         }
-        guard !HTTPGrammar.isBlank(line[colon - 1]) else { return .malformed("a blank stands before a colon") }
+        guard line[..<colon].allSatisfy({ HTTPGrammar.isTokenByte($0) }) else {
+            return .malformed("a field name has a character that names do not have")
+        }
         endField()
         guard headers.count < ResponseHeadReader.maximumFieldCount else {
             return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
@@ -63,8 +65,12 @@ struct ResponseHeadReader {
         guard digits.count == 3, let code = Int(text(digits)), code >= 100 else {
             return .malformed("the status line has no status")
         }
+        let version = ResponseHeadReader.version(of: line)
+        guard version.hasPrefix("1.") || version == "2" || version == "3" else {
+            return .malformed("its version is \(version)")
+        }
         status = HTTPStatus(code)
-        version = ResponseHeadReader.version(of: line)
+        self.version = version
         headers.reserveCapacity(12)
         return .more
     }
@@ -117,10 +123,10 @@ struct ResponseHeadReader {
         while let first = bytes.first, HTTPGrammar.isBlank(first) { bytes.removeFirst() }
         while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
         // Text in ASCII, which nearly all is, needs no validation.
-        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return String(decoding: bytes, as: UTF8.self) }
-        // A carriage return that ends no line counts as a blank (RFC 9112 section 2.2).
-        if bytes.contains(0x0D) {
-            let spaced = bytes.map { $0 == 0x0D ? UInt8(ascii: " ") : $0 }
+        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x0D && $0 != 0 }) { return String(decoding: bytes, as: UTF8.self) }
+        // A carriage return that ends no line counts as a blank, and NUL does (RFC 9112 section 2.2, RFC 9110 section 5.5).
+        if bytes.contains(where: { $0 == 0x0D || $0 == 0 }) {
+            let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
             return spaced.withUnsafeBytes { text(UnsafeRawBufferPointer($0)[...]) }
         }
         return String(bytes: bytes, encoding: .utf8) ?? String(decoding: bytes.map(UInt16.init), as: UTF16.self)

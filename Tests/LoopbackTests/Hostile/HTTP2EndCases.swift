@@ -38,7 +38,7 @@ extension HostileCase {
         http2("GOAWAY between head and body", HTTP2.headers() + HTTP2.goAway(last: 1) + HTTP2.data(), .hello),
         http2(
             "GOAWAY between head and body, then a close", HTTP2.headers() + HTTP2.goAway(last: 1), then: .close,
-            .truncated),
+            .either(.truncated, .lostAfterHead)),
         http2("GOAWAY with an error after the body", HTTP2.hello() + HTTP2.goAway(last: 1, 0xB), then: .close, .hello),
         http2("GOAWAY with an error before the head", HTTP2.goAway(last: 1, 2), then: .close, .lostBeforeHead),
         http2("GOAWAY on a stream", HTTP2.frame(.goAway, Data(count: 8)) + HTTP2.hello(), .violation),
@@ -64,7 +64,7 @@ extension HostileCase {
     ]
 
     static let http2Closes = (0..<exchange.count).map {
-        cut(to: $0, by: .close, $0 < headEnd ? .lostBeforeHead : .truncated)
+        cut(to: $0, by: .close, $0 < headEnd ? .lostBeforeHead : .either(.truncated, .lostAfterHead))
     }
     static let http2ConnectionResets = (0..<exchange.count).map {
         cut(to: $0, by: .reset, $0 < headEnd ? .lostBeforeHead : .lostAfterHead)

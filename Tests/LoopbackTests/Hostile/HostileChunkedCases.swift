@@ -7,7 +7,7 @@ extension HostileCase {
         chunked("size zz", "zz\r\nhello\r\n0\r\n\r\n", .malformed),
         chunked("size -5", "-5\r\nhello\r\n0\r\n\r\n", .malformed),
         chunked("size +5", "+5\r\nhello\r\n0\r\n\r\n", .malformed),
-        chunked("size 0x5", "0x5\r\nhello\r\n0\r\n\r\n", .malformed),
+        chunked("size 0x5", "0x5\r\nhello\r\n0\r\n\r\n", .either(.malformed, .empty)),
         chunked("size 5h", "5h\r\nhello\r\n0\r\n\r\n", .either(.malformed, .hello)),
         chunked("no size", "\r\nhello\r\n0\r\n\r\n", .malformed),
         chunked("blank before the size", " 5\r\nhello\r\n0\r\n\r\n", .either(.malformed, .hello)),
@@ -112,7 +112,8 @@ extension HostileCase {
             .reply(
                 Data.head(["Transfer-Encoding: gzip, chunked"]) + Data("84\r\n".utf8) + Coded.bomb
                     + Data("\r\n0\r\n\r\n".utf8)), .either(.tooLarge, .malformed)
-        ).through(.bounded).on(.urlSession, .size(100_000), because: "L20"),
+        ).through(.bounded).on(
+            .urlSession, .either(.size(100_000), .malformed), because: "L20; libcurl since 8 refuses the coding"),
         HostileCase(
             "chunked with HTTP/1.0",
             .reply("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(String.chunked)", then: .close),
