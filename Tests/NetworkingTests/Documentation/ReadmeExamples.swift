@@ -278,6 +278,8 @@ func exampleOfSettings(_ profiles: ProfileService) async throws {
         configuration.tls = TLSConfiguration(trust: .file(companyAuthority), pins: [pin])
         configuration.proxy = .direct
         configuration.limits.connectionsPerHost = 16
+        configuration.httpVersions = .preferHTTP2  // the default; .http1, or .http2 only
+        configuration.resolve = ["api.example.com:443": ["10.0.0.7"]]
         let profiles = ProfileService(
             environment: NetworkEnvironment(baseURL: api), transport: try CurlTransport(configuration))
         return profiles
