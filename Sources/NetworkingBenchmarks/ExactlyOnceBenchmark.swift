@@ -124,7 +124,8 @@
         }
 
         deinit {
-            process.terminate()
+            // It was started by a thread that blocks signals, and inherits that; only this one always arrives.
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             try? FileManager.default.removeItem(at: folder)
         }
