@@ -98,7 +98,8 @@ extension Loopback {
 
         @Test("Connecting has a timeout of its own")
         func connectTimeout() async throws {
-            // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at once.
+            // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at
+            // once.
             var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
             request.timeouts = RequestTimeouts(idle: .seconds(4), connect: .milliseconds(200))
             let exchange = try Exchange(CurlTransport(CurlConfiguration(proxy: .direct)))

@@ -364,7 +364,10 @@ extension Loopback {
                 guard request.headers[.range] == nil else { return answer }
                 answer.content = .written(length: content.count) { writer in
                     try writer.write(content.prefix(300_000))
-                    while true { try writer.write(content[300_000..<300_001]); usleep(20_000) }
+                    for byte in content.dropFirst(300_000) {
+                        try writer.write(Data([byte]))
+                        usleep(20_000)
+                    }
                 }
                 return answer
             }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A program that some tests need. Where it is missing they are skipped with a word; CI installs it, and there a skip is a failure.
+/// A program that some tests need. Where it is missing they are skipped with a word; CI installs it, and there a skip
+/// is a failure.
 struct Tool {
     let name: String
 

@@ -1,8 +1,8 @@
 /// An outcome that several parties may try to give: the first one wins, and everybody who asks gets that one.
 ///
-/// This is the library's only way to wait. Whoever waits in ``value()`` is ended at once when its task is cancelled or its
-/// ``CallScope`` ends; because that ending *settles*, the party that comes later with the real outcome is told so by
-/// ``settle(_:)`` and can hand it to somebody else. Copies are the same settlement.
+/// This is the library's only way to wait. Whoever waits in ``value()`` is ended at once when its task is cancelled or
+/// its ``CallScope`` ends; because that ending *settles*, the party that comes later with the real outcome is told so
+/// by ``settle(_:)`` and can hand it to somebody else. Copies are the same settlement.
 struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>
     typealias Observer = @Sendable (Outcome) -> Void
@@ -55,7 +55,8 @@ struct Settlement<Value: Sendable>: Endable {
         }
     }
 
-    /// Those who have come while others were told; nil once there are none, and from then on whoever comes is told at once.
+    /// Those who have come while others were told; nil once there are none, and from then on whoever comes is told at
+    /// once.
     private func lateObservers() -> Few<Observer>? {
         state.withLock { state in
             guard case .telling(let outcome, let late) = state else { return nil }

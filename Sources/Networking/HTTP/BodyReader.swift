@@ -12,8 +12,9 @@ public enum BodyRead: Equatable, Sendable {
 
 /// Reads one opened request body, once, from the beginning to the end.
 ///
-/// Implement it to send a body that the library cannot make for you. An engine calls `read` from a thread that carries other
-/// requests too: never block in it. Where nothing is there, answer ``BodyRead/notYet`` and call the wake-up when something is.
+/// Implement it to send a body that the library cannot make for you. An engine calls `read` from a thread that carries
+/// other requests too: never block in it. Where nothing is there, answer ``BodyRead/notYet`` and call the wake-up when
+/// something is.
 ///
 /// ```swift
 /// final class CountdownReader: BodyReader, @unchecked Sendable {  // because one thread reads at a time
@@ -28,8 +29,7 @@ public enum BodyRead: Equatable, Sendable {
 /// ```
 public protocol BodyReader: AnyObject, Sendable {
     /// Puts the next bytes into the buffer, which has room for at least 4,096. An error ends the transfer; it underlies
-    /// the call's error, of kind
-    /// ``NetworkError/Kind/bodyUnreadable``, unless it is a ``NetworkError`` itself.
+    /// the call's error, of kind ``NetworkError/Kind/bodyUnreadable``, unless it is a ``NetworkError`` itself.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead
     /// Takes the closure to call, from any thread, when reading makes sense again after ``BodyRead/notYet``.
     func onReady(_ wake: @escaping @Sendable () -> Void)

@@ -3,9 +3,10 @@ import Foundation
 extension HTTPRequest {
     /// Checks what must not reach the wire: every transport that sends calls it first.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, naming the part and the reason: a method or a field
-    ///   name that is no token, a field value with CR, LF, NUL or another control character, a `Content-Length` or
-    ///   `Transfer-Encoding` set by hand, CONNECT, a body with HEAD or TRACE, a URL that is not `http` or `https` or has no host, a timeout that is not positive.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, naming the part and the reason: a
+    ///   method or a field name that is no token, a field value with CR, LF, NUL or another control character, a
+    ///   `Content-Length` or `Transfer-Encoding` set by hand, CONNECT, a body with HEAD or TRACE, a URL that is not
+    ///   `http` or `https` or has no host, a timeout that is not positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is no RFC 9110 token") }
         guard method != .connect else {

@@ -2,7 +2,8 @@ public import Foundation
 
 /// A response message, with the request that it answers.
 ///
-/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is changed.
+/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is
+/// changed.
 public struct HTTPResponse: Sendable {
     private struct Parts: Sendable {
         var status: HTTPStatus
@@ -50,8 +51,7 @@ public struct HTTPResponse: Sendable {
     public var redirects: [HTTPResponse] { parts.value.redirects }
 
     /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the
-    /// engine cannot tell
-    /// (``URLSessionTransport`` on Linux).
+    /// engine cannot tell (``URLSessionTransport`` on Linux).
     public var httpVersion: String? { parts.value.httpVersion }
 
     /// Makes a response.

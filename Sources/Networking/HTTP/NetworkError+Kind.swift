@@ -84,7 +84,8 @@ extension NetworkError.Kind {
     public static let invalidResponse = Self(rawValue: "invalidResponse")
     /// The body cannot be read as what was wanted; the decoding error is underlying.
     public static let undecodableBody = Self(rawValue: "undecodableBody")
-    /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not writable.
+    /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not
+    /// writable.
     public static let fileNotWritable = Self(rawValue: "fileNotWritable")
     /// A download's bytes do not add up to the checksum that was given.
     public static let checksumMismatch = Self(rawValue: "checksumMismatch")

@@ -3,8 +3,7 @@ import Foundation
 /// Host and port as they stand in a URL, with the host in the form that goes on the wire.
 ///
 /// Foundation decodes the host of `host(percentEncoded:)`, ignores a port that is not a number it can hold, and takes
-/// the brackets off what is no
-/// address; the text of the whole URL has them all.
+/// the brackets off what is no address; the text of the whole URL has them all.
 struct URLAuthority {
     /// An international name in its ASCII form (punycode), an IPv6 address with its brackets; empty if the URL has no
     /// host.

@@ -2,8 +2,8 @@ import Foundation
 
 /// Reports in the words of OpenTelemetry's conventions for HTTP clients, version 1.23 and later.
 extension CallReport {
-    /// The attributes of the call as one span: method, URL without secrets, template, server, status, how often it was sent again, what kind
-    /// of error it ended with.
+    /// The attributes of the call as one span: method, URL without secrets, template, server, status, how often it was
+    /// sent again, what kind of error it ended with.
     public var attributes: [String: JSONValue] {
         var attributes = attempts.last?.attributes(redaction: .standard) ?? [:]
         if let call { attributes["url.template"] = .string(call.urlTemplate) }

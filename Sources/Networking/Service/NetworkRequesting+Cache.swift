@@ -1,10 +1,10 @@
 /// The answers that a service keeps.
 extension NetworkRequesting {
-    /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot be read, and where the service
-    /// has no cache.
+    /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot
+    /// be read, and where the service has no cache.
     ///
-    /// Of the adapters those that are ``SynchronousRequestAdapter``s dress the request. An answer for other credentials than these give is never
-    /// found.
+    /// Of the adapters those that are ``SynchronousRequestAdapter``s dress the request. An answer for other credentials
+    /// than these give is never found.
     public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -16,7 +16,8 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// What the service's cache has for a call, fresh or not, as a converter reads it: see ``cachedResponse(_:as:with:)``.
+    /// What the service's cache has for a call, fresh or not, as a converter reads it: see
+    /// ``cachedResponse(_:as:with:)``.
     public func cached<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -24,7 +25,8 @@ extension NetworkRequesting {
         cachedResponse(endpoint, as: converter, with: settings)?.value
     }
 
-    /// What the service's cache has for a call, fresh or not, read by the value's type: see ``cachedResponse(_:as:with:)``.
+    /// What the service's cache has for a call, fresh or not, read by the value's type: see
+    /// ``cachedResponse(_:as:with:)``.
     @_disfavoredOverload  // a typed endpoint's own converter comes first
     public func cached<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()

@@ -4,8 +4,7 @@
     /// Decodes one content coding of a response body, piece by piece, and passes the result on.
     ///
     /// The next stage may refuse bytes for a while: the decoder keeps them, ``isHeldBack`` is true, and ``decode(_:)``
-    /// passes them on when it is
-    /// called again. Used on one thread at a time.
+    /// passes them on when it is called again. Used on one thread at a time.
     final class ContentDecoder {
         /// The next stage: takes bytes, and returns how many.
         typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int

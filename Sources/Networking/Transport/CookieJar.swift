@@ -15,9 +15,9 @@ public import Foundation
 ///   more than 4,096 bytes of name and value. An attribute value of more than 1,024 bytes is ignored.
 /// - **Domain.** It must be the host or a domain above it, and not a public suffix: a server of `shop.co.uk` cannot
 ///   set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared as punycode.
-/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over
-///   `http` can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the
-///   attributes that they stand for.
+/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over `http`
+///   can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the attributes that
+///   they stand for.
 /// - **Order.** Cookies with the longest path are sent first, then those created first. A replaced cookie keeps its
 ///   creation.
 /// - **Lifetime.** At most 400 days. Cookies without `Max-Age` and `Expires` live as long as the jar.

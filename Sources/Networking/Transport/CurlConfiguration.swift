@@ -10,8 +10,8 @@
     /// let transport = try CurlTransport(configuration)
     /// ```
     public struct CurlConfiguration: Hashable, Sendable {
-        /// How many threads carry requests. Each has connections of its own. By default two, of which the second
-        /// takes part when the first is busy; one where there is one processor, or where ``Limits`` bound the connections.
+        /// How many threads carry requests. Each has connections of its own. By default two, of which the second takes
+        /// part when the first is busy; one where there is one processor, or where ``Limits`` bound the connections.
         public var threads: Int
         /// What bounds connections and memory.
         public var limits: Limits
@@ -24,8 +24,7 @@
         /// Which addresses of a host are tried.
         public var addressFamily: AddressFamily
         /// Addresses for hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default:
-        /// none. The name still
-        /// stands in the request and is checked against the server's certificate.
+        /// none. The name still stands in the request and is checked against the server's certificate.
         public var resolve: [String: [String]]
         /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS agrees on it, else HTTP/1.1.
         public var httpVersions: HTTPVersions
@@ -54,9 +53,8 @@
             /// HTTP/2 if TLS agrees on it (ALPN, RFC 7301), else HTTP/1.1. Over plain `http`, HTTP/1.1.
             case preferHTTP2
             /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section
-            /// 3.3). Over TLS, a
-            /// server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``, after it has
-            /// processed the request.
+            /// 3.3). Over TLS, a server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``,
+            /// after it has processed the request.
             case http2
         }
 
@@ -72,8 +70,8 @@
 
         /// What bounds connections and memory.
         public struct Limits: Hashable, Sendable {
-            /// How many connections a host may have; a request past it waits for one. Without bound unless set: a service's
-            /// `ConcurrencyLimit` decides.
+            /// How many connections a host may have; a request past it waits for one. Without bound unless set: a
+            /// service's `ConcurrencyLimit` decides.
             public var connectionsPerHost: Int?
             /// How many connections there may be in all; a request past it waits for one. Without bound unless set.
             public var connections: Int?
@@ -212,7 +210,8 @@
             return nil
         }
 
-        /// What each thread gets, and how many there are: one where connections are bounded, since each thread has connections of its own.
+        /// What each thread gets, and how many there are: one where connections are bounded, since each thread has
+        /// connections of its own.
         var perThread: CurlConfiguration {
             var part = self
             part.threads = limits.mayWait ? 1 : threads

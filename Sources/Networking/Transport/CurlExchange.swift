@@ -130,9 +130,8 @@
         var needsNewConnection: Bool { repeats > 1 }
 
         /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept
-        /// connection was lost
-        /// before the first byte of a response and the request is repeatable. (libcurl repeats most refused streams
-        /// itself.)
+        /// connection was lost before the first byte of a response and the request is repeatable. (libcurl repeats most
+        /// refused streams itself.)
         func mayRepeat(after code: Int32) -> Bool {
             guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
@@ -166,8 +165,7 @@
     /// libcurl's callbacks.
     extension CurlExchange {
         /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent
-        /// again: one whose
-        /// stream was refused.
+        /// again: one whose stream was refused.
         func beginSending(from port: Int32) -> Int32 {
             self.port = port
             noteConnection()
@@ -271,8 +269,7 @@
         }
 
         /// libcurl sends the request again on another connection: the server refused the stream, or its connection was
-        /// lost and the request
-        /// is repeatable.
+        /// lost and the request is repeatable.
         func rewind() -> Int32 {
             guard request.body.isReplayable else {
                 failure = NetworkError(

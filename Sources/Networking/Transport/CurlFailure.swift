@@ -5,8 +5,8 @@
     /// Why libcurl ended an exchange, and what that means.
     struct CurlFailure {
         let code: Int32
-        /// What libcurl says about it: hosts and ports, never a URL's query or a header. Of a proxy's URL it says all, so that words with one
-        /// are left out.
+        /// What libcurl says about it: hosts and ports, never a URL's query or a header. Of a proxy's URL it says all,
+        /// so that words with one are left out.
         let words: String
         /// What stands between the client and every host: a proxy, a Unix socket; nil where nothing does.
         let between: String?
@@ -48,8 +48,7 @@
             // A header line that is longer than libcurl's own limit.
             case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
             // The URL is one of HTTP, so that it is the response that is not HTTP. The last two are chunks and folded
-            // lines that libcurl
-            // cannot read: errors of the engine's own callbacks take precedence.
+            // lines that libcurl cannot read: errors of the engine's own callbacks take precedence.
             case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING,
                 CCURLE_WRITE_ERROR,
                 CCURLE_BAD_FUNCTION_ARGUMENT:

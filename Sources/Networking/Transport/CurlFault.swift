@@ -2,30 +2,25 @@
     /// The faults of libcurl that concern what the engine uses, and how the engine avoids each.
     ///
     /// Collected from curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`) and the
-    /// sources of the versions that
-    /// Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. A distribution may have patched a version, which its number
-    /// does not show, so the
-    /// engine goes by the number. `CurlFaultTests` runs the avoidance of each case on the installed version.
+    /// sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. A distribution may have patched
+    /// a version, which its number does not show, so the engine goes by the number. `CurlFaultTests` runs the avoidance
+    /// of each case on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
-    /// authentication,
-    /// server push, WebSocket, its other protocols.
+    /// authentication, server push, WebSocket, its other protocols.
     enum CurlFault: CaseIterable, Sendable {
         // MARK: Avoided on every version
 
         /// State of one request reaches the next on the same easy handle. 7.84 to 8.0: a response whose first header
-        /// line begins with a
-        /// blank makes libcurl write to freed memory (#11101). 7.72 to 8.16: every sixth lost connection in a handle's
-        /// life fails the
-        /// request, because the count of retries is not reset (#19066). CVE-2022-32221, CVE-2023-28322: an upload is
-        /// sent with the options
-        /// of the request before. CVE-2026-7168, CVE-2026-8927, CVE-2026-9079: proxy credentials stay.
+        /// line begins with a blank makes libcurl write to freed memory (#11101). 7.72 to 8.16: every sixth lost
+        /// connection in a handle's life fails the request, because the count of retries is not reset (#19066).
+        /// CVE-2022-32221, CVE-2023-28322: an upload is sent with the options of the request before. CVE-2026-7168,
+        /// CVE-2026-8927, CVE-2026-9079: proxy credentials stay.
         ///
         /// Each attempt has a new handle.
         case reusedHandles
         /// TLS and proxy settings are not compared in full before a connection is used again (CVE-2021-22924,
-        /// CVE-2022-27782,
-        /// CVE-2026-3784, CVE-2026-8932).
+        /// CVE-2022-27782, CVE-2026-3784, CVE-2026-8932).
         ///
         /// Each transport has connections and TLS sessions of its own, and its settings do not change.
         case incompleteComparison
@@ -39,8 +34,8 @@
         /// An idle HTTP/1.1 connection on which bytes arrive is ended: ``CurlSockets``.
         case unsolicitedResponses
         /// A compressed body that ends early, or is followed by other bytes, is no error or the wrong one (all
-        /// versions); brotli fails without
-        /// a reason (8.7, #13219); pausing while decoding loses a body of more than 64 MiB (7.74).
+        /// versions); brotli fails without a reason (8.7, #13219); pausing while decoding loses a body of more than 64
+        /// MiB (7.74).
         ///
         /// The engine decodes bodies itself: ``ContentDecoding``.
         case contentDecoding
@@ -49,8 +44,7 @@
         /// The engine checks it when the head is complete: ``ResponseHead/validateLength(for:)``.
         case lenientLengths
         /// Response heads take memory without limit (CVE-2023-38039, 7.84 to 8.2), or fail at limits and with codes
-        /// that differ from version
-        /// to version: 300 KiB, 100 KiB a line, 5,000 fields.
+        /// that differ from version to version: 300 KiB, 100 KiB a line, 5,000 fields.
         ///
         /// The engine has lower limits of its own: ``ResponseHeadReader``.
         case headLimits
@@ -67,16 +61,13 @@
         // MARK: Avoided where they are
 
         /// libcurl repeats any request whose kept connection is lost before the first byte of a response, a POST too
-        /// (all versions, #18417):
-        /// unasked if no byte of the body was written, and after asking for the body's beginning otherwise.
+        /// (all versions, #18417): unasked if no byte of the body was written, and after asking for the body's
+        /// beginning otherwise.
         ///
         /// `CURLOPT_RTSP_REQUEST` is set to `CURL_RTSPREQ_RECEIVE`: it has no other effect on HTTP, and excludes a
-        /// request from this rule
-        /// (`Curl_retry_request`), but not from being repeated when its stream was refused. The engine repeats requests
-        /// that may be
-        /// repeated itself. A libcurl that was built without RTSP does not have the option: there, a request that may
-        /// not be repeated goes
-        /// over HTTP/1.1 on a connection of its own.
+        /// request from this rule (`Curl_retry_request`), but not from being repeated when its stream was refused. The
+        /// engine repeats requests that may be repeated itself. A libcurl that was built without RTSP does not have the
+        /// option: there, a request that may not be repeated goes over HTTP/1.1 on a connection of its own.
         case repeatsRequests
         /// Before 7.87, HTTP/2 loses: a stream that the server refused may end as if the connection had been lost, or
         /// be mistaken for another one (before 7.77, #6862), and in 7.74 a body that is cut off counts as whole. A
@@ -89,8 +80,7 @@
         /// The engine reads the log: ``CurlStreamLog``.
         case logsRefusedStreams
         /// From 8.7 to 8.22, a server that refuses an HTTP/2 stream during an upload makes libcurl use freed memory
-        /// (CVE-2026-92392). From 8.1 to
-        /// 8.2.0 and in 8.10.0, HTTP/2 uploads stall (#11426, #11485, #14870).
+        /// (CVE-2026-92392). From 8.1 to 8.2.0 and in 8.10.0, HTTP/2 uploads stall (#11426, #11485, #14870).
         ///
         /// A request with a body goes over HTTP/1.1, unless the configuration requires HTTP/2.
         case unsafeUploads
@@ -103,8 +93,7 @@
         /// The buffer has 64 KiB; a larger head is ended by the idle timeout.
         case stallingHeads
         /// In 7.87 and 7.88, HTTP/2 without TLS fails for requests that share a connection (#10634), and some bodies
-        /// without a length
-        /// never end.
+        /// without a length never end.
         ///
         /// Each request has a connection of its own; a body that does not end is ended by the idle timeout.
         case sharedPlainHTTP2

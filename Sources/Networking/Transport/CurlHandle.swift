@@ -5,8 +5,7 @@
     /// An easy handle of libcurl for one attempt of one exchange.
     ///
     /// Each attempt has a new handle: a handle that was used before carries state from one request into the next in
-    /// several versions of
-    /// libcurl (see ``CurlFault``).
+    /// several versions of libcurl (see ``CurlFault``).
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
         var exchange: CurlExchange?
@@ -159,8 +158,7 @@
         }
 
         /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for
-        /// that, and no other error begins
-        /// with these words.
+        /// that, and no other error begins with these words.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
                 && String(cString: errorText).hasPrefix("Connection died, tried")

@@ -193,8 +193,7 @@
         }
 
         /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits
-        /// for the others a few
-        /// turns at most, while the loop has other work.
+        /// for the others a few turns at most, while the loop has other work.
         private func answer() {
             for (exchange, outcome) in ended {
                 switch outcome {

@@ -5,9 +5,8 @@
     /// The sockets of one loop, and the events that are waited for on each of them.
     ///
     /// A kept connection stays registered with the kernel between two requests, so that a request costs no system call
-    /// for it. That is
-    /// safe for sockets that were opened here, because they are closed here, too. Other sockets are unregistered when
-    /// libcurl says so.
+    /// for it. That is safe for sockets that were opened here, because they are closed here, too. Other sockets are
+    /// unregistered when libcurl says so.
     final class CurlSockets {
         private struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened it.
@@ -29,7 +28,8 @@
         private var entries: [Entry] = []
         private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         private var readyCount = 0
-        /// The number of exchanges that were paused before libcurl waited for a socket of theirs: any idle one may be theirs.
+        /// The number of exchanges that were paused before libcurl waited for a socket of theirs: any idle one may be
+        /// theirs.
         var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
@@ -79,10 +79,8 @@
         }
 
         /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response to no
-        /// request, which libcurl
-        /// would take for the response to the next one. (On an idle HTTP/2 connection frames may arrive; libcurl reads
-        /// them at the next
-        /// request.)
+        /// request, which libcurl would take for the response to the next one. (On an idle HTTP/2 connection frames may
+        /// arrive; libcurl reads them at the next request.)
         private func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
             update(socket) { $0.registered = 0 }  // the kernel unregistered the old socket when it was closed

@@ -1,36 +1,43 @@
 #if os(Linux)
     import Foundation
 
-    /// Carries requests on libcurl: the engine of Linux.
+    /// Sends requests with libcurl. The default transport on Linux.
     ///
-    /// One thread, or a few, wait for every socket; no request has a thread of its own and nothing ever waits for a caller's code. Connections are
-    /// kept and shared, HTTP/2 where TLS agrees on it. The library is the system's `libcurl.so.4`, 7.68 or later, loaded at run time;
-    /// `http_proxy` and its like are honoured unless the configuration says otherwise.
+    /// One thread, or ``CurlConfiguration/threads``, drives all connections; a request has no thread of its own.
+    /// Connections are kept and shared; HTTP/2 is used where TLS negotiates it (``CurlConfiguration/httpVersions``).
+    /// The library is the system's `libcurl.so.4`, 7.68 or later, loaded at run time. Proxies named by `http_proxy` and
+    /// related variables are used unless ``CurlConfiguration/proxy`` says otherwise.
     ///
-    /// A request whose connection turns out to be dead is sent again on another one where that is safe: an idempotent method, whose body, if it
-    /// has one, can be read twice. Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
+    /// The transport repeats a request by itself in two cases only:
+    ///
+    /// - The server has not processed it: it refused the HTTP/2 stream, or ended the connection with a GOAWAY frame
+    ///   whose last stream is an earlier one (RFC 9113 section 8.7). This holds for any method.
+    /// - Its kept connection ended before the response head, and repeating is harmless: the method is idempotent, and
+    ///   the body, if there is one, can be read again.
+    ///
+    /// Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
     ///
     /// ```swift
     /// let transport = try CurlTransport(CurlConfiguration(tls: TLSConfiguration(pins: [pin])))
     /// let service = NetworkService(environment: environment, transport: transport)
     /// ```
     public final class CurlTransport: Transport {
-        /// The transport that services use where none is named, one a process; nil where libcurl cannot be had.
+        /// The transport that services use by default, one per process. Nil if no libcurl can be loaded.
         public static let shared = try? CurlTransport()
 
         private let library: CurlLibrary
         private let configuration: CurlConfiguration
         private let loops: [CurlLoop]
         /// The loop for requests that must not use HTTP/2, with connections of its own: several versions of libcurl
-        /// would use any HTTP/2
-        /// connection to the host. Nil if there are no such requests.
+        /// would use any HTTP/2 connection to the host. Nil if there are no such requests.
         private let http1Loop: CurlLoop?
         private let threads: Locked<[CurlThread]>
 
-        /// Makes a transport with threads and connections of its own.
+        /// Creates a transport with threads and connections of its own.
         ///
-        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where a part of the configuration, which it names, cannot
-        ///   be had, and ``NetworkError/Kind/unknown`` where there is no libcurl, or the system has no threads or descriptors left.
+        /// - Throws: ``NetworkError``: ``NetworkError/Kind/invalidRequest`` if the loaded libcurl does not support a
+        ///   part of the configuration, which the error names; ``NetworkError/Kind/unknown`` if there is no libcurl, or
+        ///   the system has no threads or descriptors left.
         public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) throws {
             switch CurlLibrary.loaded {
             case .success(let library): try self.init(configuration, library: library)
@@ -60,8 +67,8 @@
             shutDown()
         }
 
-        /// Ends the threads and closes the connections: calls under way end, and so does each one after, with
-        /// ``NetworkError/Kind/shutDown``. Returns when all of that has happened.
+        /// Closes all connections and ends the threads. Calls in progress, and all later ones, end with
+        /// ``NetworkError/Kind/shutDown``. Returns when the threads have ended.
         public func shutDown() {
             for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
@@ -72,8 +79,8 @@
         }
 
         /// Shuts down gracefully, as a server does before it ends: refuses new calls with
-        /// ``NetworkError/Kind/shutDown``, waits for those in
-        /// progress, a body that is still being read included, and then calls ``shutDown()``.
+        /// ``NetworkError/Kind/shutDown``, waits for those in progress (until their bodies have been read), and then
+        /// calls ``shutDown()``.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
@@ -97,15 +104,15 @@
             shutDown()
         }
 
-        /// Sends a request; one hop.
+        /// Sends a request, without following redirects.
         ///
-        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
+        /// - Throws: ``NetworkError``; ``NetworkError/Kind/invalidRequest`` if nothing was sent.
         public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
             let exchange = try start(request, timing)
             do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
         }
 
-        // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+        // Not inlined: its variables must not become part of the frame of `send`, which lives while the call waits.
         @inline(never)
         private func start(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> CurlExchange {
             do {
@@ -113,7 +120,7 @@
                 let loop = loop(for: request)
                 let exchange = try CurlExchange(
                     request, answering: timing, configuration: configuration, loop: loop, owner: self)
-                // Before, so that the head comes after it.
+                // Before the start, so that this event precedes that of the response head.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)
                 return exchange
@@ -137,8 +144,7 @@
             return http1Loop
         }
 
-        /// The first one, so that its connections are used again, unless it is busy and another one has clearly less to
-        /// do.
+        /// The first loop, so that its connections are used again, unless another one has clearly fewer requests.
         private var leastBusyLoop: CurlLoop {
             guard loops.count > 1 else { return loops[0] }
             return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]
@@ -146,7 +152,7 @@
     }
 
     extension CurlTransport: CustomStringConvertible {
-        /// The engine with the versions of what carries HTTP and TLS: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
+        /// The name and the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
         public var description: String {
             let parts = library.version.split(separator: " ").enumerated().filter {
                 $0.offset < 2 || $0.element.hasPrefix("nghttp2")

@@ -10,8 +10,8 @@ public import Foundation
 
 /// Where a download goes, and what happens to a file that is there already.
 ///
-/// The bytes are written beside the target, under a name of their own, and put in its place in one step when all of them are there: nobody ever
-/// finds a part of a file at the target.
+/// The bytes are written beside the target, under a name of their own, and put in its place in one step when all of
+/// them are there: nobody ever finds a part of a file at the target.
 public struct FileDestination: Sendable {
     /// What happens to a file that is there already.
     public enum OverwriteRule: Hashable, Sendable {
@@ -25,18 +25,20 @@ public struct FileDestination: Sendable {
 
     /// Whether a download that was cut off is gone on with where it ended, by a later attempt, call or process.
     ///
-    /// The part stays beside the target, with a small file that tells what it is a part of. It is gone on with by `Range` and `If-Range`
-    /// ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) and only where the server vouches, with a strong
-    /// validator, that it still has the same content; otherwise the download begins anew.
+    /// The part stays beside the target, with a small file that tells what it is a part of. It is gone on with by
+    /// `Range` and `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) and
+    /// only where the server vouches, with a strong validator, that it still has the same content; otherwise the
+    /// download begins anew.
     ///
-    /// While the download runs the part is locked. On Apple's systems do not put such a target into a container that apps share: an app that
-    /// is suspended with a locked file there is ended.
+    /// While the download runs the part is locked. On Apple's systems do not put such a target into a container that
+    /// apps share: an app that is suspended with a locked file there is ended.
     public enum ResumeRule: Hashable, Sendable {
         /// It begins anew, and nothing is left behind where it fails.
         case never
         /// It goes on where the part came from the same address, the query aside.
         case sameAddress
-        /// It goes on where the part was downloaded under the same name, whatever its address: right for a fresh URL to the same content.
+        /// It goes on where the part was downloaded under the same name, whatever its address: right for a fresh URL to
+        /// the same content.
         case content(String)
     }
 
@@ -48,7 +50,8 @@ public struct FileDestination: Sendable {
     public let isSynchronized: Bool
     /// Whether a download that was cut off is gone on with.
     public let resuming: ResumeRule
-    /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file stays.
+    /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file
+    /// stays.
     public let checksum: SHA256Checksum?
 
     /// Makes a destination. The target's folder has to be there.
@@ -205,7 +208,8 @@ public struct FileDestination: Sendable {
         return target
     }
 
-    /// Has the system put the file's new name on the disk, too. The bytes are there; a folder that cannot be opened for that is no failure.
+    /// Has the system put the file's new name on the disk, too. The bytes are there; a folder that cannot be opened for
+    /// that is no failure.
     private func synchronizeFolder() {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }

@@ -11,8 +11,7 @@ struct ResponseHead: Sendable {
     /// Checks that the end of the body is defined (RFC 9112 section 6.3).
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response has several lengths,
-    ///   or one that is not a
-    ///   number.
+    ///   or one that is not a number.
     func validateLength(for method: HTTPMethod) throws(NetworkError) {
         let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
         guard !hasNoBody, !headers.hasTransferCoding else { return }

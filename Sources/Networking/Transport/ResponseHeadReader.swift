@@ -3,8 +3,8 @@ import Foundation
 /// Reads a response head line by line (RFC 9112 sections 4 and 5).
 ///
 /// Accepts irregular lines with one meaning: no blank after a colon, blanks around values, empty values, bare line
-/// feeds, no reason phrase,
-/// folded values, bytes that are not UTF-8 (read as Latin-1). Ignores heads of status 1xx, and trailers after the head.
+/// feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). Ignores heads of status 1xx,
+/// and trailers after the head.
 struct ResponseHeadReader {
     /// The result of reading a line.
     enum Step {
@@ -124,7 +124,8 @@ struct ResponseHeadReader {
         while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
         // Text in ASCII, which nearly all is, needs no validation.
         if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x0D && $0 != 0 }) { return String(decoding: bytes, as: UTF8.self) }
-        // A carriage return that ends no line counts as a blank, and NUL does (RFC 9112 section 2.2, RFC 9110 section 5.5).
+        // A carriage return that ends no line counts as a blank, and NUL does (RFC 9112 section 2.2, RFC 9110 section
+        // 5.5).
         if bytes.contains(where: { $0 == 0x0D || $0 == 0 }) {
             let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
             return spaced.withUnsafeBytes { text(UnsafeRawBufferPointer($0)[...]) }

@@ -2,8 +2,9 @@ import Foundation
 
 /// One exchange in an engine: takes what comes from the wire and settles the answer once.
 ///
-/// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of its own, and ends
-/// the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was passed.
+/// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of
+/// its own, and ends the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was
+/// passed.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
     let request: HTTPRequest
     /// Settled once head, body and timing are what the answer is made of, and are not changed any more.
@@ -34,7 +35,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is noticed.
+    /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is
+    /// noticed.
     func response() async throws -> HTTPResponse {
         try await isAnswered.value()
         return answer

@@ -2,8 +2,8 @@ import Foundation
 
 /// What a session said went wrong, and what that means.
 ///
-/// Foundation on Linux has one code, -1, for a truncated body, a bad chunk, a malformed header and every TLS failure; how far the
-/// exchange had come, and libcurl's words, tell them apart.
+/// Foundation on Linux has one code, -1, for a truncated body, a bad chunk, a malformed header and every TLS failure;
+/// how far the exchange had come, and libcurl's words, tell them apart.
 struct URLSessionFailure {
     let error: any Error
     let isSecure: Bool

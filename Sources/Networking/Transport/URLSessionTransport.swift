@@ -13,14 +13,11 @@
 /// On Linux, Foundation has limits that cannot be removed from outside:
 ///
 /// - Refused with ``NetworkError/Kind/invalidRequest`` before anything is sent: a body on GET, a method in lower case,
-///   a path with `.` or `..` as a
-///   segment, an IPv6 address as host. Foundation would send something else.
+///   a path with `.` or `..` as a segment, an IPv6 address as host. Foundation would send something else.
 /// - A request that must not be repeated has a session and a connection of its own, since Foundation repeats requests
-///   on connections that died,
-///   without their bodies.
+///   on connections that died, without their bodies.
 /// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is
-///   not held back: past
-///   ``Limits/bufferedBytes`` the call fails.
+///   not held back: past ``Limits/bufferedBytes`` the call fails.
 /// - A compressed body that ends early is not noticed.
 /// - A server that closes the connection inside the response head ends the process, by a failed assertion of
 ///   Foundation's.
@@ -38,9 +35,11 @@ public final class URLSessionTransport: Transport {
 
     /// The bounds of what is held in memory.
     public struct Limits: Hashable, Sendable {
-        /// How many bytes of a pulled body may wait for a slow reader; past it the body fails. URLSession cannot be held back.
+        /// How many bytes of a pulled body may wait for a slow reader; past it the body fails. URLSession cannot be
+        /// held back.
         public var bufferedBytes: Int
-        /// How many bytes of a request body that comes from a reader are kept in memory; a longer one goes through a temporary file.
+        /// How many bytes of a request body that comes from a reader are kept in memory; a longer one goes through a
+        /// temporary file.
         public var requestBodyBytes: Int
 
         /// Makes a set of bounds.
@@ -53,7 +52,8 @@ public final class URLSessionTransport: Transport {
     /// Makes a transport with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration, copied. By default ephemeral, without cache, cookies and stored credentials,
+    ///   - configuration: The session's configuration, copied. By default ephemeral, without cache, cookies and stored
+    ///     credentials,
     ///     and with so many connections a host that the library's own limits decide.
     ///   - limits: The bounds of what is held in memory.
     public convenience init(configuration: URLSessionConfiguration = .withoutPolicy, limits: Limits = Limits()) {
@@ -90,8 +90,7 @@ public final class URLSessionTransport: Transport {
     }
 
     /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``,
-    /// waits for those in progress,
-    /// and then calls ``shutDown()``.
+    /// waits for those in progress, and then calls ``shutDown()``.
     ///
     /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when
     ///   the task is cancelled.
@@ -207,8 +206,8 @@ extension URLSessionTransport: CustomStringConvertible {
 }
 
 extension URLSessionConfiguration {
-    /// Ephemeral, and without every policy that is the library's own: no cache, no cookies, no stored credentials, and as many
-    /// connections a host as are asked for.
+    /// Ephemeral, and without every policy that is the library's own: no cache, no cookies, no stored credentials, and
+    /// as many connections a host as are asked for.
     public static var withoutPolicy: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -27,7 +27,9 @@ extension HostileCase {
         flood("long fields", "HTTP/1.1 200 OK\r\n", "X: \(long(2_000))\r\n"),
         flood("a field", "HTTP/1.1 200 OK\r\nX: ", "vvvvvvvvvv"),
         flood("a name", "HTTP/1.1 200 OK\r\n", "vvvvvvvvvv"),
-        flood("a folded field", "HTTP/1.1 200 OK\r\nX: v\r\n", "  v\r\n"),
+        // Long lines: libcurl copies the whole field for each, if the memory cannot grow in place (as under a
+        // sanitizer).
+        flood("a folded field", "HTTP/1.1 200 OK\r\nX: v\r\n", "  \(long(500))\r\n"),
         flood("a reason", "HTTP/1.1 200 ", "vvvvvvvvvv"),
     ]
 

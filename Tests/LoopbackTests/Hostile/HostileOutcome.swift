@@ -87,8 +87,7 @@ extension HostileOutcome {
     /// A body that does not agree with its content coding.
     static let undecodable = kind(.undecodableContent)
     /// A violation of RFC 9113. libcurl has one code for it and for a stream that the server reset, and on some
-    /// versions waits for the idle
-    /// timeout.
+    /// versions waits for the idle timeout.
     static let violation = oneOf([malformed, lostBeforeHead, lostAfterHead, truncated, tooLarge, idle])
 
     static func either(_ outcomes: HostileOutcome...) -> HostileOutcome { oneOf(outcomes) }
