@@ -216,6 +216,8 @@
             var part = self
             part.threads = limits.mayWait ? 1 : threads
             part.limits.idleConnections = limits.idleConnections / part.threads
+            // Otherwise libcurl searches the environment for each request.
+            if proxy == .environment, !ProxyConfiguration.isInEnvironment { part.proxy = .direct }
             return part
         }
     }

@@ -311,15 +311,16 @@
                 throw NetworkError(
                     .cannotConnect, reason: "the server does not speak HTTP/2, which httpVersions requires")
             }
-            try head.validateLength(for: request.method)
-            decoding = try ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in try pass(bytes)
+            let length = try head.bodyLength(for: request.method)
+            if head.headers.contains(.contentEncoding) {
+                decoding = try ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in
+                    try pass(bytes)
+                }
             }
             // libcurl decodes transfer codings.
             isEncoded =
                 decoding != nil || head.headers.hasTransferCoding && head.headers[.transferEncoding] != "chunked"
-            if !isEncoded, let length = head.headers.contentLength, length > 0, request.method != .head {
-                transfer.expect(bytes: length)
-            }
+            if !isEncoded, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
             transfer.receiveHead(head, timing: handle?.timing ?? ResponseTiming())
         }
 

@@ -8,7 +8,7 @@
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
     /// authentication, server push, WebSocket, its other protocols.
-    enum CurlFault: CaseIterable, Sendable {
+    enum CurlFault: UInt32, CaseIterable, Sendable {
         // MARK: Avoided on every version
 
         /// State of one request reaches the next on the same easy handle. 7.84 to 8.0: a response whose first header
@@ -41,7 +41,7 @@
         case contentDecoding
         /// `Content-Length` is read leniently: several values, `0x5`, `5abc` (all versions).
         ///
-        /// The engine checks it when the head is complete: ``ResponseHead/validateLength(for:)``.
+        /// The engine checks it when the head is complete: ``ResponseHead/bodyLength(for:)``.
         case lenientLengths
         /// Response heads take memory without limit (CVE-2023-38039, 7.84 to 8.2), or fail at limits and with codes
         /// that differ from version to version: 300 KiB, 100 KiB a line, 5,000 fields.
@@ -116,10 +116,24 @@
         /// The faults that the engine has to avoid on a version.
         ///
         /// - Parameter canLimitRepeats: Whether the library has the option that avoids ``repeatsRequests``.
-        static func faults(of version: CurlVersion, canLimitRepeats: Bool) -> Set<CurlFault> {
-            var faults = Set(allCases.filter { $0.versions?.contains { $0.contains(version) } ?? true })
+        static func faults(of version: CurlVersion, canLimitRepeats: Bool) -> Set {
+            var faults = Set()
+            for fault in allCases where fault.versions?.contains(where: { $0.contains(version) }) ?? true {
+                faults.insert(fault)
+            }
             if canLimitRepeats { faults.remove(.repeatsRequests) }
             return faults
+        }
+
+        /// Faults as bits, because each request asks for several.
+        struct Set: Sendable {
+            private var bits: UInt32 = 0
+
+            func contains(_ fault: CurlFault) -> Bool { bits & 1 << fault.rawValue != 0 }
+
+            mutating func insert(_ fault: CurlFault) { bits |= 1 << fault.rawValue }
+
+            mutating func remove(_ fault: CurlFault) { bits &= ~(1 << fault.rawValue) }
         }
     }
 

@@ -20,7 +20,7 @@
         func apply(_ configuration: CurlConfiguration) throws {
             try apply(configuration.tls)
             switch configuration.proxy {
-            case .environment: if !ProxyConfiguration.isInEnvironment { set(CCURLOPT_PROXY, "") }
+            case .environment: break
             case .direct: set(CCURLOPT_PROXY, "")
             case .url(let url):
                 try require(set(CCURLOPT_PROXY, url.absoluteString), "proxy")

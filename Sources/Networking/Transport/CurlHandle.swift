@@ -54,7 +54,7 @@
         }
 
         deinit {
-            share.cleanUp(easy)
+            clibcurl_easy_cleanup(easy)
             errorText.deallocate()
         }
 

@@ -38,7 +38,7 @@
         let features: Features
         var number = CurlVersion(0, 0)
         /// The faults that the engine has to avoid on this version. Tests add some that it has not.
-        var faults: Set<CurlFault> = []
+        var faults = CurlFault.Set()
 
         /// The outcome of loading it, once a process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }

@@ -7,8 +7,8 @@
     final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
         /// A task for the loop.
         enum Command {
-            /// Runs an exchange on a handle that is ready for it.
-            case start(CurlExchange, CurlHandle)
+            /// Starts an exchange.
+            case start(CurlExchange)
             /// Ends an exchange.
             case cancel(CurlExchange)
             /// Resumes a direction of an exchange.
@@ -46,7 +46,7 @@
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.multi = multi
-            _ = try makeHandle()
+            _ = try makeHandle()  // so that a part of the configuration that libcurl does not support is an error here
             let limits = configuration.limits
             set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
             if let count = limits.connectionsPerHost { set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
@@ -61,19 +61,15 @@
         /// The number of exchanges in progress.
         var load: Int { inbox.load }
 
-        /// Starts an exchange. Its handle is made here, on the caller's thread.
+        /// Starts an exchange.
         ///
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/shutDown`` once the loop has been stopped.
         func start(_ exchange: CurlExchange) throws {
-            do {
-                let handle = try makeHandle()
-                try handle.prepare(for: exchange)
-                guard let isAsleep = inbox.add(.start(exchange, handle)) else { throw NetworkError(.shutDown) }
-                if isAsleep { sockets.wake() }
-            } catch {
+            guard let isAsleep = inbox.add(.start(exchange)) else {
                 exchange.closeBody()
-                throw error
+                throw NetworkError(.shutDown)
             }
+            if isAsleep { sockets.wake() }
         }
 
         private func makeHandle() throws -> CurlHandle {
@@ -132,8 +128,8 @@
 
         private func follow(_ command: Command) {
             switch command {
-            case .start(let exchange, let handle):
-                begin(exchange, on: handle)
+            case .start(let exchange):
+                begin(exchange)
             case .cancel(let exchange):
                 if let handle = exchange.handle { end(handle, .failure(NetworkError(.cancelled))) }
             case .resume(let exchange, let direction):
@@ -142,7 +138,22 @@
             }
         }
 
-        private func begin(_ exchange: CurlExchange, on handle: CurlHandle) {
+        /// Begins an attempt. Its handle is made on this thread, which also frees it: memory that one thread allocates
+        /// and another one frees costs much more.
+        private func begin(_ exchange: CurlExchange) {
+            do {
+                let handle = try makeHandle()
+                try handle.prepare(for: exchange)
+                attach(exchange, to: handle)
+                guard clibcurl_multi_add(multi, handle.easy) == 0 else {
+                    return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not take the request")))
+                }
+            } catch {
+                finish(exchange, .failure(NetworkError.wrapping(error)))
+            }
+        }
+
+        private func attach(_ exchange: CurlExchange, to handle: CurlHandle) {
             exchange.handle = handle
             handle.exchange = exchange
             handle.index = active.count
@@ -151,14 +162,15 @@
             if case .check(let time) = exchange.timeoutStatus(at: now) {
                 nextTimeoutCheck = min(nextTimeoutCheck, time)
             }
-            if clibcurl_multi_add(multi, handle.easy) != 0 {
-                end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not take the request")))
-            }
         }
 
-        /// Ends an exchange, whose caller is answered at the end of the turn.
+        /// Ends the exchange of a handle.
         private func end(_ handle: CurlHandle, _ outcome: Result<ResponseTiming, NetworkError>) {
-            guard let exchange = detach(handle) else { return }
+            if let exchange = detach(handle) { finish(exchange, outcome) }
+        }
+
+        /// Ends an exchange without a handle; its caller is answered at the end of the turn.
+        private func finish(_ exchange: CurlExchange, _ outcome: Result<ResponseTiming, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
             ended.append((exchange, outcome))
@@ -180,16 +192,10 @@
         /// Sends the request again on another handle.
         private func repeatRequest(of handle: CurlHandle) {
             guard let exchange = detach(handle) else { return }
-            do {
-                try exchange.prepareToRepeat()
-                let next = try makeHandle()
-                try next.prepare(for: exchange)
-                begin(exchange, on: next)
-            } catch {
-                exchange.closeBody()
-                inbox.noteEnd()
-                ended.append((exchange, .failure(NetworkError.wrapping(error))))
+            do { try exchange.prepareToRepeat() } catch {
+                return finish(exchange, .failure(NetworkError.wrapping(error)))
             }
+            begin(exchange)
         }
 
         /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits

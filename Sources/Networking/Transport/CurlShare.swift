@@ -1,19 +1,17 @@
 #if os(Linux)
     import CLibcurl
-    import Foundation
 
-    /// The TLS sessions that the handles of one loop have in common, so that a new connection takes up an old session.
+    /// The TLS sessions that the handles of one loop have in common, so that a new connection resumes an earlier session.
     final class CurlShare {
         private let pointer: UnsafeMutableRawPointer
-        private let lock = NSLock()
 
-        /// - Throws: ``NetworkError`` where there is no memory.
+        /// - Throws: ``NetworkError`` if there is no memory.
         init() throws {
             guard let pointer = clibcurl_share_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.pointer = pointer
-            // Without libcurl's own locks: only the loop's thread carries requests with it.
+            // Without locks: only one thread at a time uses the handles.
             clibcurl_share_set_long(pointer, Int32(CCURLSHOPT_SHARE), CCURL_LOCK_DATA_SSL_SESSION)
         }
 
@@ -21,14 +19,9 @@
             clibcurl_share_cleanup(pointer)
         }
 
-        /// Has a handle take part. Handles are made and ended by callers, too, and the share counts them without a lock of its own.
+        /// Adds a handle.
         func attach(_ easy: UnsafeMutableRawPointer) {
-            lock.withLock { _ = clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_SHARE), pointer) }
-        }
-
-        /// Ends a handle that takes part.
-        func cleanUp(_ easy: UnsafeMutableRawPointer) {
-            lock.withLock { clibcurl_easy_cleanup(easy) }
+            clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_SHARE), pointer)
         }
     }
 #endif

@@ -3,15 +3,15 @@
 
     /// The proxy that requests go through.
     public enum ProxyConfiguration: Hashable, Sendable {
-        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Whether it names any is looked at when the
-        /// transport is made, and which one holds with each request.
+        /// The proxies named by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. If none is set when the
+        /// transport is created, it uses none; otherwise libcurl reads the variables with each request.
         case environment
-        /// None, whatever the environment says.
+        /// No proxy, even if the environment names one.
         case direct
-        /// This one, for every host: `http://`, `https://`, `socks5://` or `socks5h://`, credentials in the URL where it wants some.
+        /// This proxy for every host: `http://`, `https://`, `socks5://` or `socks5h://`, with its credentials in the URL.
         case url(URL)
 
-        /// Whether the environment names a proxy. Libcurl would look for it anew with every request.
+        /// Whether the environment names a proxy.
         static var isInEnvironment: Bool {
             let environment = ProcessInfo.processInfo.environment
             return ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {

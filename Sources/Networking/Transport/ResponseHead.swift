@@ -8,26 +8,33 @@ struct ResponseHead: Sendable {
     /// Whether the response serves one request at a time on its connection.
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
-    /// Checks that the end of the body is defined (RFC 9112 section 6.3).
+    /// The number of bytes in the body as it is transferred (RFC 9112 section 6.3); nil if the head does not say, or
+    /// the response has no body.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response has several lengths,
     ///   or one that is not a number.
-    func validateLength(for method: HTTPMethod) throws(NetworkError) {
+    func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
         let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
-        guard !hasNoBody, !headers.hasTransferCoding else { return }
-        // Equal values in a list, which intermediaries make of equal fields, are one value (RFC 9110 section 8.6).
-        let values = headers.values(for: .contentLength).flatMap {
-            $0.split(separator: ",", omittingEmptySubsequences: false)
+        guard !hasNoBody, !headers.hasTransferCoding else { return nil }
+        guard let text = headers[.contentLength] else { return nil }
+        if let length = ResponseHead.number(text[...]) { return length }
+        // Equal values, in several fields or in one (as intermediaries join fields), are one (RFC 9110 section 8.6).
+        let values = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+            Substring($0).trimmingBlanks()
         }
-        .map { $0.trimmingBlanks() }
-        for value in values {
-            guard !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), Int64(value) != nil else {
-                throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value)\"")
-            }
-            guard Int64(value) == Int64(values[0]) else {
-                throw ResponseHead.malformed("Content-Length: expected one value, found \(values[0]) and \(value)")
-            }
+        for value in values where ResponseHead.number(value) == nil {
+            throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value)\"")
         }
+        let numbers = Set(values.compactMap(ResponseHead.number))
+        guard numbers.count == 1 else {
+            throw ResponseHead.malformed("Content-Length: expected one value, found \(text)")
+        }
+        return numbers.first
+    }
+
+    /// The number that is written with these digits.
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
     }
 
     private static func malformed(_ reason: String) -> NetworkError { NetworkError(.malformedResponse, reason: reason) }
@@ -43,8 +50,8 @@ extension HTTPHeaders {
 extension Substring {
     /// The text without blanks and tabs at either end.
     func trimmingBlanks() -> Substring {
-        let start = drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
-        return start[...last]
+        let start = utf8.drop(while: HTTPGrammar.isBlank)
+        guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }
+        return Substring(start[...last])
     }
 }

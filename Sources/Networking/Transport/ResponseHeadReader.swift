@@ -45,28 +45,31 @@ struct ResponseHeadReader {
         guard status != nil else { return readStatus(line) }
         guard let first = line.first else { return finish() }
         if HTTPGrammar.isBlank(first) { return fold(line) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else {
-            return .malformed("a header line has no name")
-        }
-        guard line[..<colon].allSatisfy({ HTTPGrammar.isTokenByte($0) }) else {
-            return .malformed("a field name has a character that names do not have")
+        let colon = ResponseHeadReader.tokenCount(line)
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            return .malformed(
+                line.dropFirst().contains(UInt8(ascii: ":"))
+                    ? "a field name has a character that names do not have" : "a header line has no name")
         }
         endField()
         guard headers.count < ResponseHeadReader.maximumFieldCount else {
             return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
         }
-        last = (HTTPHeaderName(text(line[..<colon])), text(line[(colon + 1)...]))
+        last = (HTTPHeaderName(text(line, 0..<colon)), text(line, colon + 1..<line.count))
         return .more
     }
 
-    private mutating func readStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
-        let digits = line.drop { $0 != UInt8(ascii: " ") }.drop { $0 == UInt8(ascii: " ") }
-            .prefix { $0 != UInt8(ascii: " ") }
-        guard digits.count == 3, let code = Int(text(digits)), code >= 100 else {
+    private mutating func readStatus(_ line: UnsafeRawBufferPointer) -> Step {
+        let space = UInt8(ascii: " ")
+        let versionEnd = line.firstIndex(of: space) ?? line.count
+        let start = line[versionEnd...].firstIndex { $0 != space } ?? line.count
+        let end = line[start...].firstIndex(of: space) ?? line.count
+        guard end - start == 3, let code = Int(text(line, start..<end)), code >= 100 else {
             return .malformed("the status line has no status")
         }
-        let version = ResponseHeadReader.version(of: line)
-        guard version.hasPrefix("1.") || version == "2" || version == "3" else {
+        let slash = line[..<versionEnd].firstIndex(of: UInt8(ascii: "/"))
+        let version = slash.map { text(line, $0 + 1..<versionEnd) } ?? ""
+        guard version == "1.1" || version == "2" || version == "3" || version.hasPrefix("1.") else {
             return .malformed("its version is \(version)")
         }
         status = HTTPStatus(code)
@@ -75,9 +78,9 @@ struct ResponseHeadReader {
         return .more
     }
 
-    private mutating func fold(_ line: Slice<UnsafeRawBufferPointer>) -> Step {
+    private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
         guard last != nil else { return .malformed("the first header line begins with a blank") }
-        let more = text(line)
+        let more = text(line, 0..<line.count)
         last?.value += " " + more  // in place, so that many lines take linear time
         return .more
     }
@@ -103,33 +106,39 @@ struct ResponseHeadReader {
         return .head(ResponseHead(status: status, headers: headers, version: version))
     }
 
-    /// The version in a status line, `1.1` of `HTTP/1.1 200 OK`.
-    private static func version(of line: Slice<UnsafeRawBufferPointer>) -> String {
-        let digits = line.drop { $0 != UInt8(ascii: "/") }.dropFirst().prefix { $0 != UInt8(ascii: " ") }
-        if digits.elementsEqual("1.1".utf8) { return "1.1" }
-        return digits.elementsEqual("2".utf8) ? "2" : String(decoding: digits, as: UTF8.self)
+    /// The number of bytes at the beginning of a line that a token may have.
+    private static func tokenCount(_ line: UnsafeRawBufferPointer) -> Int {
+        var count = 0
+        while count < line.count, HTTPGrammar.isTokenByte(line[count]) { count += 1 }
+        return count
     }
 
-    private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
-        var end = line.endIndex
+    private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var end = line.count
         if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
         if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return line[..<end]
+        return UnsafeRawBufferPointer(rebasing: line[..<end])
     }
 
-    /// The bytes as text, without blanks at either end.
-    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        var bytes = bytes
-        while let first = bytes.first, HTTPGrammar.isBlank(first) { bytes.removeFirst() }
-        while let last = bytes.last, HTTPGrammar.isBlank(last) { bytes.removeLast() }
-        // Text in ASCII, which nearly all is, needs no validation.
-        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x0D && $0 != 0 }) { return String(decoding: bytes, as: UTF8.self) }
-        // A carriage return that ends no line counts as a blank, and NUL does (RFC 9112 section 2.2, RFC 9110 section
-        // 5.5).
-        if bytes.contains(where: { $0 == 0x0D || $0 == 0 }) {
-            let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
-            return spaced.withUnsafeBytes { text(UnsafeRawBufferPointer($0)[...]) }
+    /// A part of a line as text, without blanks at either end.
+    private func text(_ line: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, HTTPGrammar.isBlank(line[start]) { start += 1 }
+        while start < end, HTTPGrammar.isBlank(line[end - 1]) { end -= 1 }
+        var isPlain = true
+        for index in start..<end {
+            let byte = line[index]
+            if byte >= 0x80 || byte == 0x0D || byte == 0 { isPlain = false }
         }
-        return String(bytes: bytes, encoding: .utf8) ?? String(decoding: bytes.map(UInt16.init), as: UTF16.self)
+        let bytes = UnsafeRawBufferPointer(rebasing: line[start..<end])
+        return isPlain ? String(decoding: bytes, as: UTF8.self) : ResponseHeadReader.irregularText(bytes)
+    }
+
+    /// Text that is not ASCII, or has bytes that text does not have. A carriage return that ends no line counts as a
+    /// blank, and so does NUL (RFC 9112 section 2.2, RFC 9110 section 5.5).
+    private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
+        let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
+        let trimmed = spaced.drop(while: HTTPGrammar.isBlank).reversed().drop(while: HTTPGrammar.isBlank).reversed()
+        return String(bytes: trimmed, encoding: .utf8) ?? String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
     }
 }
