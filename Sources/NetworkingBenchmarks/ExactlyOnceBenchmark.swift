@@ -125,8 +125,10 @@
 
         deinit {
             // It was started by a thread that blocks signals, and inherits that; only this one always arrives.
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            if process.isRunning {
+                kill(process.processIdentifier, SIGKILL)
+                process.waitUntilExit()
+            }
             try? FileManager.default.removeItem(at: folder)
         }
     }

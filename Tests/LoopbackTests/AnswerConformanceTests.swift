@@ -284,7 +284,9 @@ extension Loopback {
             let running = Task { await exchange.failure(request) }
             #expect(try await Exchange.eventually { exchange.server.requestCount == 1 })
             for _ in 0..<2 {
-                (transport as? CurlTransport)?.shutDown()
+                #if os(Linux)
+                    (transport as? CurlTransport)?.shutDown()
+                #endif
                 (transport as? URLSessionTransport)?.shutDown()
             }
             #expect(await running.value?.kind == .shutDown)

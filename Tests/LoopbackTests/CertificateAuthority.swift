@@ -1,65 +1,67 @@
-import Foundation
-import Networking
-import Testing
+#if os(Linux)
+    import Foundation
+    import Networking
+    import Testing
 
-/// An authority that a test makes, with the certificates it signs, in a folder of its own.
-struct CertificateAuthority {
-    let scratch = Result { try Scratch() }
+    /// An authority that a test makes, with the certificates it signs, in a folder of its own.
+    struct CertificateAuthority {
+        let scratch = Result { try Scratch() }
 
-    var folder: Scratch { get throws { try scratch.get() } }
-    /// The authority's own certificate.
-    var certificate: URL { get throws { try folder.file("ca.pem") } }
+        var folder: Scratch { get throws { try scratch.get() } }
+        /// The authority's own certificate.
+        var certificate: URL { get throws { try folder.file("ca.pem") } }
 
-    init() throws {
-        try openssl(
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=Test"
-        )
-    }
-
-    /// Makes a key and a certificate, `name.key` and `name.pem`.
-    ///
-    /// - Parameters:
-    ///   - host: What it is for: `IP:127.0.0.1`, `DNS:other.example`.
-    ///   - days: How long it is good; negative for one that has expired.
-    func issue(_ name: String, for host: String, days: Int = 2) throws {
-        try openssl(
-            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)"
-        )
-        try Data("subjectAltName=\(host)\n".utf8).write(to: folder.file("\(name).ext"))
-        try openssl(
-            "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -out \(name).pem -days \(days) -extfile \(name).ext"
-        )
-    }
-
-    /// The pin of a certificate's key.
-    func pin(_ name: String) throws -> PublicKeyPin {
-        try openssl("x509 -in \(name).pem -pubkey -noout -out \(name).pub.pem")
-        try openssl("pkey -pubin -in \(name).pub.pem -outform der -out \(name).pub.der")
-        try openssl("dgst -sha256 -binary -out \(name).digest \(name).pub.der")
-        let digest = try Data(contentsOf: folder.file("\(name).digest"))
-        return try #require(PublicKeyPin("sha256//" + digest.base64EncodedString()))
-    }
-
-    private func openssl(_ arguments: String) throws {
-        try Tool.openssl.run(arguments.split(separator: " ").map(String.init), in: folder.url)
-    }
-}
-
-/// `openssl s_server`, which answers each GET with a page about the connection.
-struct TLSServer {
-    let url: URL
-    private let running: RunningTool
-
-    init(_ authority: CertificateAuthority, certificate: String, _ more: String = "") throws {
-        let arguments = "s_server -accept 127.0.0.1:0 -cert \(certificate).pem -key \(certificate).key -www \(more)"
-        running = try Tool.openssl.start(arguments.split(separator: " ").map(String.init), in: authority.folder.url)
-        var text = ""
-        while !text.contains("ACCEPT 127.0.0.1:") || !text.hasSuffix("\n") {
-            let data = running.output.availableData
-            try #require(!data.isEmpty, "openssl s_server ended")
-            text += String(decoding: data, as: UTF8.self)
+        init() throws {
+            try openssl(
+                "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=Test"
+            )
         }
-        let address = try #require(text.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)/)?.output.1)
-        url = try #require(URL(string: "https://127.0.0.1:\(address)/"))
+
+        /// Makes a key and a certificate, `name.key` and `name.pem`.
+        ///
+        /// - Parameters:
+        ///   - host: What it is for: `IP:127.0.0.1`, `DNS:other.example`.
+        ///   - days: How long it is good; negative for one that has expired.
+        func issue(_ name: String, for host: String, days: Int = 2) throws {
+            try openssl(
+                "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)"
+            )
+            try Data("subjectAltName=\(host)\n".utf8).write(to: folder.file("\(name).ext"))
+            try openssl(
+                "x509 -req -in \(name).csr -CA ca.pem -CAkey ca.key -CAcreateserial -out \(name).pem -days \(days) -extfile \(name).ext"
+            )
+        }
+
+        /// The pin of a certificate's key.
+        func pin(_ name: String) throws -> PublicKeyPin {
+            try openssl("x509 -in \(name).pem -pubkey -noout -out \(name).pub.pem")
+            try openssl("pkey -pubin -in \(name).pub.pem -outform der -out \(name).pub.der")
+            try openssl("dgst -sha256 -binary -out \(name).digest \(name).pub.der")
+            let digest = try Data(contentsOf: folder.file("\(name).digest"))
+            return try #require(PublicKeyPin("sha256//" + digest.base64EncodedString()))
+        }
+
+        private func openssl(_ arguments: String) throws {
+            try Tool.openssl.run(arguments.split(separator: " ").map(String.init), in: folder.url)
+        }
     }
-}
+
+    /// `openssl s_server`, which answers each GET with a page about the connection.
+    struct TLSServer {
+        let url: URL
+        private let running: RunningTool
+
+        init(_ authority: CertificateAuthority, certificate: String, _ more: String = "") throws {
+            let arguments = "s_server -accept 127.0.0.1:0 -cert \(certificate).pem -key \(certificate).key -www \(more)"
+            running = try Tool.openssl.start(arguments.split(separator: " ").map(String.init), in: authority.folder.url)
+            var text = ""
+            while !text.contains("ACCEPT 127.0.0.1:") || !text.hasSuffix("\n") {
+                let data = running.output.availableData
+                try #require(!data.isEmpty, "openssl s_server ended")
+                text += String(decoding: data, as: UTF8.self)
+            }
+            let address = try #require(text.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)/)?.output.1)
+            url = try #require(URL(string: "https://127.0.0.1:\(address)/"))
+        }
+    }
+#endif

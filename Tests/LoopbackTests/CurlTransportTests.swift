@@ -1,179 +1,188 @@
-import Foundation
-import Networking
-import NetworkingTesting
-import Testing
+#if os(Linux)
+    import Foundation
+    import Networking
+    import NetworkingTesting
+    import Testing
 
-extension Loopback {
-    /// What `CurlTransport` has besides what every engine has.
-    @Suite("CurlTransport", .timeLimit(.minutes(5)))
-    struct CurlTransportTests {
-        @Test("Services that name no transport use it, and it says what it is made of")
-        func platform() async throws {
-            #expect(PlatformTransport.shared is CurlTransport)
-            let name = "\(PlatformTransport.shared)"
-            #expect(name.hasPrefix("CurlTransport (libcurl/"))
-        }
-
-        @Test("L6: the times of an exchange are told, and a reused connection took none to make")
-        func timing() async throws {
-            let exchange = try Exchange(CurlTransport()) { _ in .text("hello").delayed(by: .milliseconds(50)) }
-            let first = try await exchange.send(exchange.request()).timing
-            let second = try await exchange.send(exchange.request()).timing
-            #expect(try #require(first.connect) > .zero)
-            #expect(try #require(first.nameLookup) <= first.connect ?? .zero)
-            #expect(try #require(first.firstByte) >= .milliseconds(50))
-            #expect(try #require(first.total) >= first.firstByte ?? .zero)
-            #expect(first.tls == nil)
-            #expect(second.connect == .zero)
-            #expect(try #require(second.total) >= .milliseconds(50))
-        }
-
-        @Test("L20: what unpacks to more than its bound is a clear error, and the bound can be set")
-        func bomb() async throws {
-            var configuration = CurlConfiguration()
-            configuration.limits.decodedBytes = 16
-            let answer: LoopbackServer.Handler = { _ in
-                LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
+    extension Loopback {
+        /// What `CurlTransport` has besides what every engine has.
+        @Suite("CurlTransport", .timeLimit(.minutes(5)))
+        struct CurlTransportTests {
+            @Test("Services that name no transport use it, and it says what it is made of")
+            func platform() async throws {
+                #expect(PlatformTransport.shared is CurlTransport)
+                let name = "\(PlatformTransport.shared)"
+                #expect(name.hasPrefix("CurlTransport (libcurl/"))
             }
-            let tight = try Exchange(CurlTransport(configuration), answer)
-            let error = await tight.failure(try tight.request())
-            #expect(error?.kind == .responseTooLarge)
-            #expect(error?.description.contains("16 bytes") == true)
-            configuration.limits.decodedBytes = 17
-            let wide = try Exchange(CurlTransport(configuration), answer)
-            #expect(try await wide.send(wide.request()).text == "hello hello hello")
-        }
 
-        @Test("Shutting down answers every call, joins the thread and closes the connections, again and again")
-        func shutDown() async throws {
-            for round in 0..<20 {
-                let transport = try CurlTransport(CurlConfiguration(threads: 1 + round % 3))
-                let exchange = try Exchange(transport) { request in
-                    request.path == "/hang" ? .text("never").failing(.stallBeforeHead) : .text("hello")
+            @Test("L6: the times of an exchange are told, and a reused connection took none to make")
+            func timing() async throws {
+                let exchange = try Exchange(CurlTransport()) { _ in .text("hello").delayed(by: .milliseconds(50)) }
+                let first = try await exchange.send(exchange.request()).timing
+                let second = try await exchange.send(exchange.request()).timing
+                #expect(try #require(first.connect) > .zero)
+                #expect(try #require(first.nameLookup) <= first.connect ?? .zero)
+                #expect(try #require(first.firstByte) >= .milliseconds(50))
+                #expect(try #require(first.total) >= first.firstByte ?? .zero)
+                #expect(first.tls == nil)
+                #expect(second.connect == .zero)
+                #expect(try #require(second.total) >= .milliseconds(50))
+            }
+
+            @Test("L20: what unpacks to more than its bound is a clear error, and the bound can be set")
+            func bomb() async throws {
+                var configuration = CurlConfiguration()
+                configuration.limits.decodedBytes = 16
+                let answer: LoopbackServer.Handler = { _ in
+                    LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
                 }
-                _ = try await exchange.send(exchange.request())
-                let hang = try exchange.request(.get, "/hang")
-                let calls = (0..<20).map { _ in Task { await exchange.failure(hang) } }
-                #expect(try await Exchange.eventually { exchange.server.requestCount == 21 })
-                transport.shutDown()
-                for call in calls { #expect(await call.value?.kind == .shutDown) }
-                #expect(await exchange.failure(hang)?.kind == .shutDown)
-                #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
+                let tight = try Exchange(CurlTransport(configuration), answer)
+                let error = await tight.failure(try tight.request())
+                #expect(error?.kind == .responseTooLarge)
+                #expect(error?.description.contains("16 bytes") == true)
+                configuration.limits.decodedBytes = 17
+                let wide = try Exchange(CurlTransport(configuration), answer)
+                #expect(try await wide.send(wide.request()).text == "hello hello hello")
             }
-        }
 
-        @Test("Neither an answered nor a cancelled call keeps the transport it was made on")
-        func letGo() async throws {
-            let server = try LoopbackServer { _ in .text("hello") }
-            server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
-            func use() async throws -> () -> Bool {
-                let transport = try CurlTransport()
-                let exchange = Exchange(server, transport)
-                _ = try await exchange.send(exchange.request())
-                let hang = try exchange.request(.get, "/hang")
-                let call = Task { await exchange.failure(hang) }
-                #expect(try await Exchange.eventually { server.requestCount == 2 })
-                call.cancel()
-                #expect(await call.value?.kind == .cancelled)
-                return { [weak transport] in transport == nil }
+            @Test("Shutting down answers every call, joins the thread and closes the connections, again and again")
+            func shutDown() async throws {
+                for round in 0..<20 {
+                    let transport = try CurlTransport(CurlConfiguration(threads: 1 + round % 3))
+                    let exchange = try Exchange(transport) { request in
+                        request.path == "/hang" ? .text("never").failing(.stallBeforeHead) : .text("hello")
+                    }
+                    _ = try await exchange.send(exchange.request())
+                    let hang = try exchange.request(.get, "/hang")
+                    let calls = (0..<20).map { _ in Task { await exchange.failure(hang) } }
+                    #expect(try await Exchange.eventually { exchange.server.requestCount == 21 })
+                    transport.shutDown()
+                    for call in calls { #expect(await call.value?.kind == .shutDown) }
+                    #expect(await exchange.failure(hang)?.kind == .shutDown)
+                    #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
+                }
             }
-            let isGone = try await use()
-            #expect(try await Exchange.eventually { isGone() && server.openConnections == 0 })
-        }
 
-        @Test("Several threads carry calls side by side, each answered once")
-        func threads() async throws {
-            let exchange = try Exchange(CurlTransport(CurlConfiguration(threads: 3))) { request in .text(request.path) }
-            let wrong = await withTaskGroup(of: Bool.self) { group in
-                for index in 0..<600 {
-                    group.addTask {
-                        guard let request = try? exchange.request(.get, "/\(index)") else { return true }
-                        return (try? await exchange.send(request).text) != "/\(index)"
+            @Test("Neither an answered nor a cancelled call keeps the transport it was made on")
+            func letGo() async throws {
+                let server = try LoopbackServer { _ in .text("hello") }
+                server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
+                func use() async throws -> () -> Bool {
+                    let transport = try CurlTransport()
+                    let exchange = Exchange(server, transport)
+                    _ = try await exchange.send(exchange.request())
+                    let hang = try exchange.request(.get, "/hang")
+                    let call = Task { await exchange.failure(hang) }
+                    #expect(try await Exchange.eventually { server.requestCount == 2 })
+                    call.cancel()
+                    #expect(await call.value?.kind == .cancelled)
+                    return { [weak transport] in transport == nil }
+                }
+                let isGone = try await use()
+                #expect(try await Exchange.eventually { isGone() && server.openConnections == 0 })
+            }
+
+            @Test("Several threads carry calls side by side, each answered once")
+            func threads() async throws {
+                let exchange = try Exchange(CurlTransport(CurlConfiguration(threads: 3))) { request in
+                    .text(request.path)
+                }
+                let wrong = await withTaskGroup(of: Bool.self) { group in
+                    for index in 0..<600 {
+                        group.addTask {
+                            guard let request = try? exchange.request(.get, "/\(index)") else { return true }
+                            return (try? await exchange.send(request).text) != "/\(index)"
+                        }
+                    }
+                    return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                #expect(wrong == 0)
+            }
+
+            @Test("Connecting has a timeout of its own")
+            func connectTimeout() async throws {
+                // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at
+                // once.
+                var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
+                request.timeouts = RequestTimeouts(idle: .seconds(4), connect: .milliseconds(200))
+                let exchange = try Exchange(CurlTransport(CurlConfiguration(proxy: .direct)))
+                let start = ContinuousClock.now
+                let kind = await exchange.failure(request)?.kind
+                #expect([.connectTimedOut, .notConnected, .cannotConnect].contains(kind))
+                #expect(ContinuousClock.now - start < .seconds(2))
+            }
+
+            @Test("Addresses for hosts take the place of name lookup")
+            func resolve() async throws {
+                let server = try LoopbackServer { request in .text(request.headers["Host"] ?? "") }
+                let transport = try CurlTransport(
+                    CurlConfiguration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
+                let url = try #require(URL(string: "http://api.invalid:\(server.port)/"))
+                for _ in 0..<2 {
+                    let response = try await transport.send(
+                        HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
+                    #expect(response.text == "api.invalid:\(server.port)")
+                }
+            }
+
+            @Test("A Unix socket that is not there is named")
+            func missingSocket() async throws {
+                let transport = try CurlTransport(CurlConfiguration(unixSocketPath: "/no/such.sock"))
+                let error = await Exchange(try LoopbackServer(), transport).failure(
+                    HTTPRequest(.get, try #require(URL(string: "http://a.example/"))))
+                #expect(error?.kind == .cannotConnect)
+                #expect(error?.description.contains("/no/such.sock") == true)
+            }
+
+            @Test("A bad configuration is told by the name of its part")
+            func badConfiguration() {
+                func reason(_ change: (inout CurlConfiguration) -> Void) -> String? {
+                    var configuration = CurlConfiguration()
+                    change(&configuration)
+                    do {
+                        _ = try CurlTransport(configuration)
+                        return nil
+                    } catch {
+                        return (error as? NetworkError)?.kind == .invalidRequest ? "\(error)" : nil
                     }
                 }
-                return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
-            }
-            #expect(wrong == 0)
-        }
-
-        @Test("Connecting has a timeout of its own")
-        func connectTimeout() async throws {
-            // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at
-            // once.
-            var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
-            request.timeouts = RequestTimeouts(idle: .seconds(4), connect: .milliseconds(200))
-            let exchange = try Exchange(CurlTransport(CurlConfiguration(proxy: .direct)))
-            let start = ContinuousClock.now
-            let kind = await exchange.failure(request)?.kind
-            #expect([.connectTimedOut, .notConnected, .cannotConnect].contains(kind))
-            #expect(ContinuousClock.now - start < .seconds(2))
-        }
-
-        @Test("Addresses for hosts take the place of name lookup")
-        func resolve() async throws {
-            let server = try LoopbackServer { request in .text(request.headers["Host"] ?? "") }
-            let transport = try CurlTransport(CurlConfiguration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
-            let url = try #require(URL(string: "http://api.invalid:\(server.port)/"))
-            for _ in 0..<2 {
-                let response = try await transport.send(
-                    HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
-                #expect(response.text == "api.invalid:\(server.port)")
-            }
-        }
-
-        @Test("A Unix socket that is not there is named")
-        func missingSocket() async throws {
-            let transport = try CurlTransport(CurlConfiguration(unixSocketPath: "/no/such.sock"))
-            let error = await Exchange(try LoopbackServer(), transport).failure(
-                HTTPRequest(.get, try #require(URL(string: "http://a.example/"))))
-            #expect(error?.kind == .cannotConnect)
-            #expect(error?.description.contains("/no/such.sock") == true)
-        }
-
-        @Test("A bad configuration is told by the name of its part")
-        func badConfiguration() {
-            func reason(_ change: (inout CurlConfiguration) -> Void) -> String? {
-                var configuration = CurlConfiguration()
-                change(&configuration)
-                do {
-                    _ = try CurlTransport(configuration)
-                    return nil
-                } catch {
-                    return (error as? NetworkError)?.kind == .invalidRequest ? "\(error)" : nil
+                #expect(reason { $0.threads = 0 }?.hasPrefix("threads") == true)
+                #expect(reason { $0.limits.headBytes = 0 }?.hasPrefix("limits.headBytes") == true)
+                #expect(reason { $0.limits.connections = -1 }?.hasPrefix("limits.connections") == true)
+                #expect(reason { $0.limits.connectionsPerHost = 1 } == nil)
+                for (host, address) in [
+                    ("a", "127.0.0.1"), ("a:x", "::1"), ("a:1", "b"), ("a:1,b", "::1"), (":1", "::1"),
+                ] {
+                    #expect(reason { $0.resolve = [host: [address]] }?.hasPrefix("resolve") == true, "\(host)")
+                }
+                #expect(reason { $0.resolve = ["a:1": []] }?.hasPrefix("resolve") == true)
+                #expect(reason { $0.tls.trust = .pem(Data()) }?.hasPrefix("tls.trust") == true)
+                #expect(reason { $0.tls.trust = .file(URL(fileURLWithPath: "/tmp")) }?.hasPrefix("tls.trust") == true)
+                #expect(
+                    reason { $0.tls.clientCertificate = .init(certificate: URL(fileURLWithPath: "/dev/null")) } != nil)
+                for text in ["ftp://u:hunter2@h:1", "http://u:hunter2@/", "mailto:hunter2"] {
+                    let told = reason { if let url = URL(string: text) { $0.proxy = .url(url) } }
+                    #expect(told?.hasPrefix("proxy") == true)
+                    #expect(told?.contains("hunter2") == false)
                 }
             }
-            #expect(reason { $0.threads = 0 }?.hasPrefix("threads") == true)
-            #expect(reason { $0.limits.headBytes = 0 }?.hasPrefix("limits.headBytes") == true)
-            #expect(reason { $0.limits.connections = -1 }?.hasPrefix("limits.connections") == true)
-            #expect(reason { $0.limits.connectionsPerHost = 1 } == nil)
-            for (host, address) in [("a", "127.0.0.1"), ("a:x", "::1"), ("a:1", "b"), ("a:1,b", "::1"), (":1", "::1")] {
-                #expect(reason { $0.resolve = [host: [address]] }?.hasPrefix("resolve") == true, "\(host)")
-            }
-            #expect(reason { $0.resolve = ["a:1": []] }?.hasPrefix("resolve") == true)
-            #expect(reason { $0.tls.trust = .pem(Data()) }?.hasPrefix("tls.trust") == true)
-            #expect(reason { $0.tls.trust = .file(URL(fileURLWithPath: "/tmp")) }?.hasPrefix("tls.trust") == true)
-            #expect(reason { $0.tls.clientCertificate = .init(certificate: URL(fileURLWithPath: "/dev/null")) } != nil)
-            for text in ["ftp://u:hunter2@h:1", "http://u:hunter2@/", "mailto:hunter2"] {
-                let told = reason { if let url = URL(string: text) { $0.proxy = .url(url) } }
-                #expect(told?.hasPrefix("proxy") == true)
-                #expect(told?.contains("hunter2") == false)
-            }
-        }
 
-        @Test("No configuration tells a passphrase or a proxy's password")
-        func secrets() throws {
-            var configuration = CurlConfiguration()
-            configuration.proxy = .url(try #require(URL(string: "http://user:hunter2@proxy.example:3128")))
-            configuration.tls.clientCertificate = .init(
-                certificate: URL(fileURLWithPath: "/c.pem"), passphrase: "hunter2")
-            #expect(!"\(configuration)".contains("hunter2"))
-            #expect("\(configuration.proxy)" == "the proxy http://proxy.example:3128")
-            var text = ""
-            dump(configuration, to: &text)
-            dump(
-                HTTPRequest(.get, try #require(URL(string: "http://a/")), headers: [.authorization: "Bearer hunter2"]),
-                to: &text)
-            #expect(!text.contains("hunter2"))
+            @Test("No configuration tells a passphrase or a proxy's password")
+            func secrets() throws {
+                var configuration = CurlConfiguration()
+                configuration.proxy = .url(try #require(URL(string: "http://user:hunter2@proxy.example:3128")))
+                configuration.tls.clientCertificate = .init(
+                    certificate: URL(fileURLWithPath: "/c.pem"), passphrase: "hunter2")
+                #expect(!"\(configuration)".contains("hunter2"))
+                #expect("\(configuration.proxy)" == "the proxy http://proxy.example:3128")
+                var text = ""
+                dump(configuration, to: &text)
+                dump(
+                    HTTPRequest(
+                        .get, try #require(URL(string: "http://a/")), headers: [.authorization: "Bearer hunter2"]),
+                    to: &text)
+                #expect(!text.contains("hunter2"))
+            }
         }
     }
-}
+#endif

@@ -71,7 +71,7 @@ extension Loopback {
         func overwriting() async throws {
             let target = scratch.file("film.mp4")
             try Data("old".utf8).write(to: target)
-            let service = try service(.curl)
+            let service = try service(.preferred)
             do {
                 _ = try await service.request(Get(name: "whole"), as: .file(at: target))
                 #expect(Bool(false), "it was overwritten")
@@ -115,7 +115,7 @@ extension Loopback {
             let target = scratch.file("film.mp4")
             let before = server.requestCount
             await #expect(throws: NetworkError.self) {
-                _ = try await service(.curl, retry: RetryPolicy(retries: 2))
+                _ = try await service(.preferred, retry: RetryPolicy(retries: 2))
                     .request(Get(name: "cut"), as: .file(at: target))
             }
             #expect(server.requestCount - before == 3)
@@ -125,7 +125,7 @@ extension Loopback {
         @Test("A cancelled download leaves nothing behind, and gives its place back")
         func cancelled() async throws {
             let limit = ConcurrencyLimit(1)
-            let task = try service(.curl, limit: limit).task(
+            let task = try service(.preferred, limit: limit).task(
                 Get(name: "endless"), as: .file(at: scratch.file("film.mp4")))
             #expect(try await Exchange.eventually { names.contains { $0.hasSuffix(".part") } })
             #expect(limit.activeCount == 1, "what goes into a file keeps its place")
@@ -139,11 +139,11 @@ extension Loopback {
         func noFile() async throws {
             let web = try #require(URL(string: "http://h.example/etc/hostname"))
             let download = await #expect(throws: NetworkError.self) {
-                _ = try await service(.curl).request(Get(name: "whole"), as: .file(at: web))
+                _ = try await service(.preferred).request(Get(name: "whole"), as: .file(at: web))
             }
             #expect(download?.description.contains("no file URL") == true)
             let upload = await #expect(throws: NetworkError.self) {
-                try await service(.curl).request(.post("x").body(.multipart([.file("d", at: web)])))
+                try await service(.preferred).request(.post("x").body(.multipart([.file("d", at: web)])))
             }
             #expect(upload?.description.contains("no file URL") == true)
         }
@@ -157,7 +157,7 @@ extension Loopback {
             }
             for target in targets {
                 do {
-                    _ = try await service(.curl).request(Get(name: "whole"), as: .file(at: target))
+                    _ = try await service(.preferred).request(Get(name: "whole"), as: .file(at: target))
                     #expect(Bool(false), "it was written")
                 } catch let error as NetworkError {
                     #expect(error.kind == .fileNotWritable)
@@ -184,7 +184,7 @@ extension Loopback {
 
         @Test("A stream that is refused is an error with its body; lines, JSON lines and events are read as they come")
         func readers() async throws {
-            let service = try service(.curl)
+            let service = try service(.preferred)
             await #expect(throws: GeneralRequestError.notFound) {
                 _ = try await service.request(Get(name: "missing"), as: .stream)
             }

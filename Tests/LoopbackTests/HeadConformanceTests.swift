@@ -38,7 +38,7 @@ extension Loopback {
             }
         }
 
-        @Test("L24: a value in Latin-1 is read as that, one in UTF-8 as that", arguments: [Engine.curl])
+        @Test("L24: a value in Latin-1 is read as that, one in UTF-8 as that", arguments: Engine.curlOnly)
         func latin1(engine: Engine) async throws {
             let head =
                 Data("HTTP/1.1 200 OK\r\nX: caf".utf8) + Data([0xE9])
@@ -49,7 +49,7 @@ extension Loopback {
             #expect(response.headers["Y"] == "café")
         }
 
-        @Test("L31: fields keep their spelling, their order and their number", arguments: [Engine.curl])
+        @Test("L31: fields keep their spelling, their order and their number", arguments: Engine.curlOnly)
         func fields(engine: Engine) async throws {
             let exchange = try exchange(
                 engine,
@@ -81,7 +81,7 @@ extension Loopback {
 
         @Test(
             "L19: 4,000 fields are read in linear time; past the limit they are a clear error",
-            arguments: [Engine.curl])
+            arguments: Engine.curlOnly)
         func manyFields(engine: Engine) async throws {
             let fields = (0..<4_000).map { "X-\($0): v\r\n" }.joined()
             let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nhi")
@@ -95,7 +95,7 @@ extension Loopback {
             #expect(error?.description.contains("head") == true)
         }
 
-        @Test("A very long value is read", arguments: [Engine.curl])
+        @Test("A very long value is read", arguments: Engine.curlOnly)
         func longValue(engine: Engine) async throws {
             let value = String(repeating: "v", count: 90_000)
             let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\nX: \(value)\r\nContent-Length: 0\r\n\r\n")
@@ -104,7 +104,7 @@ extension Loopback {
 
         @Test(
             "L18: trailers after a chunked body are read over, and an absurd length is an error",
-            arguments: [Engine.curl])
+            arguments: Engine.curlOnly)
         func trailers(engine: Engine) async throws {
             // Foundation on Linux ends the process on both.
             let chunked = try exchange(

@@ -45,7 +45,7 @@ extension Loopback {
             var method: HTTPMethod { .post }
         }
 
-        private func send(_ body: HTTPBody, to sink: Sink, _ engine: Engine = .curl) async throws {
+        private func send(_ body: HTTPBody, to sink: Sink, _ engine: Engine = .preferred) async throws {
             let service = NetworkService(
                 environment: NetworkEnvironment(baseURL: sink.server.url), transport: try engine.shared())
             try await service.request(Upload(body: body))

@@ -1,69 +1,71 @@
-import Foundation
-import Networking
-import NetworkingTesting
-import Testing
+#if os(Linux)
+    import Foundation
+    import Networking
+    import NetworkingTesting
+    import Testing
 
-/// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with the value.
-struct Nginx {
-    /// `https://127.0.0.1:` with the port.
-    let url: URL
-    /// A Unix socket on which the same server listens, without TLS.
-    let socket: URL
-    let authority: CertificateAuthority
-    private let running: RunningTool
+    /// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with the value.
+    struct Nginx {
+        /// `https://127.0.0.1:` with the port.
+        let url: URL
+        /// A Unix socket on which the same server listens, without TLS.
+        let socket: URL
+        let authority: CertificateAuthority
+        private let running: RunningTool
 
-    /// - Parameters:
-    ///   - isHTTP2: Whether TLS agrees on HTTP/2.
-    ///   - keepaliveRequests: After how many requests nginx closes a connection; over HTTP/2 by GOAWAY.
-    ///   - locations: The `location` blocks of the server.
-    ///   - isPlain: Whether the server does without TLS.
-    init(
-        isHTTP2: Bool, keepaliveRequests: Int = 1_000, isPlain: Bool = false, locations: String
-    ) async throws {
-        authority = try CertificateAuthority()
-        try authority.issue("server", for: "IP:127.0.0.1")
-        let folder = try authority.folder
-        let port = try LoopbackServer().port  // free again as soon as this line has ended
-        socket = folder.file("nginx.sock")
-        let configuration = """
-            daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log nginx.err;
-            events { worker_connections 1024; }
-            http {
-                log_format requests '$connection $request_method $request_uri $status';
-                access_log requests.log requests;
-                client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
-                keepalive_requests \(keepaliveRequests);
-                server {
-                    listen 127.0.0.1:\(port)\(isPlain ? "" : " ssl")\(isHTTP2 ? " http2" : "");
-                    listen unix:\(socket.path);
-                    ssl_certificate server.pem; ssl_certificate_key server.key;
-                    \(locations)
+        /// - Parameters:
+        ///   - isHTTP2: Whether TLS agrees on HTTP/2.
+        ///   - keepaliveRequests: After how many requests nginx closes a connection; over HTTP/2 by GOAWAY.
+        ///   - locations: The `location` blocks of the server.
+        ///   - isPlain: Whether the server does without TLS.
+        init(
+            isHTTP2: Bool, keepaliveRequests: Int = 1_000, isPlain: Bool = false, locations: String
+        ) async throws {
+            authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let folder = try authority.folder
+            let port = try LoopbackServer().port  // free again as soon as this line has ended
+            socket = folder.file("nginx.sock")
+            let configuration = """
+                daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log nginx.err;
+                events { worker_connections 1024; }
+                http {
+                    log_format requests '$connection $request_method $request_uri $status';
+                    access_log requests.log requests;
+                    client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
+                    keepalive_requests \(keepaliveRequests);
+                    server {
+                        listen 127.0.0.1:\(port)\(isPlain ? "" : " ssl")\(isHTTP2 ? " http2" : "");
+                        listen unix:\(socket.path);
+                        ssl_certificate server.pem; ssl_certificate_key server.key;
+                        \(locations)
+                    }
                 }
+                """
+            try Data(configuration.utf8).write(to: folder.file("nginx.conf"))
+            running = try Tool.nginx.start(
+                ["-p", folder.url.path, "-c", "nginx.conf", "-e", "nginx.err"], in: folder.url)
+            url = try #require(URL(string: "\(isPlain ? "http" : "https")://127.0.0.1:\(port)/"))
+            let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
+            for _ in 0..<200 where await !probe.status().isReachable {
+                try await Task.sleep(for: .milliseconds(20))
             }
-            """
-        try Data(configuration.utf8).write(to: folder.file("nginx.conf"))
-        running = try Tool.nginx.start(
-            ["-p", folder.url.path, "-c", "nginx.conf", "-e", "nginx.err"], in: folder.url)
-        url = try #require(URL(string: "\(isPlain ? "http" : "https")://127.0.0.1:\(port)/"))
-        let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
-        for _ in 0..<200 where await !probe.status().isReachable {
-            try await Task.sleep(for: .milliseconds(20))
+        }
+
+        /// A transport that trusts the server.
+        func transport(_ change: (inout CurlConfiguration) -> Void = { _ in }) throws -> CurlTransport {
+            var configuration = CurlConfiguration(
+                threads: 1, tls: TLSConfiguration(trust: .file(try authority.certificate)))
+            change(&configuration)
+            return try CurlTransport(configuration)
+        }
+
+        /// The paths of the requests that nginx processed, with the number of times for each.
+        func processed() throws -> [String: Int] {
+            let log = try String(contentsOf: authority.folder.file("requests.log"), encoding: .utf8)
+            return log.split(separator: "\n").reduce(into: [:]) { counts, line in
+                counts[String(line.split(separator: " ")[2]), default: 0] += 1
+            }
         }
     }
-
-    /// A transport that trusts the server.
-    func transport(_ change: (inout CurlConfiguration) -> Void = { _ in }) throws -> CurlTransport {
-        var configuration = CurlConfiguration(
-            threads: 1, tls: TLSConfiguration(trust: .file(try authority.certificate)))
-        change(&configuration)
-        return try CurlTransport(configuration)
-    }
-
-    /// The paths of the requests that nginx processed, with the number of times for each.
-    func processed() throws -> [String: Int] {
-        let log = try String(contentsOf: authority.folder.file("requests.log"), encoding: .utf8)
-        return log.split(separator: "\n").reduce(into: [:]) { counts, line in
-            counts[String(line.split(separator: " ")[2]), default: 0] += 1
-        }
-    }
-}
+#endif

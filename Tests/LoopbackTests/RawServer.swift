@@ -1,6 +1,11 @@
 import Foundation
-import Glibc
 import Testing
+
+#if os(Linux)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// A server that does with each connection, bytes and all, what a test says: for what no decent server does.
 final class RawServer: Sendable {
@@ -38,7 +43,7 @@ final class RawServer: Sendable {
 
         func write(_ text: String) {
             let bytes = Array(text.utf8)
-            _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            _ = send(socket, bytes, bytes.count, RawServer.sendFlags)
         }
 
         /// Has the connection end by a reset and not by an orderly close.
@@ -55,7 +60,7 @@ final class RawServer: Sendable {
     private let listener: Int32
 
     init(family: Int32 = AF_INET, _ serve: @escaping @Sendable (Connection) -> Void) throws {
-        let listener = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(family, RawServer.streamType, 0)
         let port = family == AF_INET6 ? RawServer.bindV6(listener) : RawServer.bindV4(listener)
         self.listener = listener
         let bound = try #require(port, "there is no socket to listen on")
@@ -63,6 +68,7 @@ final class RawServer: Sendable {
         Thread.detachNewThread {
             var number = 0
             while case let socket = accept(listener, nil, nil), socket >= 0 {
+                RawServer.ignorePipeSignals(socket)
                 let connection = Connection(socket: socket, number: number)
                 number += 1
                 Thread.detachNewThread {
@@ -79,9 +85,24 @@ final class RawServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
+    #if os(Linux)
+        private static let streamType = Int32(SOCK_STREAM.rawValue)
+        /// Writing to a closed connection is an error, and not a signal.
+        static let sendFlags = Int32(MSG_NOSIGNAL)
+        private static func ignorePipeSignals(_ socket: Int32) {}
+    #else
+        private static let streamType = SOCK_STREAM
+        static let sendFlags: Int32 = 0
+        /// Writing to a closed connection is an error, and not a signal.
+        private static func ignorePipeSignals(_ socket: Int32) {
+            var isOn: Int32 = 1
+            setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout.size(ofValue: isOn)))
+        }
+    #endif
+
     /// Whether this machine has a loopback of IPv6.
     static let hasV6: Bool = {
-        let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        let probe = socket(AF_INET6, streamType, 0)
         defer { close(probe) }
         return bindV6(probe) != nil
     }()

@@ -1,125 +1,129 @@
-import Foundation
-import Networking
-import NetworkingTesting
-import Testing
+#if os(Linux)
+    import Foundation
+    import Networking
+    import NetworkingTesting
+    import Testing
 
-extension Loopback {
-    /// The transport repeats a request only if the server cannot have processed it, or if repeating is harmless.
-    @Suite("Repeated requests", .timeLimit(.minutes(5)))
-    struct RepeatedRequestTests {
-        /// A server behind nginx that counts how often each path was executed.
-        private final class CountingBackend: Sendable {
-            private let counts = Cell<[String: Int]>([:])
+    extension Loopback {
+        /// The transport repeats a request only if the server cannot have processed it, or if repeating is harmless.
+        @Suite("Repeated requests", .timeLimit(.minutes(5)))
+        struct RepeatedRequestTests {
+            /// A server behind nginx that counts how often each path was executed.
+            private final class CountingBackend: Sendable {
+                private let counts = Cell<[String: Int]>([:])
 
-            func server() throws -> LoopbackServer {
-                try LoopbackServer { [counts] request in
-                    _ = try await request.data()
-                    counts.change { $0[request.path, default: 0] += 1 }
-                    return .text("ok")
-                }
-            }
-
-            var executions: [String: Int] { counts.value }
-        }
-
-        /// Sends requests to distinct paths, 64 at once.
-        ///
-        /// - Returns: The errors.
-        private func send(
-            _ method: HTTPMethod, _ count: Int, to url: URL, on transport: CurlTransport
-        ) async -> [NetworkError] {
-            await withTaskGroup(of: [NetworkError].self) { group in
-                for worker in 0..<64 {
-                    group.addTask {
-                        var errors: [NetworkError] = []
-                        for index in stride(from: worker, to: count, by: 64) {
-                            let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
-                            let target = url.appendingPathComponent("p/\(index)")
-                            let request = HTTPRequest(method, target, body: body, timeouts: .init(idle: .seconds(20)))
-                            do { _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16)) } catch
-                            {
-                                errors.append((error as? NetworkError) ?? NetworkError(.unknown, underlying: error))
-                            }
-                        }
-                        return errors
+                func server() throws -> LoopbackServer {
+                    try LoopbackServer { [counts] request in
+                        _ = try await request.data()
+                        counts.change { $0[request.path, default: 0] += 1 }
+                        return .text("ok")
                     }
                 }
-                return await group.reduce(into: []) { $0 += $1 }
-            }
-        }
 
-        @Test(
-            "F1: behind nginx that ends connections by GOAWAY, each request is executed exactly once and none fails",
-            .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
-            arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
-        func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {
-            let backend = CountingBackend()
-            let server = try backend.server()
-            let nginx = try await Nginx(
-                isHTTP2: isHTTP2, keepaliveRequests: 20, locations: "location / { proxy_pass \(server.url); }")
-            let count = 1_000
-            let errors = await send(method, count, to: nginx.url, on: try nginx.transport())
-            #expect(errors.isEmpty, "\(errors.count) of \(count) failed: \(errors.prefix(2))")
-            #expect(backend.executions.count == count)
-            #expect(backend.executions.values.allSatisfy { $0 == 1 })
-        }
-
-        @Test(
-            "F3: no POST is processed twice by a server that acts on the head alone",
-            .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
-        func actsOnHead(isHTTP2: Bool) async throws {
-            let nginx = try await Nginx(
-                isHTTP2: isHTTP2, keepaliveRequests: 20, locations: "location / { return 200 ok; }")
-            _ = await send(.post, 2_000, to: nginx.url, on: try nginx.transport())
-            let processed = try nginx.processed()
-            #expect(processed.count > 1_900)
-            #expect(processed.filter { $0.value > 1 }.isEmpty)
-        }
-
-        @Test("F2: of 1,000 GETs to a server that drops each kept connection, all succeed")
-        func droppedConnections() async throws {
-            let server = try RawServer { connection in
-                guard connection.readHead() else { return }
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                _ = connection.readHead()
+                var executions: [String: Int] { counts.value }
             }
-            let transport = try CurlTransport(CurlConfiguration(threads: 1))
-            var failures: [any Error] = []
-            for _ in 0..<1_000 {
-                do {
-                    _ = try await transport.send(
-                        HTTPRequest(.get, server.url), answering: .whenComplete(limit: 1 << 10))
-                } catch { failures.append(error) }
-            }
-            #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(1))")
-        }
 
-        @Test("T3: a POST whose kept connection is reset after the head is sent once", arguments: [true, false])
-        func resetAfterHead(hasBody: Bool) async throws {
-            let heads = Cell(0)
-            let server = try RawServer { connection in
-                guard connection.readHead() else { return }
-                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                guard connection.readHead() else { return }
-                heads.change { $0 += 1 }
-                connection.resetOnClose()
+            /// Sends requests to distinct paths, 64 at once.
+            ///
+            /// - Returns: The errors.
+            private func send(
+                _ method: HTTPMethod, _ count: Int, to url: URL, on transport: CurlTransport
+            ) async -> [NetworkError] {
+                await withTaskGroup(of: [NetworkError].self) { group in
+                    for worker in 0..<64 {
+                        group.addTask {
+                            var errors: [NetworkError] = []
+                            for index in stride(from: worker, to: count, by: 64) {
+                                let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
+                                let target = url.appendingPathComponent("p/\(index)")
+                                let request = HTTPRequest(
+                                    method, target, body: body, timeouts: .init(idle: .seconds(20)))
+                                do {
+                                    _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16))
+                                } catch {
+                                    errors.append((error as? NetworkError) ?? NetworkError(.unknown, underlying: error))
+                                }
+                            }
+                            return errors
+                        }
+                    }
+                    return await group.reduce(into: []) { $0 += $1 }
+                }
             }
-            for _ in 0..<40 {
+
+            @Test(
+                "F1: behind nginx that ends connections by GOAWAY, each request is executed exactly once and none fails",
+                .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
+                arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
+            func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {
+                let backend = CountingBackend()
+                let server = try backend.server()
+                let nginx = try await Nginx(
+                    isHTTP2: isHTTP2, keepaliveRequests: 20, locations: "location / { proxy_pass \(server.url); }")
+                let count = 1_000
+                let errors = await send(method, count, to: nginx.url, on: try nginx.transport())
+                #expect(errors.isEmpty, "\(errors.count) of \(count) failed: \(errors.prefix(2))")
+                #expect(backend.executions.count == count)
+                #expect(backend.executions.values.allSatisfy { $0 == 1 })
+            }
+
+            @Test(
+                "F3: no POST is processed twice by a server that acts on the head alone",
+                .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
+            func actsOnHead(isHTTP2: Bool) async throws {
+                let nginx = try await Nginx(
+                    isHTTP2: isHTTP2, keepaliveRequests: 20, locations: "location / { return 200 ok; }")
+                _ = await send(.post, 2_000, to: nginx.url, on: try nginx.transport())
+                let processed = try nginx.processed()
+                #expect(processed.count > 1_900)
+                #expect(processed.filter { $0.value > 1 }.isEmpty)
+            }
+
+            @Test("F2: of 1,000 GETs to a server that drops each kept connection, all succeed")
+            func droppedConnections() async throws {
+                let server = try RawServer { connection in
+                    guard connection.readHead() else { return }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    _ = connection.readHead()
+                }
                 let transport = try CurlTransport(CurlConfiguration(threads: 1))
-                let first = HTTPRequest(.get, server.url)
-                _ = try await transport.send(first, answering: .whenComplete(limit: 1 << 10))
-                heads.change { $0 = 0 }
-                let body: HTTPBody = hasBody ? .string("text") : .empty
-                let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(4)))
-                do {
-                    _ = try await transport.send(post, answering: .whenComplete(limit: 1 << 10))
-                    // libcurl took another connection, so that nothing was lost.
-                    #expect(heads.value == 0)
-                } catch {
-                    #expect((error as? NetworkError)?.kind == .connectionLostBeforeHead, "\(error)")
-                    #expect(heads.value == 1)
+                var failures: [any Error] = []
+                for _ in 0..<1_000 {
+                    do {
+                        _ = try await transport.send(
+                            HTTPRequest(.get, server.url), answering: .whenComplete(limit: 1 << 10))
+                    } catch { failures.append(error) }
+                }
+                #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(1))")
+            }
+
+            @Test("T3: a POST whose kept connection is reset after the head is sent once", arguments: [true, false])
+            func resetAfterHead(hasBody: Bool) async throws {
+                let heads = Cell(0)
+                let server = try RawServer { connection in
+                    guard connection.readHead() else { return }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    guard connection.readHead() else { return }
+                    heads.change { $0 += 1 }
+                    connection.resetOnClose()
+                }
+                for _ in 0..<40 {
+                    let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                    let first = HTTPRequest(.get, server.url)
+                    _ = try await transport.send(first, answering: .whenComplete(limit: 1 << 10))
+                    heads.change { $0 = 0 }
+                    let body: HTTPBody = hasBody ? .string("text") : .empty
+                    let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(4)))
+                    do {
+                        _ = try await transport.send(post, answering: .whenComplete(limit: 1 << 10))
+                        // libcurl took another connection, so that nothing was lost.
+                        #expect(heads.value == 0)
+                    } catch {
+                        #expect((error as? NetworkError)?.kind == .connectionLostBeforeHead, "\(error)")
+                        #expect(heads.value == 1)
+                    }
                 }
             }
         }
     }
-}
+#endif

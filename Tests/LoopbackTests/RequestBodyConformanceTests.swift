@@ -84,7 +84,7 @@ extension Loopback {
             }
             var request = HTTPRequest(.put, server.url, headers: [.expect: "100-continue"], body: .string("hello"))
             request.timeouts.idle = .seconds(5)
-            let response = try await Engine.curl.shared().send(request, answering: .whenComplete(limit: 100))
+            let response = try await Engine.preferred.shared().send(request, answering: .whenComplete(limit: 100))
             #expect(response.text == "ok")
             #expect(early.value == 0, "the body came before the word")
         }

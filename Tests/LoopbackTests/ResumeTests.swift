@@ -44,7 +44,7 @@ extension Loopback {
             }
         }
 
-        private func service(_ engine: Engine = .curl, retries: Int = 0) throws -> NetworkService {
+        private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
             let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
             return NetworkService(
                 environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
@@ -248,7 +248,7 @@ extension Loopback {
             let environment = NetworkEnvironment(baseURL: server.url)
             let signer = NetworkService(environment: environment, admission: [limit])
             let service = NetworkService(
-                environment: environment, transport: Signing(base: try Engine.curl.shared(), signer: signer),
+                environment: environment, transport: Signing(base: try Engine.preferred.shared(), signer: signer),
                 admission: [limit])
             let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
             let task = service.task(Film(), as: .file(destination), with: settings)

@@ -25,7 +25,7 @@ extension Loopback {
 
         @Test("A handler that throws is a 500; one that leaves the body unread keeps the connection in order")
         func unread() async throws {
-            let exchange = try Exchange(CurlTransport()) { request in
+            let exchange = try Exchange(Engine.preferred.make()) { request in
                 if request.path == "/throw" { throw NetworkError(.unknown) }
                 return .text(request.path)
             }
@@ -39,7 +39,7 @@ extension Loopback {
         @Test("A body that is read after the answer has ended, and takes no bytes from the next request")
         func lateReader() async throws {
             let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
-            let exchange = try Exchange(CurlTransport()) { request in
+            let exchange = try Exchange(Engine.preferred.make()) { request in
                 if request.path == "/late" { handOver.yield(request.body) }
                 return .text(
                     String(decoding: request.path == "/late" ? Data() : try await request.data(), as: UTF8.self))

@@ -45,6 +45,22 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
+        @Test("Draining twice: both end with the shorter limit", arguments: Engine.allCases)
+        func twice(engine: Engine) async throws {
+            let transport = try engine.make()
+            let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
+            let request = try exchange.request()
+            let call = Task { await exchange.failure(request)?.kind }
+            #expect(try await Exchange.eventually { exchange.server.requestCount == 1 })
+            let start = ContinuousClock.now
+            let long = Task { await shutDown(transport, draining: .seconds(60)) }
+            try await Task.sleep(for: .milliseconds(100))
+            await shutDown(transport, draining: .milliseconds(100))
+            await long.value
+            #expect(await call.value == .shutDown)
+            #expect(ContinuousClock.now - start < .seconds(5))
+        }
+
         @Test("An idle transport shuts down at once", arguments: Engine.allCases)
         func idle(engine: Engine) async throws {
             let transport = try engine.make()

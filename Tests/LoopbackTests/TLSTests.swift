@@ -1,181 +1,189 @@
-import Foundation
-@testable import Networking
-import NetworkingTesting
-import Testing
+#if os(Linux)
+    import Foundation
+    @testable import Networking
+    import NetworkingTesting
+    import Testing
 
-extension Loopback {
-    @Suite("TLS", .timeLimit(.minutes(5)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
-    struct TLSTests {
-        private func answer(
-            _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()
-        ) async throws -> Result<HTTPResponse, NetworkError> {
-            try await answer(url, on: CurlTransport(CurlConfiguration(tls: tls)))
-        }
-
-        private func answer(_ url: URL, on transport: any Transport) async throws -> Result<HTTPResponse, NetworkError>
-        {
-            do {
-                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(5)))
-                return .success(try await transport.send(request, answering: .whenComplete(limit: 1 << 20)))
-            } catch {
-                return .failure(try #require(error as? NetworkError))
+    extension Loopback {
+        @Suite("TLS", .timeLimit(.minutes(5)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
+        struct TLSTests {
+            private func answer(
+                _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()
+            ) async throws -> Result<HTTPResponse, NetworkError> {
+                try await answer(url, on: CurlTransport(CurlConfiguration(tls: tls)))
             }
-        }
 
-        private func failure(_ url: URL, _ tls: TLSConfiguration = TLSConfiguration()) async throws -> NetworkError? {
-            if case .failure(let error) = try await answer(url, tls) { error } else { nil }
-        }
+            private func answer(_ url: URL, on transport: any Transport) async throws -> Result<
+                HTTPResponse, NetworkError
+            > {
+                do {
+                    let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(5)))
+                    return .success(try await transport.send(request, answering: .whenComplete(limit: 1 << 20)))
+                } catch {
+                    return .failure(try #require(error as? NetworkError))
+                }
+            }
 
-        @Test("An authority in a file or in memory is believed, and the times of the handshake are told")
-        func trusted() async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            let server = try TLSServer(authority, certificate: "server")
-            let pem = try Data(contentsOf: authority.certificate)
-            for trust in [TLSConfiguration.Trust.file(try authority.certificate), .pem(pem)] {
-                if case .pem = trust, try Engine.curlVersion() < CurlVersion(7, 77) {
-                    // Stated for libcurl before 7.77: it takes authorities from files only, and says so when the
-                    // transport is created.
-                    let error = #expect(throws: NetworkError.self) {
-                        try CurlTransport(CurlConfiguration(tls: TLSConfiguration(trust: trust)))
+            private func failure(_ url: URL, _ tls: TLSConfiguration = TLSConfiguration()) async throws -> NetworkError?
+            {
+                if case .failure(let error) = try await answer(url, tls) { error } else { nil }
+            }
+
+            @Test("An authority in a file or in memory is believed, and the times of the handshake are told")
+            func trusted() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                let pem = try Data(contentsOf: authority.certificate)
+                for trust in [TLSConfiguration.Trust.file(try authority.certificate), .pem(pem)] {
+                    if case .pem = trust, try Engine.curlVersion() < CurlVersion(7, 77) {
+                        // Stated for libcurl before 7.77: it takes authorities from files only, and says so when the
+                        // transport is created.
+                        let error = #expect(throws: NetworkError.self) {
+                            try CurlTransport(CurlConfiguration(tls: TLSConfiguration(trust: trust)))
+                        }
+                        #expect(error?.description.contains("tls.trust") == true)
+                        continue
                     }
-                    #expect(error?.description.contains("tls.trust") == true)
-                    continue
-                }
-                let response = try await answer(server.url, TLSConfiguration(trust: trust)).get()
-                #expect(response.status == .ok)
-                let tls = try #require(response.timing.tls)
-                #expect(tls > .zero && tls <= (response.timing.total ?? .zero))
-            }
-        }
-
-        @Test("A TLS session is taken up again on the next connection")
-        func resumed() async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            let server = try TLSServer(authority, certificate: "server")
-            let trust = TLSConfiguration(trust: .file(try authority.certificate))
-            let transport = try CurlTransport(CurlConfiguration(tls: trust))
-            // The page says whether the connection's session is a new one; the server closes each connection after it.
-            let pages = [
-                try await answer(server.url, on: transport).get(), try await answer(server.url, on: transport).get(),
-            ]
-            #expect(pages[0].text.contains("\nNew, TLS"))
-            #expect(pages[1].text.contains("\nReused, TLS"))
-        }
-
-        @Test("L9: an unknown authority is not trusted, on every engine", arguments: Engine.allCases)
-        func untrusted(engine: Engine) async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            let server = try TLSServer(authority, certificate: "server")
-            guard case .failure(let error) = try await answer(server.url, on: engine.shared()) else {
-                return #expect(Bool(false), "it was trusted")
-            }
-            #expect(error.kind == .tlsUntrusted)
-        }
-
-        @Test("A certificate for another host, and one that has expired, are not trusted")
-        func wrongCertificate() async throws {
-            let authority = try CertificateAuthority()
-            let trust = TLSConfiguration(trust: .file(try authority.certificate))
-            try authority.issue("other", for: "DNS:other.example")
-            let other = try TLSServer(authority, certificate: "other")
-            #expect(try await failure(other.url, trust)?.kind == .tlsUntrusted)
-            try authority.issue("old", for: "IP:127.0.0.1", days: -1)
-            let old = try TLSServer(authority, certificate: "old")
-            let error = try await failure(old.url, trust)
-            #expect(error?.kind == .tlsUntrusted)
-            #expect(error?.description.contains("expired") == true)
-        }
-
-        @Test("N-42: a pinned key is the only one taken")
-        func pins() async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            try authority.issue("spare", for: "IP:127.0.0.1")
-            let server = try TLSServer(authority, certificate: "server")
-            let trust = TLSConfiguration.Trust.file(try authority.certificate)
-            let right = TLSConfiguration(trust: trust, pins: [try authority.pin("spare"), try authority.pin("server")])
-            #expect(try await answer(server.url, right).get().status == .ok)
-            let wrong = try await failure(
-                server.url, TLSConfiguration(trust: trust, pins: [try authority.pin("spare")]))
-            #expect(wrong?.kind == .tlsUntrusted)
-            #expect(wrong?.description.contains("pin") == true)
-        }
-
-        @Test("A pin does not make an unknown authority a trusted one")
-        func pinIsNoTrust() async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            let server = try TLSServer(authority, certificate: "server")
-            let pinned = TLSConfiguration(pins: [try authority.pin("server")])
-            #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
-        }
-
-        @Test("A client certificate is shown where one is asked for; without one the handshake fails")
-        func clientCertificate() async throws {
-            let authority = try CertificateAuthority()
-            try authority.issue("server", for: "IP:127.0.0.1")
-            try authority.issue("client", for: "DNS:client.example")
-            let server = try TLSServer(
-                authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
-            let trust = TLSConfiguration.Trust.file(try authority.certificate)
-            let folder = try authority.folder
-            let certificate = TLSConfiguration.ClientCertificate(
-                certificate: folder.file("client.pem"), key: folder.file("client.key"))
-            let shown = TLSConfiguration(trust: trust, clientCertificate: certificate)
-            #expect(try await answer(server.url, shown).get().status == .ok)
-            #expect(try await failure(server.url, TLSConfiguration(trust: trust))?.kind == .tlsFailed)
-        }
-
-        @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
-        func noTLS(engine: Engine) async throws {
-            let plain = try LoopbackServer { _ in LoopbackAnswer() }
-            var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
-            components?.scheme = "https"
-            let url = try #require(components?.url)
-            let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(4)))
-            let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
-            #expect(kind == .tlsFailed, "\(String(describing: kind))")
-        }
-
-        @Test("A server that is silent in the handshake ends by a timeout, on every engine", arguments: Engine.allCases)
-        func silent(engine: Engine) async throws {
-            // The kernel takes the connection, and nobody ever reads from it.
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(listener) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(listener, $0, length) == 0 && listen(listener, 8) == 0
-                        && getsockname(listener, $0, &length) == 0
+                    let response = try await answer(server.url, TLSConfiguration(trust: trust)).get()
+                    #expect(response.status == .ok)
+                    let tls = try #require(response.timing.tls)
+                    #expect(tls > .zero && tls <= (response.timing.total ?? .zero))
                 }
             }
-            try #require(isListening)
-            let url = try #require(URL(string: "https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
-            let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .milliseconds(500)))
-            let kind = await Exchange(try LoopbackServer(), try engine.shared()).failure(request)?.kind
-            #expect(kind == .idleTimedOut)
-        }
 
-        @Test("A file that cannot be read is told when the transport is made, by its name")
-        func missingFile() throws {
-            let error = #expect(throws: NetworkError.self) {
-                _ = try CurlTransport(
-                    CurlConfiguration(tls: TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/ca.pem")))))
+            @Test("A TLS session is taken up again on the next connection")
+            func resumed() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                let trust = TLSConfiguration(trust: .file(try authority.certificate))
+                let transport = try CurlTransport(CurlConfiguration(tls: trust))
+                // The page says whether the connection's session is a new one; the server closes each connection after it.
+                let pages = [
+                    try await answer(server.url, on: transport).get(),
+                    try await answer(server.url, on: transport).get(),
+                ]
+                #expect(pages[0].text.contains("\nNew, TLS"))
+                #expect(pages[1].text.contains("\nReused, TLS"))
             }
-            #expect(error?.kind == .invalidRequest)
-            #expect(error?.description.contains("tls.trust") == true)
-        }
 
-        @Test("A pin is a digest of 32 bytes")
-        func badPin() {
-            #expect(PublicKeyPin("sha256//short") == nil)
-            #expect(PublicKeyPin("sha256//" + Data(count: 32).base64EncodedString()) != nil)
+            @Test("L9: an unknown authority is not trusted, on every engine", arguments: Engine.allCases)
+            func untrusted(engine: Engine) async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                guard case .failure(let error) = try await answer(server.url, on: engine.shared()) else {
+                    return #expect(Bool(false), "it was trusted")
+                }
+                #expect(error.kind == .tlsUntrusted)
+            }
+
+            @Test("A certificate for another host, and one that has expired, are not trusted")
+            func wrongCertificate() async throws {
+                let authority = try CertificateAuthority()
+                let trust = TLSConfiguration(trust: .file(try authority.certificate))
+                try authority.issue("other", for: "DNS:other.example")
+                let other = try TLSServer(authority, certificate: "other")
+                #expect(try await failure(other.url, trust)?.kind == .tlsUntrusted)
+                try authority.issue("old", for: "IP:127.0.0.1", days: -1)
+                let old = try TLSServer(authority, certificate: "old")
+                let error = try await failure(old.url, trust)
+                #expect(error?.kind == .tlsUntrusted)
+                #expect(error?.description.contains("expired") == true)
+            }
+
+            @Test("N-42: a pinned key is the only one taken")
+            func pins() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                try authority.issue("spare", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                let trust = TLSConfiguration.Trust.file(try authority.certificate)
+                let right = TLSConfiguration(
+                    trust: trust, pins: [try authority.pin("spare"), try authority.pin("server")])
+                #expect(try await answer(server.url, right).get().status == .ok)
+                let wrong = try await failure(
+                    server.url, TLSConfiguration(trust: trust, pins: [try authority.pin("spare")]))
+                #expect(wrong?.kind == .tlsUntrusted)
+                #expect(wrong?.description.contains("pin") == true)
+            }
+
+            @Test("A pin does not make an unknown authority a trusted one")
+            func pinIsNoTrust() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                let pinned = TLSConfiguration(pins: [try authority.pin("server")])
+                #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
+            }
+
+            @Test("A client certificate is shown where one is asked for; without one the handshake fails")
+            func clientCertificate() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                try authority.issue("client", for: "DNS:client.example")
+                let server = try TLSServer(
+                    authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
+                let trust = TLSConfiguration.Trust.file(try authority.certificate)
+                let folder = try authority.folder
+                let certificate = TLSConfiguration.ClientCertificate(
+                    certificate: folder.file("client.pem"), key: folder.file("client.key"))
+                let shown = TLSConfiguration(trust: trust, clientCertificate: certificate)
+                #expect(try await answer(server.url, shown).get().status == .ok)
+                #expect(try await failure(server.url, TLSConfiguration(trust: trust))?.kind == .tlsFailed)
+            }
+
+            @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
+            func noTLS(engine: Engine) async throws {
+                let plain = try LoopbackServer { _ in LoopbackAnswer() }
+                var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
+                components?.scheme = "https"
+                let url = try #require(components?.url)
+                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(4)))
+                let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
+                #expect(kind == .tlsFailed, "\(String(describing: kind))")
+            }
+
+            @Test(
+                "A server that is silent in the handshake ends by a timeout, on every engine",
+                arguments: Engine.allCases)
+            func silent(engine: Engine) async throws {
+                // The kernel takes the connection, and nobody ever reads from it.
+                let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                defer { close(listener) }
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+                var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(listener, $0, length) == 0 && listen(listener, 8) == 0
+                            && getsockname(listener, $0, &length) == 0
+                    }
+                }
+                try #require(isListening)
+                let url = try #require(URL(string: "https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
+                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .milliseconds(500)))
+                let kind = await Exchange(try LoopbackServer(), try engine.shared()).failure(request)?.kind
+                #expect(kind == .idleTimedOut)
+            }
+
+            @Test("A file that cannot be read is told when the transport is made, by its name")
+            func missingFile() throws {
+                let error = #expect(throws: NetworkError.self) {
+                    _ = try CurlTransport(
+                        CurlConfiguration(tls: TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/ca.pem")))))
+                }
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.description.contains("tls.trust") == true)
+            }
+
+            @Test("A pin is a digest of 32 bytes")
+            func badPin() {
+                #expect(PublicKeyPin("sha256//short") == nil)
+                #expect(PublicKeyPin("sha256//" + Data(count: 32).base64EncodedString()) != nil)
+            }
         }
     }
-}
+#endif

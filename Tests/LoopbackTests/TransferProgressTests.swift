@@ -112,7 +112,7 @@ extension Loopback {
         func errorPage() async throws {
             server.route(.get, "/film") { [content] _ in LoopbackAnswer(.internalServerError, content: .fixed(content))
             }
-            let task = try service(.curl).task(Film(), as: .data)
+            let task = try service(.preferred).task(Film(), as: .data)
             await #expect(throws: NetworkError.self) { _ = try await task.value }
             #expect(task.progress == RequestProgress())
         }
@@ -124,12 +124,12 @@ extension Loopback {
                 LoopbackAnswer(content: .written(length: 1 << 40) { while true { try $0.write(Data(count: 10_000)) } })
             }
             let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
-            let task = try service(.curl).task(Film(), as: .file(at: scratch.file("copy")), with: settings)
+            let task = try service(.preferred).task(Film(), as: .file(at: scratch.file("copy")), with: settings)
             let progress = task.foundationProgress
             _ = try await task.value
             #expect(try await Exchange.eventually { progress.isFinished })
             #expect(progress.totalUnitCount == 3_000_000)
-            let endless = try service(.curl).task(
+            let endless = try service(.preferred).task(
                 Film(path: "endless"), as: .file(at: scratch.file("endless")), with: settings)
             let other = endless.foundationProgress
             #expect(try await Exchange.eventually { other.completedUnitCount > 100_000 })

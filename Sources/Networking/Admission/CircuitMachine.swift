@@ -22,7 +22,7 @@ struct CircuitMachine: Sendable {
     }
 
     private struct Counts {
-        var slice: Int
+        var slice: Int64
         var calls = 0
         var failures = 0
     }
@@ -33,9 +33,9 @@ struct CircuitMachine: Sendable {
     private var counts: [Counts] = []
     /// When the newest of them is over.
     private var sliceEnd = Duration.zero
-    private static let slices = 10
+    private static let slices: Int64 = 10
     /// In nanoseconds.
-    private let sliceLength: Int
+    private let sliceLength: Int64
 
     init(_ configuration: CircuitBreaker.Configuration) {
         self.configuration = configuration

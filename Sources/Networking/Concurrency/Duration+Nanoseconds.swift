@@ -1,10 +1,13 @@
 extension Duration {
-    /// The whole nanoseconds, cut to what fits.
-    var nanoseconds: Int {
+    /// The whole nanoseconds; about 292 years if it is longer. (`Int` has 32 bits on a watch, which is two seconds.)
+    var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
-        let limit = Int64(Int.max / 1_000_000_000 - 1)
-        return Int(min(max(seconds, -limit), limit)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        let limit = Int64.max / 1_000_000_000 - 1
+        return min(max(seconds, -limit), limit) * 1_000_000_000 + attoseconds / 1_000_000_000
     }
+
+    /// The milliseconds, rounded up; at most what an `Int` holds.
+    var milliseconds: Int { Int(clamping: (nanoseconds + 999_999) / 1_000_000) }
 }
 
 extension Duration {

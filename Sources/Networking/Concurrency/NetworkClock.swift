@@ -74,8 +74,8 @@ public struct NetworkClock: Sendable {
 }
 
 extension Duration {
-    /// As good as for ever: the system's sleep ends the process where a time does not fit into 64 bits of nanoseconds.
-    fileprivate static let century = Duration.seconds(36_525 * 86_400)
+    /// Stands for longer times: the system's sleep ends the process if a time does not fit into 64 bits of nanoseconds.
+    fileprivate static let century = Duration.seconds(3_155_760_000 as Int64)
 }
 
 /// Something that will happen at a time unless it is cancelled.

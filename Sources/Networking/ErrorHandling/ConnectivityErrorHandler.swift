@@ -49,7 +49,8 @@ public struct ConnectivityErrorHandler: ErrorHandler {
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
     ]
     private static let afterSending: Set<NetworkError.Kind> = [
-        .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .idleTimedOut,
+        .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .undecodableContent,
+        .idleTimedOut,
     ]
 
     private func isMeant(_ failure: RequestFailure) -> Bool {

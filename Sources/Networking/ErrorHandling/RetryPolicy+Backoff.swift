@@ -47,6 +47,6 @@ extension Duration {
     /// A time between two, to the nanosecond.
     static func random(in range: ClosedRange<Duration>, using random: inout RandomSource) -> Duration {
         let span = (range.upperBound - range.lowerBound).nanoseconds
-        return range.lowerBound + .nanoseconds(Int.random(in: 0...max(span, 0), using: &random))
+        return range.lowerBound + .nanoseconds(Int64.random(in: 0...max(span, 0), using: &random))
     }
 }

@@ -132,6 +132,7 @@ public struct EventReconnection: Hashable, Sendable {
         guard let error = error as? NetworkError else { return false }
         let kinds: [NetworkError.Kind] = [
             .notConnected, .cannotConnect, .cannotResolveHost, .idleTimedOut, .connectTimedOut, .truncatedBody,
+            .undecodableContent,
         ]
         return error.kind.isConnectionLoss || kinds.contains(error.kind)
     }

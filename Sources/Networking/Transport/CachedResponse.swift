@@ -45,9 +45,10 @@ struct CachedResponse: Sendable {
     var size: Int { body.count + headers.reduce(512) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count } }
 
     /// How many seconds ago the server made it or vouched for it.
-    func age(at now: Date) -> Int {
-        let before = headers["Age"].flatMap { Int($0) } ?? 0
-        return max(0, Int(now.timeIntervalSince(date))) + min(max(before, 0), 1 << 31)
+    func age(at now: Date) -> Int64 {
+        let before = headers["Age"].flatMap { Int64($0) } ?? 0
+        let kept = min(max(now.timeIntervalSince(date), 0), 1e12)
+        return Int64(kept) + min(max(before, 0), 1 << 31)
     }
 
     /// Whether it still holds without asking: RFC 9111 section 4.2, without guesses.
@@ -109,7 +110,7 @@ private struct CacheDirectives {
 
     func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    func seconds(_ name: String) -> Int? {
-        directives.first { $0.name == name }?.value.flatMap { Int($0.trimmingCharacters(in: ["\""])) }
+    func seconds(_ name: String) -> Int64? {
+        directives.first { $0.name == name }?.value.flatMap { Int64($0.trimmingCharacters(in: ["\""])) }
     }
 }

@@ -60,11 +60,12 @@
 
         /// - Parameters:
         ///   - headers: The response's header fields.
+        ///   - limit: The largest number of bytes to decode to.
         ///   - sink: Takes the decoded bytes.
         /// - Returns: Nil if the body has no coding, or one that the engine does not know: its bytes are passed
         ///   through.
         /// - Throws: ``NetworkError`` for more codings than any content has.
-        init?(_ headers: HTTPHeaders, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
+        init?(_ headers: HTTPHeaders, limit: Int, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
             let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
                 .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
             let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
@@ -73,10 +74,11 @@
                 throw NetworkError(
                     .undecodableContent, reason: "the body has \(codings.count) content codings, more than 5")
             }
-            var decoders = [ContentDecoder(codings[0], next: sink)]
+            var decoders = [ContentDecoder(codings[0], limit: limit, next: sink)]
             for coding in codings.dropFirst() {
                 let inner = decoders[0]
-                let outer = ContentDecoder(coding, isNextHeldBack: { inner.isHeldBack }) { bytes throws(NetworkError) in
+                let outer = ContentDecoder(coding, limit: limit, isNextHeldBack: { inner.isHeldBack }) {
+                    bytes throws(NetworkError) in
                     try inner.decode(bytes)
                 }
                 decoders.insert(outer, at: 0)

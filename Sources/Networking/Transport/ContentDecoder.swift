@@ -10,6 +10,8 @@
         typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
 
         private let coding: ContentCoding
+        private let limit: Int
+        private var outputTotal = 0
         private let next: Next
         private let isNextHeldBack: () -> Bool
         private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
@@ -21,8 +23,13 @@
         private var isComplete = false
         private var isOver = false
 
-        init(_ coding: ContentCoding, isNextHeldBack: @escaping () -> Bool = { false }, next: @escaping Next) {
+        /// - Parameter limit: The largest number of bytes to decode to. (Several codings may make much of little.)
+        init(
+            _ coding: ContentCoding, limit: Int, isNextHeldBack: @escaping () -> Bool = { false },
+            next: @escaping Next
+        ) {
             self.coding = coding
+            self.limit = limit
             self.isNextHeldBack = isNextHeldBack
             self.next = next
         }
@@ -61,6 +68,12 @@
         }
 
         private func step(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
+            // Another stream may follow one that has ended (RFC 1952 section 2.2, RFC 8878 section 3); anything else is
+            // ignored.
+            if isComplete, decoding == nil, let first = input.first, !coding.mayBegin(with: first) {
+                isOver = true
+                return 0
+            }
             guard let decoding = decoding ?? cdecoding_create(coding.decoder(for: input.first)) else {
                 throw failure("there is no memory for a decoder")
             }
@@ -68,10 +81,15 @@
             var (inputCount, outputCount) = (input.count, output.count)
             let result = cdecoding_run(decoding, input.baseAddress, &inputCount, output.baseAddress, &outputCount)
             pending = 0..<outputCount
+            outputTotal += outputCount
+            guard outputTotal <= limit else {
+                throw NetworkError(.responseTooLarge, reason: "the response decodes to more than \(limit) bytes")
+            }
             switch result {
             case CDECODING_END:
                 isComplete = true
-                end(before: UnsafeRawBufferPointer(rebasing: input[inputCount...]))
+                if let decoding = self.decoding { cdecoding_free(decoding) }
+                self.decoding = nil
             case CDECODING_MORE:
                 if outputCount > 0 { isComplete = false }
             default:
@@ -80,14 +98,6 @@
                 isOver = true
             }
             return inputCount
-        }
-
-        /// A stream has ended: another one may follow (RFC 1952 section 2.2, RFC 8878 section 3); anything else is
-        /// ignored.
-        private func end(before rest: UnsafeRawBufferPointer) {
-            if let decoding { cdecoding_free(decoding) }
-            decoding = nil
-            isOver = rest.first.map { !coding.mayBegin(with: $0) } ?? false
         }
 
         /// Passes on the bytes that are pending.

@@ -53,8 +53,8 @@
             /// HTTP/2 if TLS agrees on it (ALPN, RFC 7301), else HTTP/1.1. Over plain `http`, HTTP/1.1.
             case preferHTTP2
             /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section
-            /// 3.3). Over TLS, a server that agrees on HTTP/1.1 ends the call with ``NetworkError/Kind/cannotConnect``,
-            /// after it has processed the request.
+            /// 3.3). Over TLS, a server that agrees on HTTP/1.1 ends the call with
+            /// ``NetworkError/Kind/malformedResponse``, after it has processed the request.
             case http2
         }
 

@@ -35,8 +35,8 @@
         private var sends = 0
         /// Whether any byte of a response has arrived.
         private(set) var hasReceived = false
-        /// The local port of the connection in use.
-        private var port: Int32 = 0
+        /// The connection in use.
+        private var connection: CurlStreamLog.Connection?
         private var stream: CurlStreamLog.Stream?
 
         /// Opens the body.
@@ -142,7 +142,8 @@
 
         /// Reads a line of libcurl's log, on versions of which the log is needed.
         func noteLog(_ line: UnsafeRawBufferPointer) {
-            if let stream = loop.streamLog.read(line, port: port) { self.stream = stream }
+            guard let connection else { return }
+            if let stream = loop.streamLog.read(line, on: connection) { self.stream = stream }
         }
 
         /// Opens the body again.
@@ -166,10 +167,19 @@
     extension CurlExchange {
         /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent
         /// again: one whose stream was refused.
-        func beginSending(from port: Int32) -> Int32 {
-            self.port = port
+        ///
+        /// libcurl also repeats a request after a response: 417 to `Expect`, or an HTTP/2 stream that was reset with
+        /// HTTP_1_1_REQUIRED. The server may have processed that request.
+        func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
+            self.connection = connection
+            stream = nil
             noteConnection()
             sends += 1
+            if sends > 1, hasReceived {
+                failure = NetworkError(
+                    .connectionLostAfterHead, reason: "the server asked for the request in another form")
+                return Int32(CCURL_PREREQFUNC_ABORT)
+            }
             // Bytes of the body that libcurl had read and not sent are lost with the first connection.
             guard sends > 1, bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
             return rewind() == CCURL_SEEKFUNC_OK ? Int32(CCURL_PREREQFUNC_OK) : Int32(CCURL_PREREQFUNC_ABORT)
@@ -309,17 +319,20 @@
             if head.isExclusive { handle?.noteExclusiveConnection() }
             if requiresHTTP2, head.version != "2" {
                 throw NetworkError(
-                    .cannotConnect, reason: "the server does not speak HTTP/2, which httpVersions requires")
+                    .malformedResponse,
+                    reason: "expected HTTP/2, which httpVersions requires, found HTTP/\(head.version ?? "1.1")")
             }
             let length = try head.bodyLength(for: request.method)
             if head.headers.contains(.contentEncoding) {
-                decoding = try ContentDecoding(head.headers) { [unowned self] bytes throws(NetworkError) in
+                decoding = try ContentDecoding(head.headers, limit: limits.decodedBytes) {
+                    [unowned self] bytes throws(NetworkError) in
                     try pass(bytes)
                 }
             }
             // libcurl decodes transfer codings.
             isEncoded =
-                decoding != nil || head.headers.hasTransferCoding && head.headers[.transferEncoding] != "chunked"
+                decoding != nil
+                || head.headers.hasTransferCoding && head.headers[.transferEncoding]?.lowercased() != "chunked"
             if !isEncoded, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
             transfer.receiveHead(head, timing: handle?.timing ?? ResponseTiming())
         }

@@ -43,8 +43,8 @@
         ///
         /// The engine checks it when the head is complete: ``ResponseHead/bodyLength(for:)``.
         case lenientLengths
-        /// Response heads take memory without limit (CVE-2023-38039, 7.84 to 8.2), or fail at limits and with codes
-        /// that differ from version to version: 300 KiB, 100 KiB a line, 5,000 fields.
+        /// Response heads (CVE-2023-38039, 7.84 to 8.2) and trailers take memory without limit, or heads fail at limits
+        /// and with codes that differ from version to version: 300 KiB, 100 KiB a line, 5,000 fields.
         ///
         /// The engine has lower limits of its own: ``ResponseHeadReader``.
         case headLimits
@@ -52,6 +52,12 @@
         ///
         /// The engine has timers of its own: ``CurlActivity``.
         case waitsWithoutTimeout
+        /// A request is sent again after its response, whatever its method: after 417, if it has an `Expect` of the
+        /// app's own, and after an HTTP/2 stream was reset with HTTP_1_1_REQUIRED (all versions).
+        ///
+        /// The engine ends the exchange when libcurl is about to send it, which libcurl says since 7.80:
+        /// ``CurlExchange/beginSending(on:)``.
+        case repeatsAfterResponses
         /// A transfer stays paused, because an event on the connection overwrites that it was resumed (up to 8.0 and
         /// 8.6, #12971).
         ///
@@ -103,7 +109,7 @@
             switch self {
             case .reusedHandles, .incompleteComparison, .longHostNames, .unsolicitedResponses, .contentDecoding,
                 .lenientLengths,
-                .headLimits, .waitsWithoutTimeout, .lostResumes, .repeatsRequests:
+                .headLimits, .waitsWithoutTimeout, .lostResumes, .repeatsAfterResponses, .repeatsRequests:
                 nil
             case .lossyHTTP2: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
             case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]

@@ -29,9 +29,22 @@
             // Since libcurl 7.80. Without it, an exchange that waits for a connection is only known to have one when a
             // socket is opened.
             set(CCURLOPT_PREREQDATA, me)
-            clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, _, _, _, localPort in
-                CurlHandle.exchange(handle)?.beginSending(from: localPort) ?? Int32(CCURL_PREREQFUNC_ABORT)
+            clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
+                guard let handle else { return Int32(CCURL_PREREQFUNC_ABORT) }
+                let me = Unmanaged<CurlHandle>.fromOpaque(handle).takeUnretainedValue()
+                let connection = me.logged(address, port, localPort)
+                return me.exchange?.beginSending(on: connection) ?? Int32(CCURL_PREREQFUNC_ABORT)
             }
+        }
+
+        /// The connection that libcurl's log will be about; nil if the log is not read, or there are no ports (a Unix
+        /// socket).
+        private func logged(
+            _ address: UnsafePointer<CChar>?, _ port: Int32, _ localPort: Int32
+        ) -> CurlStreamLog.Connection? {
+            guard readsLog, localPort > 0, let address else { return nil }
+            return CurlStreamLog.Connection(
+                localPort: localPort, remotePort: port, remoteAddress: String(cString: address))
         }
 
         /// Has libcurl log what ``CurlStreamLog`` reads.
@@ -44,6 +57,7 @@
                 return 0
             }
             set(CCURLOPT_VERBOSE, 1)
+            readsLog = true
         }
 
         private func installSocketCallbacks() {

@@ -19,6 +19,8 @@
         private let lines = CurlHeaderLines()
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         private var isSecure = false
+        /// Whether libcurl logs for ``CurlStreamLog``.
+        var readsLog = false
         private var isPausedOnUnknownSocket = false
         /// A proxy or a Unix socket between the client and every host.
         private let between: String?
@@ -77,7 +79,9 @@
             let headers = request.allHeaders
             var more: [String] = []
             if isUpload, !headers.contains(.expect) { more.append("Expect:") }
-            if !headers.contains(.acceptEncoding), let field = ContentCoding.acceptField { more.append(field) }
+            // A part of encoded content cannot be decoded.
+            let mayBeEncoded = !headers.contains(.acceptEncoding) && !headers.contains(.range)
+            if mayBeEncoded, let field = ContentCoding.acceptField { more.append(field) }
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lines.write(headers, and: more))
         }
 
@@ -88,8 +92,8 @@
         }
 
         private func setConnection(for exchange: CurlExchange) {
-            let timeout = exchange.request.timeouts.effectiveConnect.nanoseconds / 1_000_000
-            set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(timeout, 1), Int(Int32.max))))
+            let timeout = exchange.request.timeouts.effectiveConnect.milliseconds
+            set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(timeout, 1), Int(Int32.max)))
             // Waiting for a connection that others use is only worth it if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }

@@ -8,8 +8,8 @@
             var load = 0
             var isAsleep = false
             var isClosed = false
-            /// Called once no exchange is in progress; set while no new one may start.
-            var whenEmpty: (@Sendable () -> Void)?
+            /// Called once no exchange is in progress. No new one may start if there are any.
+            var whenEmpty: [@Sendable () -> Void] = []
         }
 
         private let state = Locked(State())
@@ -21,9 +21,9 @@
         func noteEnd() {
             let whenEmpty = state.withLock { state in
                 state.load -= 1
-                return state.load == 0 ? state.whenEmpty : nil
+                return state.load == 0 ? state.whenEmpty : []
             }
-            whenEmpty?()
+            for call in whenEmpty { call() }
         }
 
         /// Takes no more exchanges.
@@ -31,7 +31,7 @@
         /// - Parameter whenEmpty: Called when no exchange is in progress any more.
         func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
             let isEmpty = state.withLock { state in
-                state.whenEmpty = whenEmpty
+                state.whenEmpty.append(whenEmpty)
                 return state.load == 0
             }
             if isEmpty { whenEmpty() }
@@ -44,7 +44,7 @@
             state.withLock { state in
                 guard !state.isClosed else { return nil }
                 if case .start = command {
-                    guard state.whenEmpty == nil else { return nil }
+                    guard state.whenEmpty.isEmpty else { return nil }
                     state.load += 1
                 }
                 state.commands.append(command)

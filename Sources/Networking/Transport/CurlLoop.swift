@@ -274,7 +274,10 @@
             clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
                 let handle = easy.flatMap { CurlHandle.of($0) }
                 CurlLoop.of(loop)?.sockets.want(what, on: socket, by: handle.map(ObjectIdentifier.init))
-                if what != CCURL_POLL_REMOVE { handle?.socket = socket }
+                if what != CCURL_POLL_REMOVE {
+                    handle?.socket = socket
+                    handle?.exchange?.noteConnection()
+                }
                 return 0
             }
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)

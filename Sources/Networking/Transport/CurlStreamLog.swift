@@ -2,11 +2,17 @@
     /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see
     /// ``CurlFault/forgetsRefusedStreams``.
     ///
-    /// A connection is known by its local port, a request by the number of its stream on that connection.
+    /// A connection is known by its ports and the server's address, a request by the number of its stream on it.
     struct CurlStreamLog {
+        struct Connection: Hashable {
+            var localPort: Int32
+            var remotePort: Int32
+            var remoteAddress: String
+        }
+
         /// A request's stream.
         struct Stream: Equatable {
-            var port: Int32
+            var connection: Connection
             var number: Int
         }
 
@@ -17,30 +23,30 @@
         private static let goawayInfix = Array("last_stream=".utf8)
 
         /// The last stream that the server processed, for each connection that it is closing.
-        private var lastStreams: [Int32: Int] = [:]
+        private var lastStreams: [Connection: Int] = [:]
 
         /// Reads a line of libcurl's log.
         ///
         /// - Parameters:
         ///   - line: The line.
-        ///   - port: The connection of the handle that logged it.
+        ///   - connection: The connection of the handle that logged it.
         /// - Returns: The stream that the request of the handle was given, if that is what the line says.
-        mutating func read(_ line: UnsafeRawBufferPointer, port: Int32) -> Stream? {
+        mutating func read(_ line: UnsafeRawBufferPointer, on connection: Connection) -> Stream? {
             if line.starts(with: CurlStreamLog.streamPrefix) {
                 let number = CurlStreamLog.number(line.dropFirst(CurlStreamLog.streamPrefix.count))
-                if number == 1 { lastStreams[port] = nil }  // a new connection from a port that was used before
-                return Stream(port: port, number: number)
+                if number == 1 { lastStreams[connection] = nil }  // a new connection between the same ports
+                return Stream(connection: connection, number: number)
             }
-            if let start = CurlStreamLog.goaway(line) { lastStreams[port] = CurlStreamLog.number(line[start...]) }
+            if let start = CurlStreamLog.goaway(line) { lastStreams[connection] = CurlStreamLog.number(line[start...]) }
             return nil
         }
 
         /// Whether the server said that it did not process a stream (RFC 9113 section 6.8).
         func isRefused(_ stream: Stream) -> Bool {
-            lastStreams[stream.port].map { stream.number > $0 } ?? false
+            lastStreams[stream.connection].map { stream.number > $0 } ?? false
         }
 
-        /// Where the number stands in `received GOAWAY, error=0, last_stream=39`.
+        /// Where the number stands in `recveived GOAWAY, error=0, last_stream=39`. (libcurl spells it so.)
         private static func goaway(_ line: UnsafeRawBufferPointer) -> Int? {
             guard line.first == UInt8(ascii: "r"), line.count < 80 else { return nil }
             return line.indices.first { line[$0...].starts(with: goawayInfix) }.map { $0 + goawayInfix.count }

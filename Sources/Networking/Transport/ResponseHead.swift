@@ -23,11 +23,11 @@ struct ResponseHead: Sendable {
             Substring($0).trimmingBlanks()
         }
         for value in values where ResponseHead.number(value) == nil {
-            throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value)\"")
+            throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value.prefix(40))\"")
         }
         let numbers = Set(values.compactMap(ResponseHead.number))
         guard numbers.count == 1 else {
-            throw ResponseHead.malformed("Content-Length: expected one value, found \(text)")
+            throw ResponseHead.malformed("Content-Length: expected one value, found \(text.prefix(40))")
         }
         return numbers.first
     }

@@ -31,16 +31,16 @@ struct ResponseHeadReader {
     private var last: (name: HTTPHeaderName, value: String)?
     private var isComplete = false
 
-    /// - Parameter limit: The largest number of bytes in all heads of a response.
+    /// - Parameter limit: The largest number of bytes in all heads and trailers of a response.
     init(limit: Int) {
         self.limit = limit
     }
 
     /// Reads one line, with or without its end.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
-        guard !isComplete else { return .more }
         size += line.count
         guard size <= limit else { return .tooLarge("more than \(limit) bytes") }
+        guard !isComplete else { return .more }  // a trailer, which counts, since libcurl may keep it
         let line = ResponseHeadReader.withoutLineEnd(line)
         guard status != nil else { return readStatus(line) }
         guard let first = line.first else { return finish() }

@@ -51,7 +51,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         let timer = DispatchSource.makeTimerSource(queue: queue)
         let idle = transfer.request.timeouts.effectiveIdle
         timer.setEventHandler { [weak self] in self?.checkIdleTime(against: idle) }
-        timer.schedule(deadline: .now() + .nanoseconds(idle.nanoseconds))
+        timer.schedule(deadline: .now() + .milliseconds(idle.milliseconds))
         lock.withLock {
             self.task = task
             self.session = session
@@ -119,7 +119,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         let rest = idle - lock.withLock { lastActivity.duration(to: .now) }
         guard rest <= .zero else {
             return lock.withLock {
-                timer?.schedule(deadline: .now() + .nanoseconds(max(rest.nanoseconds, 1_000_000)))
+                timer?.schedule(deadline: .now() + .milliseconds(max(rest.milliseconds, 1)))
             }
         }
         guard let session = lock.withLock({ self.session }) else { return }

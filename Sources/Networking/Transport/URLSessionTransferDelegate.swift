@@ -18,8 +18,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
 
     private struct State: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// Called once no task is in progress; set while no new one may start.
-        var whenEmpty: (@Sendable () -> Void)?
+        /// Called once no task is in progress. No new one may start if there are any.
+        var whenEmpty: [@Sendable () -> Void] = []
     }
 
     private let isShutDown: Locked<Bool>
@@ -32,7 +32,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     /// - Returns: False if no new task may start.
     func register(_ running: RunningTask, for task: URLSessionTask) -> Bool {
         state.withLock { state in
-            guard state.whenEmpty == nil else { return false }
+            guard state.whenEmpty.isEmpty else { return false }
             state.entries[ObjectIdentifier(task)] = Entry(running: running)
             return true
         }
@@ -46,7 +46,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     /// - Parameter whenEmpty: Called when no task is in progress any more.
     func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
         let isEmpty = state.withLock { state in
-            state.whenEmpty = whenEmpty
+            state.whenEmpty.append(whenEmpty)
             return state.entries.isEmpty
         }
         if isEmpty { whenEmpty() }
@@ -135,10 +135,10 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let (entry, whenEmpty) = state.withLock { state in
-            (state.entries.removeValue(forKey: ObjectIdentifier(task)), state.entries.isEmpty ? state.whenEmpty : nil)
+            (state.entries.removeValue(forKey: ObjectIdentifier(task)), state.entries.isEmpty ? state.whenEmpty : [])
         }
         guard let entry else { return }
-        defer { whenEmpty?() }
+        defer { for call in whenEmpty { call() } }
         let running = entry.running
         let transfer = running.transfer
         // The transport is let go last: with it, the session may be shut down.

@@ -133,7 +133,10 @@ public final class URLSessionTransport: Transport {
             let session = session(for: running.transfer.request)
             let task = session.dataTask(with: message)
             defer { if session !== self.session { session.finishTasksAndInvalidate() } }
-            guard delegate.register(running, for: task) else { throw NetworkError(.shutDown) }
+            guard delegate.register(running, for: task) else {
+                task.cancel()  // a session that is to be invalidated waits for a task that was not started
+                throw NetworkError(.shutDown)
+            }
             running.start(task, asking: self.session, of: self)
         }
     }

@@ -27,6 +27,16 @@ extension HostileCase {
         http2(
             "REFUSED_STREAM in the packet of the head", HTTP2.headers() + HTTP2.reset(7),
             .either(.lostAfterHead, .lostBeforeHead)),
+        HostileCase(
+            "HTTP/2: HTTP_1_1_REQUIRED after a part of the body, by a server that has HTTP/1.1",
+            [
+                [
+                    .readPreface, .readHeaders,
+                    .bytes(HTTP2.settings() + HTTP2.headers() + HTTP2.data("hel", [])), .pause(milliseconds: 50),
+                    .bytes(HTTP2.reset(0xD)), .drain,
+                ], .reply(String.hello),
+            ], [.lostAfterHead]
+        ).through(.http2),
         http2("GOAWAY with last stream 0, again and again", HTTP2.goAway(last: 0), then: .close, .lostBeforeHead),
     ]
 

@@ -87,10 +87,15 @@ enum HostileClient: Sendable {
         }
     }
 
-    private static let boundedCurl = Result {
-        try CurlTransport(CurlConfiguration(threads: 1, limits: .init(decodedBytes: 64 << 10)))
-    }
-    private static let http2Curl = Result {
-        try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
-    }
+    #if os(Linux)
+        private static let boundedCurl = Result {
+            try CurlTransport(CurlConfiguration(threads: 1, limits: .init(decodedBytes: 64 << 10)))
+        }
+        private static let http2Curl = Result {
+            try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
+        }
+    #else
+        private static let boundedCurl = Result { try Engine.curl.make() }
+        private static let http2Curl = Result { try Engine.curl.make() }
+    #endif
 }

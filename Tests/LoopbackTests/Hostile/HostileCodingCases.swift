@@ -18,6 +18,11 @@ enum Coded {
     static let brotliBomb = bytes("W5+GAUACIB4LJMsvAA==")
     static let zstdBomb = bytes("KLUv/QRoTQAACAABAJyGORAC2yNO8w==")
 
+    /// 100,000 empty gzip members, packed twice: 2 MB between the codings, and nothing after the last one.
+    static let emptyBomb = bytes(
+        "H4sIAAAAAAAC/5Pv5mAAAab/b09s5GVQ4GAwaOqOLzBw95apObQleXV5TGWYzdM5xecsn48S"
+            + "o8QoMUqMEqPEKDFKjBKjxCgxSowSo8QoMUqMEqPE0Cd2rs9nuFVh7t7QIscAACO2+jcdEwAA")
+
     /// In chunks of one byte.
     static let chunkedGzip =
         Gzip.hello.reduce(into: Data()) { $0.append(contentsOf: Array("1\r\n".utf8) + [$1, 13, 10]) }
@@ -91,12 +96,15 @@ extension HostileCase {
         coded("deflate", Coded.zlib + Data("trailing bytes".utf8), "with trailing bytes"),
         coded(
             "br", Coded.brotli + Data("trailing bytes".utf8), "with trailing bytes", .either(.unpacked, .undecodable)),
+        late("gzip", Gzip.hello), late("deflate", Coded.zlib), late("deflate", Coded.rawDeflate),
+        late("br", Coded.brotli), late("zstd", Coded.zstd),
     ].map(\.decodedByFoundation)
 
     static let bombs: [HostileCase] = [
         // Foundation has no such limit (L20).
         bomb("gzip", Coded.bomb), bomb("gzip, identity", Coded.bomb), bomb("br", Coded.brotliBomb),
         bomb("zstd", Coded.zstdBomb),
+        bomb("gzip, gzip, gzip", Coded.emptyBomb, "between two of its codings"),
         bomb("gzip", (0..<10).reduce(into: Data()) { data, _ in data += Coded.bomb }, "in ten members"),
         HostileCase(
             "100 KB, not coded, past the limit for unpacked bytes",
@@ -129,6 +137,15 @@ extension HostileCase {
     ) -> HostileCase {
         HostileCase(
             "Content-Encoding: \(coding.prefix(40).debugDescription) \(note)", .reply(response(coding, body)), expected)
+    }
+
+    /// Trailing bytes that arrive some time after the stream that they follow.
+    private static func late(_ coding: String, _ body: Data) -> HostileCase {
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count + 14)\r\n\r\n"
+        return HostileCase(
+            "\(coding) with trailing bytes in a packet of their own",
+            [.readHead, .text(head), .bytes(body), .pause(milliseconds: 30), .text("trailing bytes"), .drain], .unpacked
+        )
     }
 
     private static func bomb(_ coding: String, _ body: Data, _ note: String = "") -> HostileCase {

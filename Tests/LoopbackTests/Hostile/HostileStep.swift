@@ -1,5 +1,10 @@
 import Foundation
-import Glibc
+
+#if os(Linux)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// One thing that a hostile server does on a connection. The connection is closed after the last one.
 enum HostileStep: Sendable {
@@ -116,7 +121,7 @@ extension RawServer.Connection {
         case .closeWriting: closeWriting()
         case .drain: drain()
         case .ignore:
-            // The headers that Swift sees have no POLLRDHUP: the peer has ended its side.
+            // 0x2000 is Linux's POLLRDHUP, which Swift does not import: the peer has ended its side.
             var descriptor = pollfd(fd: socket, events: 0x2000, revents: 0)
             _ = poll(&descriptor, 1, 3_000)
         case .reset:
@@ -134,7 +139,7 @@ extension RawServer.Connection {
             var rest = buffer[...]
             while !rest.isEmpty {
                 let count = send(
-                    socket, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                    socket, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, RawServer.sendFlags)
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)
             }
