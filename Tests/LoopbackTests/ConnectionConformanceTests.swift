@@ -200,7 +200,7 @@ extension Loopback {
             }
         #endif
 
-        @Test("Bodies, heads and calls that wait end idle calls on time, a POST too", arguments: Engine.allCases)
+        @Test("A POST that gets no response ends with its idle timeout", arguments: Engine.allCases)
         func idlePost(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("never").failing(.stallBeforeHead) }
             var request = try exchange.request(.post, "/", body: .string("text"))

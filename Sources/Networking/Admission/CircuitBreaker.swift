@@ -1,11 +1,11 @@
 /// Sends nothing more to a host that fails too often, until a single request has shown that it works again.
 ///
-/// For each origin it is closed (requests go), open (they end at once with ``NetworkError/Kind/circuitOpen``) or half
-/// open: after the pause one request goes as a probe, and whether the rest goes is decided by how that ends. Failures
-/// are answers of 500 and above, and what is the host's doing where no answer came: refused and lost connections,
-/// timeouts, failed handshakes, cut-off and malformed answers. Answers below 400 are successes. Answers of 400 to 499,
-/// cancelled calls, a network that is down, and what was never sent are neither. A token refresh always goes. Services
-/// that talk to the same server share the object.
+/// For each origin it is closed (requests are sent), open (they end at once with ``NetworkError/Kind/circuitOpen``) or
+/// half open: after the pause one request is sent as a probe, whose outcome closes or opens it. Failures are responses
+/// with status 500 and above, refused and lost connections, timeouts, failed handshakes, and incomplete or malformed
+/// responses. Responses below 400 are successes. Responses of 400 to 499, cancelled calls, an unavailable network and
+/// requests that were not sent count as neither. A token refresh is always sent. Services of the same server share the
+/// object.
 public final class CircuitBreaker: AdmissionPolicy {
     /// When a breaker opens, and for how long.
     public struct Configuration: Hashable, Sendable {
@@ -18,8 +18,7 @@ public final class CircuitBreaker: AdmissionPolicy {
         /// How long it stays open before a probe goes.
         public var pause: Duration
 
-        /// Makes a configuration: half of at least 10 calls within 10 seconds, and a pause of 30 seconds, unless said
-        /// otherwise.
+        /// Creates a configuration. Default: half of at least 10 calls within 10 seconds, and a pause of 30 seconds.
         public init(
             failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
             pause: Duration = .seconds(30)

@@ -12,7 +12,7 @@ public enum JSONValue: Hashable, Sendable {
     case null
     /// `true` or `false`
     case bool(Bool)
-    /// A number without a fraction that fits.
+    /// A number without a fraction that fits into an `Int` (32 bits on watchOS arm64_32; larger ones are ``double(_:)``).
     case int(Int)
     /// Any other number.
     case double(Double)

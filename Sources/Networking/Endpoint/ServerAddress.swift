@@ -15,8 +15,8 @@ struct ServerAddress: Sendable {
 
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` where scheme or host is missing.
     init(_ url: URL) throws {
-        let place = URLAuthority(url)
-        guard let scheme = url.scheme, !place.host.isEmpty else {
+        let parts = URLAuthority(url)
+        guard let scheme = url.scheme, !parts.host.isEmpty else {
             throw NetworkError(
                 .invalidRequest,
                 reason: "base URL: \"\(url.withoutSecrets)\" has no \(url.scheme == nil ? "scheme" : "host"); "
@@ -25,12 +25,12 @@ struct ServerAddress: Sendable {
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
             throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")
         }
-        if let fault = place.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
-        let port = place.port.map { ":\($0)" } ?? ""
+        if let fault = parts.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
+        let port = parts.port.map { ":\($0)" } ?? ""
         let user = url.user(percentEncoded: true).map { user in
             url.password(percentEncoded: true).map { "\(user):\($0)@" } ?? "\(user)@"
         }
-        authority = "\(scheme)://\(user ?? "")\(place.host)\(port)"
+        authority = "\(scheme)://\(user ?? "")\(parts.host)\(port)"
         origin = HTTPOrigin(url)
         path = url.trimmedPath
         wholePath = String(url.path(percentEncoded: true).drop { $0 == "/" })

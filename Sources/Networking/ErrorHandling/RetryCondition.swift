@@ -39,8 +39,8 @@ public struct RetryCondition: Sendable {
 }
 
 extension RetryCondition {
-    /// What a later attempt may well mend: the connection could not be made or was lost, a timeout of the attempt, one
-    /// of the statuses 408, 429, 500, 502, 503 and 504.
+    /// Failures that a later attempt may not have: the connection could not be made or was lost, the attempt timed out,
+    /// the status is 408, 429, 500, 502, 503 or 504.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }
         guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
@@ -61,8 +61,8 @@ extension RetryCondition {
         when { $0.networkError.map { kinds.contains($0.kind) } ?? false }
     }
 
-    /// Errors of a type, such as a server error that an endpoint or a handler before made of the answer, or one
-    /// underlying it.
+    /// Errors of a type, such as a server error to which an endpoint or an earlier handler mapped the response, or
+    /// whose underlying error has it.
     public static func error<Failure: Error>(_ type: Failure.Type) -> RetryCondition {
         when { $0.error is Failure || $0.networkError?.underlying is Failure }
     }

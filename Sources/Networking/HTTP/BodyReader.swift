@@ -13,8 +13,8 @@ public enum BodyRead: Equatable, Sendable {
 /// Reads one opened request body, once, from the beginning to the end.
 ///
 /// Implement it to send a body that the library cannot make for you. An engine calls `read` from a thread that carries
-/// other requests too: never block in it. Where nothing is there, answer ``BodyRead/notYet`` and call the wake-up when
-/// something is.
+/// other requests too: never block in it. If there are no bytes yet, return ``BodyRead/notYet``, and call the wake-up
+/// when there are.
 ///
 /// ```swift
 /// final class CountdownReader: BodyReader, @unchecked Sendable {  // because one thread reads at a time

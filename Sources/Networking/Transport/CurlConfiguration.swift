@@ -10,8 +10,10 @@
     /// let transport = try CurlTransport(configuration)
     /// ```
     public struct CurlConfiguration: Hashable, Sendable {
-        /// How many threads carry requests. Each has connections of its own. By default two, of which the second takes
-        /// part when the first is busy; one where there is one processor, or where ``Limits`` bound the connections.
+        /// The number of threads that send requests, each with connections of its own. Default: two, the second of which
+        /// is used when the first is busy; one on a single processor, or if ``Limits`` bound the connections.
+        ///
+        /// On versions of libcurl on which some requests must use HTTP/1.1, a thread more sends these.
         public var threads: Int
         /// What bounds connections and memory.
         public var limits: Limits
@@ -68,20 +70,26 @@
             case v6
         }
 
-        /// What bounds connections and memory.
+        /// Limits of connections and memory.
+        ///
+        /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have connections of their own, which
+        /// are counted separately.
         public struct Limits: Hashable, Sendable {
-            /// How many connections a host may have; a request past it waits for one. Without bound unless set: a
-            /// service's `ConcurrencyLimit` decides.
+            /// The largest number of connections to a host; further requests wait for one. Default: no limit, since a
+            /// service has a `ConcurrencyLimit`.
             public var connectionsPerHost: Int?
-            /// How many connections there may be in all; a request past it waits for one. Without bound unless set.
+            /// The largest number of connections; further requests wait for one. Default: no limit.
             public var connections: Int?
-            /// How many connections are kept for later while nothing uses them.
+            /// The largest number of unused connections that are kept. Default: 256.
             public var idleConnections: Int
-            /// How many bytes of a pulled body may wait for a slow reader before the server is held back.
+            /// The number of bytes of a streamed body that wait for a slow reader before the server is held back.
+            /// Default: 256 KiB.
             public var bufferedBytes: Int
-            /// How many bytes the head of a response may have; more is a ``NetworkError/Kind/responseTooLarge``.
+            /// The largest number of bytes in the head and trailers of a response; larger ones, and heads of more than
+            /// 4,096 fields, are a ``NetworkError/Kind/responseTooLarge``. Default: 256 KiB.
             public var headBytes: Int
-            /// How many bytes a compressed body may unpack to; more is a ``NetworkError/Kind/responseTooLarge``.
+            /// The largest number of bytes to which a compressed body may expand; larger ones are a
+            /// ``NetworkError/Kind/responseTooLarge``. Default: 256 MiB.
             public var decodedBytes: Int
 
             /// Whether a request may have to wait for a connection.

@@ -68,7 +68,7 @@
         }
 
         /// Closes all connections and ends the threads. Calls in progress, and all later ones, end with
-        /// ``NetworkError/Kind/shutDown``. Returns when the threads have ended.
+        /// ``NetworkError/Kind/shutDown``. Returns when the threads have ended; if it was called before, at once.
         public func shutDown() {
             for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
@@ -78,15 +78,15 @@
             for thread in threads { thread.join() }
         }
 
-        /// Shuts down gracefully, as a server does before it ends: refuses new calls with
+        /// Shuts down gracefully, as a server does before it ends: refuses new requests with
         /// ``NetworkError/Kind/shutDown``, waits for those in progress (until their bodies have been read), and then
-        /// calls ``shutDown()``.
+        /// calls ``shutDown()``. A redirect or a retry is a new request.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
         /// ```
         ///
-        /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends
+        /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends
         ///   when the task is cancelled.
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()

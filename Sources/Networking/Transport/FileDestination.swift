@@ -10,8 +10,8 @@ public import Foundation
 
 /// Where a download goes, and what happens to a file that is there already.
 ///
-/// The bytes are written beside the target, under a name of their own, and put in its place in one step when all of
-/// them are there: nobody ever finds a part of a file at the target.
+/// The bytes are written to another file in the target's folder, which replaces the target in one step when it is
+/// complete: the target is never a part of a file.
 public struct FileDestination: Sendable {
     /// What happens to a file that is there already.
     public enum OverwriteRule: Hashable, Sendable {
@@ -23,22 +23,21 @@ public struct FileDestination: Sendable {
         case uniqueName
     }
 
-    /// Whether a download that was cut off is gone on with where it ended, by a later attempt, call or process.
+    /// Whether an incomplete download is resumed by a later attempt, call or process.
     ///
-    /// The part stays beside the target, with a small file that tells what it is a part of. It is gone on with by
-    /// `Range` and `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) and
-    /// only where the server vouches, with a strong validator, that it still has the same content; otherwise the
-    /// download begins anew.
+    /// The part stays in the target's folder, with a small file that describes it. It is resumed by `Range` and
+    /// `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) if the server
+    /// confirms, with a strong validator, that the content is still the same; otherwise the download restarts.
     ///
     /// While the download runs the part is locked. On Apple's systems do not put such a target into a container that
     /// apps share: an app that is suspended with a locked file there is ended.
     public enum ResumeRule: Hashable, Sendable {
-        /// It begins anew, and nothing is left behind where it fails.
+        /// It restarts, and a failed download leaves no part.
         case never
-        /// It goes on where the part came from the same address, the query aside.
+        /// It resumes a part that came from the same address; the query is not compared.
         case sameAddress
-        /// It goes on where the part was downloaded under the same name, whatever its address: right for a fresh URL to
-        /// the same content.
+        /// It resumes a part that was downloaded under the same name, from any address: for new URLs of the same
+        /// content.
         case content(String)
     }
 

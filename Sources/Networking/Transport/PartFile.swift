@@ -21,8 +21,8 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     /// Opens a file, or makes it.
     ///
     /// - Parameters:
-    ///   - isLocked: Whether the file may be there already, and is then nobody else's as long as it is open. The lock
-    ///     ends with its process.
+    ///   - isLocked: Whether the file may exist already, and is locked while it is open. The lock ends with its
+    ///     process.
     ///   - fault: An error of the system in the library's words.
     ///   - largestSize: The largest file that may be written; nil for the limit of the process.
     init(

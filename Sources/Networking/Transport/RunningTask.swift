@@ -102,10 +102,9 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         }
     }
 
-    /// Lets go of task, timer and transport.
+    /// Releases task, timer and transport.
     ///
-    /// - Returns: The task, and the transport, to be let go on the queue: with the last one that has it, the session
-    ///   ends.
+    /// - Returns: The task, and the transport, to be released on the queue: its last reference ends the session.
     func end() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
             defer { (self.task, self.session, self.timer, self.owner) = (nil, nil, nil, nil) }

@@ -102,10 +102,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         running(task)?.noteSent(bytesSent)
     }
 
-    /// On Linux only a 401 or 407 challenges, and cancelling is the one answer that neither hangs nor crashes. Head and
-    /// body have come by then, so that the end, which Foundation calls a cancellation, is the end of a good answer.
-    /// Elsewhere the app's own check is asked about a server, and the system decides about those that it does not
-    /// refuse.
+    /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The response is
+    /// complete by then; Foundation reports its end as a cancellation. On Apple platforms the app's own check may refuse
+    /// a server; otherwise the system decides.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

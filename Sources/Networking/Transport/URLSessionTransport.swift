@@ -89,10 +89,11 @@ public final class URLSessionTransport: Transport {
         for running in delegate.runningTasks { running.cancelTask() }  // those with sessions of their own
     }
 
-    /// Shuts down gracefully, as a server does before it ends: refuses new calls with ``NetworkError/Kind/shutDown``,
-    /// waits for those in progress, and then calls ``shutDown()``.
+    /// Shuts down gracefully, as a server does before it ends: refuses new requests with
+    /// ``NetworkError/Kind/shutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect or a retry
+    /// is a new request.
     ///
-    /// - Parameter limit: How long to wait; calls that are in progress after that are cancelled. Waiting also ends when
+    /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends when
     ///   the task is cancelled.
     public func shutDown(draining limit: Duration) async {
         let isDrained = Settlement<Void>()
