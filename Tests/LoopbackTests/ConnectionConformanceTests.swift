@@ -246,7 +246,7 @@ extension Loopback {
                 #expect(error?.kind == .cannotResolveHost)
             }
 
-            @Test("A proxy that cannot be reached, or refuses a tunnel, is told as one that cannot be connected to")
+            @Test("A proxy that cannot be reached, or refuses a tunnel, is reported as cannotConnect")
             func badProxy() async throws {
                 let proxy = try LoopbackServer { _ in .text("no", status: .forbidden) }
                 let transport = try CurlTransport(CurlConfiguration(proxy: .url(proxy.url)))

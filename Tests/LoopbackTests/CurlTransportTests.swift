@@ -5,7 +5,7 @@
     import Testing
 
     extension Loopback {
-        /// What `CurlTransport` has besides what every engine has.
+        /// What only `CurlTransport` has.
         @Suite("CurlTransport", .timeLimit(.minutes(5)))
         struct CurlTransportTests {
             @Test("Services that name no transport use it, and it says what it is made of")
@@ -15,7 +15,7 @@
                 #expect(name.hasPrefix("CurlTransport (libcurl/"))
             }
 
-            @Test("L6: the times of an exchange are told, and a reused connection took none to make")
+            @Test("L6: the times of an exchange are reported; a reused connection has none for connecting")
             func timing() async throws {
                 let exchange = try Exchange(CurlTransport()) { _ in .text("hello").delayed(by: .milliseconds(50)) }
                 let first = try await exchange.send(exchange.request()).timing
@@ -134,7 +134,7 @@
                 #expect(error?.description.contains("/no/such.sock") == true)
             }
 
-            @Test("A bad configuration is told by the name of its part")
+            @Test("A bad configuration is an error that names its part")
             func badConfiguration() {
                 func reason(_ change: (inout CurlConfiguration) -> Void) -> String? {
                     var configuration = CurlConfiguration()

@@ -29,7 +29,7 @@
                 if case .failure(let error) = try await answer(url, tls) { error } else { nil }
             }
 
-            @Test("An authority in a file or in memory is believed, and the times of the handshake are told")
+            @Test("An authority in a file or in memory is trusted, and the time of the handshake is reported")
             func trusted() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -169,7 +169,7 @@
                 #expect(kind == .idleTimedOut)
             }
 
-            @Test("A file that cannot be read is told when the transport is made, by its name")
+            @Test("A file that cannot be read is an error that names it, when the transport is created")
             func missingFile() throws {
                 let error = #expect(throws: NetworkError.self) {
                     _ = try CurlTransport(

@@ -1,8 +1,8 @@
 /// An outcome that several parties may try to give: the first one wins, and everybody who asks gets that one.
 ///
-/// This is the library's only way to wait. Whoever waits in ``value()`` is ended at once when its task is cancelled or
-/// its ``CallScope`` ends; because that ending *settles*, the party that comes later with the real outcome is told so
-/// by ``settle(_:)`` and can hand it to somebody else. Copies are the same settlement.
+/// This is the library's only way to wait. A caller of ``value()`` stops waiting when its task is cancelled or its
+/// ``CallScope`` ends. That *settles*, too: ``settle(_:)`` returns false to the party that has the real outcome later,
+/// which can pass it to another waiter. Copies are the same settlement.
 struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>
     typealias Observer = @Sendable (Outcome) -> Void

@@ -3,8 +3,7 @@ extension NetworkRequesting {
     /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot
     /// be read, and where the service has no cache.
     ///
-    /// Of the adapters those that are ``SynchronousRequestAdapter``s dress the request. An answer for other credentials
-    /// than these give is never found.
+    /// Only ``SynchronousRequestAdapter``s adapt the request. A response for other credentials than theirs is not found.
     public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
