@@ -1,8 +1,8 @@
-/// An outcome that several parties may try to give: the first one wins, and everybody who asks gets that one.
+/// An outcome that is set once: the first of several wins, and every observer gets that one.
 ///
 /// This is the library's only way to wait. A caller of ``value()`` stops waiting when its task is cancelled or its
-/// ``CallScope`` ends. That *settles*, too: ``settle(_:)`` returns false to the party that has the real outcome later,
-/// which can pass it to another waiter. Copies are the same settlement.
+/// ``CallScope`` ends. That *settles*, too: ``settle(_:)`` returns false if the real outcome comes later, so that it
+/// can be passed to another waiter. Copies are the same settlement.
 struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>
     typealias Observer = @Sendable (Outcome) -> Void
@@ -10,14 +10,14 @@ struct Settlement<Value: Sendable>: Endable {
     private enum State: Sendable {
         case pending
         case observed(Few<Observer>)
-        /// Those who waited are being told; who comes now is told after them, by the same thread.
-        case telling(Outcome, late: Few<Observer>)
+        /// Observers are being notified; those added meanwhile are notified after them, on the same thread.
+        case notifying(Outcome, late: Few<Observer>)
         case settled(Outcome)
 
         var outcome: Outcome? {
             switch self {
             case .pending, .observed: nil
-            case .telling(let outcome, _), .settled(let outcome): outcome
+            case .notifying(let outcome, _), .settled(let outcome): outcome
             }
         }
     }
@@ -26,10 +26,10 @@ struct Settlement<Value: Sendable>: Endable {
 
     var id: ObjectIdentifier { state.id }
 
-    /// The outcome, where there is one already.
+    /// The outcome; nil before there is one.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Settles, unless somebody else did before. Whoever observes is told in the order of their coming.
+    /// Sets the outcome, unless there is one. Observers are notified in the order in which they were added.
     ///
     /// - Returns: Whether this outcome is the one that counts.
     @discardableResult
@@ -38,13 +38,13 @@ struct Settlement<Value: Sendable>: Endable {
             let before = state
             switch before {
             case .pending: state = .settled(outcome)
-            case .observed: state = .telling(outcome, late: Few())
-            case .telling, .settled: break
+            case .observed: state = .notifying(outcome, late: Few())
+            case .notifying, .settled: break
             }
             return before
         }
         switch before {
-        case .telling, .settled:
+        case .notifying, .settled:
             return false
         case .pending:
             return true
@@ -55,17 +55,17 @@ struct Settlement<Value: Sendable>: Endable {
         }
     }
 
-    /// Those who have come while others were told; nil once there are none, and from then on whoever comes is told at
-    /// once.
+    /// The observers that were added while others were notified; nil if there are none, and from then on an observer
+    /// is notified at once.
     private func lateObservers() -> Few<Observer>? {
         state.withLock { state in
-            guard case .telling(let outcome, let late) = state else { return nil }
-            state = late.isEmpty ? .settled(outcome) : .telling(outcome, late: Few())
+            guard case .notifying(let outcome, let late) = state else { return nil }
+            state = late.isEmpty ? .settled(outcome) : .notifying(outcome, late: Few())
             return late.isEmpty ? nil : late
         }
     }
 
-    /// Calls `observer` once with the outcome: at once where there is one, otherwise from whoever settles.
+    /// Calls `observer` once with the outcome: at once if there is one, otherwise on the thread that settles.
     func observe(_ observer: @escaping Observer) {
         let outcome: Outcome? = state.withLock { state in
             switch state {
@@ -77,10 +77,10 @@ struct Settlement<Value: Sendable>: Endable {
                 state = .pending  // so that the list has one owner, and is not copied
                 observers.append(observer)
                 state = .observed(observers)
-            case .telling(let outcome, var late):
-                state = .telling(outcome, late: Few())
+            case .notifying(let outcome, var late):
+                state = .notifying(outcome, late: Few())
                 late.append(observer)
-                state = .telling(outcome, late: late)
+                state = .notifying(outcome, late: late)
             }
             return nil
         }

@@ -7,34 +7,21 @@
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
-        /// The body, if there are bytes to send.
-        private(set) var reader: (any BodyReader)?
         /// The handle of the attempt in progress; nil before and after.
         var handle: CurlHandle?
         /// An error that was found on our side, and ended the exchange.
         private(set) var failure: NetworkError?
-        private let limits: CurlConfiguration.Limits
-        private let requiresHTTP2: Bool
         private let loop: CurlLoop
         /// The transport, which lives as long as the exchange.
         private let owner: any AnyObject & Sendable
-        private var headReader: ResponseHeadReader
+        private var body: OutgoingBody
+        private var response: CurlResponse
         private var activity: CurlActivity
-        private var bytesRead = 0
-        private var staged: StagedBytes?
-        private var decodedBytes = 0
-        private var isEncoded = false
-        /// The content codings of the response, if it has some that the engine knows.
-        private var decoding: ContentDecoding?
-        /// The number of bytes that were decoded of those that libcurl will pass on again after a pause.
-        private var decodedBefore = 0
         private var pauses: Int32 = 0
         /// The number of times that the engine has sent the request again.
         private var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
         private var sends = 0
-        /// Whether any byte of a response has arrived.
-        private(set) var hasReceived = false
         /// The connection in use.
         private var connection: CurlStreamLog.Connection?
         private var stream: CurlStreamLog.Stream?
@@ -45,24 +32,22 @@
             owner: any AnyObject & Sendable
         ) throws {
             self.request = request
-            let limits = configuration.limits
-            self.limits = limits
-            requiresHTTP2 = configuration.httpVersions == .http2
             self.loop = loop
             self.owner = owner
-            activity = CurlActivity(request.timeouts)
-            headReader = ResponseHeadReader(limit: limits.headBytes)
             var mailbox: CurlMailbox?
             transfer = Transfer(request, answering: timing) {
                 let box = CurlMailbox(loop)
                 mailbox = box
                 return BytePipe(
-                    capacity: limits.bufferedBytes,
+                    capacity: configuration.limits.bufferedBytes,
                     onRoom: { box.post { .resume($0, CurlExchange.receiving) } },
                     onAbandon: { box.post { .cancel($0) } })
             }
+            body = OutgoingBody(of: request)
+            response = CurlResponse(to: transfer, configuration)
+            activity = CurlActivity(request.timeouts)
             mailbox?.exchange = self
-            if !request.body.isEmpty { try open() }
+            try openBody()
         }
 
         /// Has the loop end the exchange, whose caller has left. From any thread.
@@ -90,14 +75,13 @@
             let isHeldBack = pauses & CurlExchange.receiving != 0
             if let arrival = handle?.lastArrival { activity.note(arrival: arrival) }
             // libcurl sends the last bytes that it read without a callback.
-            let uploaded = reader == nil || isHeldBack ? nil : handle?.uploadedBytes
+            let uploaded = !body.isOpen || isHeldBack ? nil : handle?.uploadedBytes
             return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
         }
 
         /// Nothing more is read from the body.
         func closeBody() {
-            reader?.close()
-            reader = nil
+            body.close()
         }
 
         /// Resumes a direction.
@@ -111,16 +95,10 @@
             cancel()
         }
 
-        private func open() throws {
-            do {
-                let reader = try request.openBody()
-                let mailbox = CurlMailbox(loop)
-                mailbox.exchange = self
-                reader.onReady { mailbox.post { .resume($0, CurlExchange.sending) } }
-                self.reader = reader
-            } catch {
-                throw NetworkError.bodyUnreadable(error)
-            }
+        private func openBody() throws(NetworkError) {
+            guard !request.body.isEmpty else { return }
+            let mailbox = CurlMailbox(loop, exchange: self)
+            try body.open { mailbox.post { .resume($0, CurlExchange.sending) } }
         }
     }
 
@@ -128,6 +106,9 @@
     extension CurlExchange {
         /// Whether the request is to be sent on a new connection, because two kept ones have failed.
         var needsNewConnection: Bool { repeats > 1 }
+
+        /// Whether any byte of a response has arrived.
+        var hasReceived: Bool { response.hasBegun }
 
         /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept
         /// connection was lost before the first byte of a response and the request is repeatable. (libcurl repeats most
@@ -147,19 +128,17 @@
         }
 
         /// Opens the body again.
-        func prepareToRepeat() throws {
+        func prepareToRepeat() throws(NetworkError) {
             repeats += 1
             sends = 0
             stream = nil
-            try reopen()
+            try reopenBody()
         }
 
-        private func reopen() throws {
-            closeBody()
-            bytesRead = 0
-            staged = nil
+        private func reopenBody() throws(NetworkError) {
+            body.close()
             pauses &= ~CurlExchange.sending
-            if !request.body.isEmpty { try open() }
+            try openBody()
         }
     }
 
@@ -181,93 +160,19 @@
                 return Int32(CCURL_PREREQFUNC_ABORT)
             }
             // Bytes of the body that libcurl had read and not sent are lost with the first connection.
-            guard sends > 1, bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
+            guard sends > 1, body.bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
             return rewind() == CCURL_SEEKFUNC_OK ? Int32(CCURL_PREREQFUNC_OK) : Int32(CCURL_PREREQFUNC_ABORT)
-        }
-
-        /// A line of the head, or of the trailers.
-        func receive(headerLine: UnsafeRawBufferPointer) -> Int {
-            hasReceived = true
-            activity.note(at: loop.now)
-            switch headReader.read(headerLine) {
-            case .more:
-                return headerLine.count
-            case .head(let head):
-                do throws(NetworkError) { try receive(head) } catch { return abort(error) }
-                return headerLine.count
-            case .tooLarge(let limit):
-                return abort(NetworkError(.responseTooLarge, reason: "the response head has \(limit)"))
-            case .malformed(let reason):
-                return abort(NetworkError(.malformedResponse, reason: "the response is not HTTP: \(reason)"))
-            }
-        }
-
-        /// Bytes of the body.
-        func receive(body: UnsafeRawBufferPointer) -> Int {
-            activity.note(at: loop.now)
-            do throws(NetworkError) {
-                guard let decoding else { return try pass(body) == body.count ? body.count : holdBack() }
-                let skipped = min(decodedBefore, body.count)
-                decodedBefore += try decoding.decode(UnsafeRawBufferPointer(rebasing: body[skipped...]))
-                guard !decoding.isHeldBack else { return holdBack() }
-                decodedBefore -= body.count
-                return body.count
-            } catch {
-                return error.kind == .cancelled ? 0 : abort(error)
-            }
-        }
-
-        /// The body has ended as far as libcurl can tell.
-        func finishBody() throws(NetworkError) {
-            try decoding?.finish()
-        }
-
-        /// Has libcurl keep the bytes and pass them on again later.
-        private func holdBack() -> Int {
-            pauses |= CurlExchange.receiving
-            handle?.notePause()
-            return CCURL_WRITEFUNC_PAUSE
-        }
-
-        /// Passes decoded bytes to the transfer.
-        ///
-        /// - Returns: The number of bytes taken: all or none.
-        /// - Throws: ``NetworkError`` if there are too many, or, of kind ``NetworkError/Kind/cancelled``, if the caller
-        ///   has left.
-        private func pass(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
-            guard !isEncoded || decodedBytes + bytes.count <= limits.decodedBytes else {
-                throw NetworkError(
-                    .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
-            }
-            switch transfer.receive(bytes) {
-            case .taken:
-                decodedBytes += bytes.count
-                return bytes.count
-            case .full:
-                return 0
-            case .abandoned:
-                throw NetworkError(.cancelled)
-            }
         }
 
         /// The next bytes of the request's body.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-            guard let reader else { return 0 }
             do throws(NetworkError) {
-                if let count = staged?.take(into: buffer) { return count }
-                // Readers may rely on some room; libcurl since 8.7 sometimes asks for a few bytes.
-                if buffer.count < StagedBytes.smallest, staged == nil { staged = StagedBytes() }
-                let target = buffer.count < StagedBytes.smallest ? staged?.buffer ?? buffer : buffer
-                switch try reader.readNext(into: target) {
+                switch try body.read(into: buffer) {
                 case .bytes(let count):
                     activity.note(at: loop.now)
-                    bytesRead += count
-                    try checkLength(reader)
-                    guard target.baseAddress != buffer.baseAddress else { return count }
-                    staged?.fill(count)
-                    return staged?.take(into: buffer) ?? 0
+                    return count
                 case .end:
-                    return try end()
+                    return 0
                 case .notYet:
                     pauses |= CurlExchange.sending
                     return CCURL_READFUNC_PAUSE
@@ -286,101 +191,46 @@
                     .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
                 return Int32(CCURL_SEEKFUNC_FAIL)
             }
-            do {
-                try reopen()
+            do throws(NetworkError) {
+                try reopenBody()
                 return Int32(CCURL_SEEKFUNC_OK)
             } catch {
-                failure = NetworkError.wrapping(error)
+                failure = error
                 return Int32(CCURL_SEEKFUNC_FAIL)
             }
         }
 
-        /// The body must not go on after its length: it would be cut off there, and nobody would know.
-        private func checkLength(_ reader: any BodyReader) throws(NetworkError) {
-            guard let length = request.body.length, bytesRead >= length else { return }
-            var isOver = bytesRead > length
-            if !isOver {
-                // As large as libcurl's own, in case a reader relies on some room.
-                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-                defer { buffer.deallocate() }
-                if case .bytes = try reader.readNext(into: buffer) { isOver = true }
+        /// A line of the head, or of the trailers.
+        func receive(headerLine: UnsafeRawBufferPointer) -> Int {
+            activity.note(at: loop.now)
+            do throws(NetworkError) {
+                guard let head = try response.receive(line: headerLine) else { return headerLine.count }
+                if head.isExclusive { handle?.noteExclusiveConnection() }
+                transfer.receiveHead(head, timing: handle?.timing ?? ResponseTiming())
+                return headerLine.count
+            } catch {
+                failure = error
+                return 0
             }
-            guard isOver else { return }
-            throw .bodyTooLong(length)
         }
 
-        /// The body has ended: with as many bytes as it said, or the request cannot be finished.
-        private func end() throws(NetworkError) -> Int {
-            guard let length = request.body.length, bytesRead < length else { return 0 }
-            throw .bodyTooShort(bytesRead, of: length)
-        }
-
-        private func receive(_ head: ResponseHead) throws(NetworkError) {
-            if head.isExclusive { handle?.noteExclusiveConnection() }
-            if requiresHTTP2, head.version != "2" {
-                throw NetworkError(
-                    .malformedResponse,
-                    reason: "expected HTTP/2, which httpVersions requires, found HTTP/\(head.version ?? "1.1")")
+        /// Bytes of the response's body.
+        func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+            activity.note(at: loop.now)
+            do throws(NetworkError) {
+                if try response.receive(body: bytes) { return bytes.count }
+                pauses |= CurlExchange.receiving
+                handle?.notePause()
+                return CCURL_WRITEFUNC_PAUSE
+            } catch {
+                if error.kind != .cancelled { failure = error }
+                return 0
             }
-            let length = try head.bodyLength(for: request.method)
-            if head.headers.contains(.contentEncoding) {
-                decoding = try ContentDecoding(head.headers, limit: limits.decodedBytes) {
-                    [unowned self] bytes throws(NetworkError) in
-                    try pass(bytes)
-                }
-            }
-            // libcurl decodes transfer codings.
-            isEncoded =
-                decoding != nil
-                || head.headers.hasTransferCoding && head.headers[.transferEncoding]?.lowercased() != "chunked"
-            if !isEncoded, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
-            transfer.receiveHead(head, timing: handle?.timing ?? ResponseTiming())
         }
 
-        private func abort(_ error: NetworkError) -> Int {
-            failure = error
-            return 0
-        }
-    }
-
-    /// Bytes of a body that were read before libcurl had room for them.
-    private final class StagedBytes {
-        /// The smallest buffer that readers are given.
-        static let smallest = 4_096
-
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: smallest, alignment: 16)
-        private var rest = 0..<0
-
-        deinit {
-            buffer.deallocate()
-        }
-
-        /// The given number of bytes were read into the buffer.
-        func fill(_ count: Int) {
-            rest = 0..<count
-        }
-
-        /// - Returns: The number of bytes moved; nil if there are none.
-        func take(into target: UnsafeMutableRawBufferPointer) -> Int? {
-            guard !rest.isEmpty else { return nil }
-            let count = min(rest.count, target.count)
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
-            rest = rest.dropFirst(count)
-            return count
-        }
-    }
-
-    /// How a reader on another thread reaches the loop, without keeping the exchange.
-    private final class CurlMailbox: @unchecked Sendable {  // because it is set before anybody else can see it
-        weak var exchange: CurlExchange?
-        private let loop: CurlLoop
-
-        init(_ loop: CurlLoop) {
-            self.loop = loop
-        }
-
-        func post(_ command: (CurlExchange) -> CurlLoop.Command) {
-            if let exchange { loop.post(command(exchange)) }
+        /// The response has ended as far as libcurl can tell.
+        func finishResponse() -> Result<Void, NetworkError> {
+            Result { () throws(NetworkError) in try response.finish() }
         }
     }
 #endif

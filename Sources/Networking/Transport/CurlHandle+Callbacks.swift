@@ -57,7 +57,6 @@
                 return 0
             }
             set(CCURLOPT_VERBOSE, 1)
-            readsLog = true
         }
 
         private func installSocketCallbacks() {

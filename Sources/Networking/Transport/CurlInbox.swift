@@ -5,36 +5,26 @@
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []
-            var load = 0
+            var running = RunningCount()
             var isAsleep = false
             var isClosed = false
-            /// Called once no exchange is in progress. No new one may start if there are any.
-            var whenEmpty: [@Sendable () -> Void] = []
         }
 
         private let state = Locked(State())
 
         /// The number of exchanges in progress.
-        var load: Int { state.withLock { $0.load } }
+        var load: Int { state.withLock { $0.running.count } }
 
         /// An exchange has ended.
         func noteEnd() {
-            let whenEmpty = state.withLock { state in
-                state.load -= 1
-                return state.load == 0 ? state.whenEmpty : []
-            }
-            for call in whenEmpty { call() }
+            for call in state.withLock({ $0.running.end() }) { call() }
         }
 
         /// Takes no more exchanges.
         ///
         /// - Parameter whenEmpty: Called when no exchange is in progress any more.
         func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
-            let isEmpty = state.withLock { state in
-                state.whenEmpty.append(whenEmpty)
-                return state.load == 0
-            }
-            if isEmpty { whenEmpty() }
+            if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
         }
 
         /// Leaves a command.
@@ -44,8 +34,7 @@
             state.withLock { state in
                 guard !state.isClosed else { return nil }
                 if case .start = command {
-                    guard state.whenEmpty.isEmpty else { return nil }
-                    state.load += 1
+                    guard state.running.begin() else { return nil }
                 }
                 state.commands.append(command)
                 defer { state.isAsleep = false }

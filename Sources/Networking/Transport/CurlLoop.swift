@@ -21,15 +21,15 @@
         private let share: CurlShare
         /// The addresses of hosts in libcurl's form, which handles refer to.
         private let addresses: CurlHeaderLines
-        private let sockets: CurlSockets
-        private let multi: UnsafeMutableRawPointer
+        let sockets: CurlSockets
+        let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, on versions of libcurl that do not repeat them.
         var streamLog = CurlStreamLog()
         private var active: [CurlHandle] = []
-        private var ended: [(exchange: CurlExchange, outcome: Result<ResponseTiming, NetworkError>)] = []
-        private var unansweredTurns = 0
+        private var outcomes = CurlOutcomes()
         private var isOpen = true
-        private var timer: UInt64?
+        /// The time at which libcurl wants to be called.
+        var timer: UInt64?
         private var nextTimeoutCheck = UInt64.max
         /// The time of this turn, in nanoseconds.
         private(set) var now: UInt64 = 0
@@ -116,7 +116,7 @@
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.shutDown))) }
-            answer()
+            outcomes.deliver()
             close()
         }
 
@@ -173,7 +173,7 @@
         private func finish(_ exchange: CurlExchange, _ outcome: Result<ResponseTiming, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
-            ended.append((exchange, outcome))
+            outcomes.add(outcome, of: exchange)
         }
 
         /// Separates an exchange from its handle.
@@ -198,19 +198,6 @@
             begin(exchange)
         }
 
-        /// Answers callers in batches: waking their threads one by one costs more than everything else. A caller waits
-        /// for the others a few turns at most, while the loop has other work.
-        private func answer() {
-            for (exchange, outcome) in ended {
-                switch outcome {
-                case .success(let timing): exchange.transfer.finish(timing: timing)
-                case .failure(let error): exchange.transfer.fail(exchange.failure ?? error)
-                }
-            }
-            ended.removeAll(keepingCapacity: true)
-            unansweredTurns = 0
-        }
-
         private func collect() {
             var result: Int32 = 0
             while let easy = clibcurl_multi_next_ended(multi, &result) {
@@ -218,7 +205,7 @@
                 // Some versions report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
                 if result == CCURLE_OK {
-                    end(handle, Result { () throws(NetworkError) in try exchange.finishBody() }.map { handle.timing })
+                    end(handle, exchange.finishResponse().map { handle.timing })
                 } else if exchange.mayRepeat(after: result) {
                     repeatRequest(of: handle)
                 } else {
@@ -247,10 +234,9 @@
 
         /// Sleeps until a socket, a timer or the inbox has work. Only polls the sockets if the inbox has.
         private func wait() {
-            if !ended.isEmpty {
+            if !outcomes.isEmpty {
                 sockets.wait(milliseconds: 0)
-                unansweredTurns += 1
-                if sockets.isQuiet || ended.count >= 32 || unansweredTurns >= 4 { answer() }
+                outcomes.endTurn(isQuiet: sockets.isQuiet)
                 guard sockets.isQuiet else { return }
             }
             let due = min(timer ?? .max, nextTimeoutCheck)
@@ -264,48 +250,8 @@
                 sockets.wait(milliseconds: Int32(min(milliseconds, 1 << 30)))
             }
         }
-    }
 
-    /// libcurl's callbacks about its sockets and timers.
-    extension CurlLoop {
-        private func installCallbacks() {
-            let me = Unmanaged.passUnretained(self).toOpaque()
-            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
-            clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
-                let handle = easy.flatMap { CurlHandle.of($0) }
-                CurlLoop.of(loop)?.sockets.want(what, on: socket, by: handle.map(ObjectIdentifier.init))
-                if what != CCURL_POLL_REMOVE {
-                    handle?.socket = socket
-                    handle?.exchange?.noteConnection()
-                }
-                return 0
-            }
-            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)
-            clibcurl_multi_set_timer(multi, Int32(CCURLMOPT_TIMERFUNCTION)) { _, milliseconds, loop in
-                CurlLoop.of(loop)?.setTimer(milliseconds)
-                return 0
-            }
-        }
-
-        /// libcurl cuts off fractions of a millisecond and sets a timer only once: calling it too early would lose the
-        /// timer.
-        private func setTimer(_ milliseconds: Int) {
-            switch milliseconds {
-            case ..<0: timer = nil
-            case 0: timer = 0
-            default: timer = CurlLoop.time() + UInt64(milliseconds + 1) * 1_000_000
-            }
-        }
-
-        private func set(_ option: Int, _ value: Int) {
-            clibcurl_multi_set_long(multi, Int32(option), value)
-        }
-
-        private static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlLoop? {
-            pointer.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
-        }
-
-        private static func time() -> UInt64 {
+        static func time() -> UInt64 {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
             return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

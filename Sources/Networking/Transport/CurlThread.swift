@@ -6,9 +6,9 @@
     struct CurlThread: @unchecked Sendable {  // because a thread's identifier never changes
         private let identifier: pthread_t
 
-        /// Starts the thread, which keeps the loop as long as it turns.
+        /// Starts the thread, which keeps the loop while it runs.
         ///
-        /// - Throws: ``NetworkError`` where the system gives no thread.
+        /// - Throws: ``NetworkError`` if the system cannot create a thread.
         init(_ loop: CurlLoop) throws {
             var identifier = pthread_t()
             let kept = Unmanaged.passRetained(loop)
@@ -21,7 +21,7 @@
             self.identifier = identifier
         }
 
-        /// Waits for the thread's end, unless it is asked on that thread itself.
+        /// Waits for the thread's end, except on that thread itself.
         func join() {
             if pthread_equal(identifier, pthread_self()) != 0 {
                 pthread_detach(identifier)

@@ -1,0 +1,107 @@
+#if os(Linux)
+    /// A response, as libcurl delivers it: the lines of its head, then pieces of its body. libcurl delivers a piece that
+    /// was not taken again, from its beginning.
+    ///
+    /// Used on the loop's thread only.
+    struct CurlResponse: ~Copyable {
+        private let transfer: Transfer
+        private let limits: CurlConfiguration.Limits
+        private let requiresHTTP2: Bool
+        private var headReader: ResponseHeadReader
+        /// The content codings of the response, if it has some that the engine knows.
+        private var decoding: ContentDecoding?
+        /// The number of bytes that were decoded of the piece that libcurl will deliver again.
+        private var decodedBefore = 0
+        /// Whether libcurl decodes a transfer coding, by which a body may grow.
+        private var hasTransferCoding = false
+        private var bytesTaken = 0
+        /// Whether any byte has arrived.
+        private(set) var hasBegun = false
+
+        init(to transfer: Transfer, _ configuration: CurlConfiguration) {
+            self.transfer = transfer
+            limits = configuration.limits
+            requiresHTTP2 = configuration.httpVersions == .http2
+            headReader = ResponseHeadReader(limit: limits.headBytes)
+        }
+
+        /// Takes a line of the head, or of the trailers.
+        ///
+        /// - Returns: The head, once it is complete.
+        mutating func receive(line: UnsafeRawBufferPointer) throws(NetworkError) -> ResponseHead? {
+            hasBegun = true
+            switch headReader.read(line) {
+            case .more:
+                return nil
+            case .head(let head):
+                try receive(head)
+                return head
+            case .tooLarge(let limit):
+                throw NetworkError(.responseTooLarge, reason: "the response head has \(limit)")
+            case .malformed(let reason):
+                throw NetworkError(.malformedResponse, reason: "the response is not HTTP: \(reason)")
+            }
+        }
+
+        private mutating func receive(_ head: ResponseHead) throws(NetworkError) {
+            if requiresHTTP2, head.version != "2" {
+                throw NetworkError(
+                    .malformedResponse,
+                    reason: "expected HTTP/2, which httpVersions requires, found HTTP/\(head.version ?? "1.1")")
+            }
+            let length = try head.bodyLength(for: transfer.request.method)
+            if head.headers.contains(.contentEncoding) {
+                decoding = try ContentDecoding(head.headers, limit: limits.decodedBytes) {
+                    [transfer] bytes throws(NetworkError) in
+                    try transfer.take(bytes)
+                }
+            }
+            hasTransferCoding =
+                head.headers.hasTransferCoding && head.headers[.transferEncoding]?.lowercased() != "chunked"
+            let isAsSent = decoding == nil && !hasTransferCoding
+            if isAsSent, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
+        }
+
+        /// Takes a piece of the body.
+        ///
+        /// - Returns: Whether it was taken; if not, libcurl has to be paused.
+        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/cancelled`` if the caller has left.
+        mutating func receive(body: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
+            guard let decoding else { return try pass(body) }
+            let skipped = min(decodedBefore, body.count)
+            decodedBefore += try decoding.decode(UnsafeRawBufferPointer(rebasing: body[skipped...]))
+            guard !decoding.isHeldBack else { return false }
+            decodedBefore -= body.count
+            return true
+        }
+
+        private mutating func pass(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
+            guard hasTransferCoding else { return try transfer.take(bytes) == bytes.count }
+            guard bytesTaken + bytes.count <= limits.decodedBytes else {
+                throw NetworkError(
+                    .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
+            }
+            let count = try transfer.take(bytes)
+            bytesTaken += count
+            return count == bytes.count
+        }
+
+        /// The body has ended, as far as libcurl can tell.
+        func finish() throws(NetworkError) {
+            try decoding?.finish()
+        }
+    }
+
+    extension Transfer {
+        /// Takes all bytes, or none while the reader is slow.
+        ///
+        /// - Returns: The number of bytes taken.
+        fileprivate func take(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
+            switch receive(bytes) {
+            case .taken: bytes.count
+            case .full: 0
+            case .abandoned: throw NetworkError(.cancelled)
+            }
+        }
+    }
+#endif

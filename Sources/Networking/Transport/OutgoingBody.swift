@@ -1,0 +1,102 @@
+/// A request's body, as an engine reads it: in buffers of any size, checked against its length, and from the beginning
+/// again. Used on one thread or queue.
+struct OutgoingBody: ~Copyable {
+    private let request: HTTPRequest
+    private var reader: (any BodyReader)?
+    private var staged: StagedBytes?
+    /// The number of bytes read since the body was opened.
+    private(set) var bytesRead = 0
+
+    init(of request: HTTPRequest) {
+        self.request = request
+    }
+
+    /// Whether there are bytes left that have not been read.
+    var isOpen: Bool { reader != nil }
+
+    /// Opens the body, if there are bytes to send.
+    ///
+    /// - Parameter onReady: See ``BodyReader/onReady(_:)``.
+    mutating func open(onReady: @escaping @Sendable () -> Void) throws(NetworkError) {
+        guard !request.body.isEmpty else { return }
+        do { reader = try request.openBody() } catch { throw NetworkError.bodyUnreadable(error) }
+        reader?.onReady(onReady)
+    }
+
+    /// Nothing more is read until the body is opened again.
+    mutating func close() {
+        reader?.close()
+        reader = nil
+        staged = nil
+        bytesRead = 0
+    }
+
+    /// Reads the next bytes.
+    ///
+    /// - Throws: ``NetworkError`` if the body is longer or shorter than its length.
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+        guard let reader else { return .end }
+        if let count = staged?.take(into: buffer) { return .bytes(count) }
+        // Readers may rely on some room; engines sometimes have room for a few bytes only.
+        guard buffer.count < StagedBytes.smallest else { return try read(into: buffer, from: reader) }
+        let staged = staged ?? StagedBytes()
+        self.staged = staged
+        let result = try read(into: staged.buffer, from: reader)
+        guard case .bytes(let count) = result else { return result }
+        staged.fill(count)
+        return staged.take(into: buffer).map { .bytes($0) } ?? .end
+    }
+
+    private mutating func read(
+        into buffer: UnsafeMutableRawBufferPointer, from reader: any BodyReader
+    ) throws(NetworkError) -> BodyRead {
+        let result = try reader.readNext(into: buffer)
+        if case .bytes(let count) = result { bytesRead += count }
+        guard let length = request.body.length else { return result }
+        switch result {
+        case .bytes:
+            if bytesRead > length { throw .bodyTooLong(length) }
+            if bytesRead == length { try checkEnd(of: reader, after: length) }
+        case .end:
+            if bytesRead < length { throw .bodyTooShort(bytesRead, of: length) }
+        case .notYet:
+            break
+        }
+        return result
+    }
+
+    /// The body must not go on after its length: it would be cut off there, and nobody would know.
+    private func checkEnd(of reader: any BodyReader, after length: Int) throws(NetworkError) {
+        // As large as an engine's own, in case a reader relies on some room.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { buffer.deallocate() }
+        if case .bytes = try reader.readNext(into: buffer) { throw .bodyTooLong(length) }
+    }
+}
+
+/// Bytes of a body that were read before the engine had room for them.
+private final class StagedBytes {
+    /// The smallest buffer that readers are given.
+    static let smallest = 4_096
+
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: smallest, alignment: 16)
+    private var rest = 0..<0
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// The given number of bytes were read into the buffer.
+    func fill(_ count: Int) {
+        rest = 0..<count
+    }
+
+    /// - Returns: The number of bytes moved; nil if there are none.
+    func take(into target: UnsafeMutableRawBufferPointer) -> Int? {
+        guard !rest.isEmpty else { return nil }
+        let count = min(rest.count, target.count)
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[rest.prefix(count)]))
+        rest = rest.dropFirst(count)
+        return count
+    }
+}
