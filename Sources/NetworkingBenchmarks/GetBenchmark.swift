@@ -17,7 +17,7 @@
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()
             let curl = try CurlTransport()
-            let foundation = URLSessionTransport()
+            let foundation = try URLSessionTransport()
             for concurrency in isQuick ? [1, 64] : [1, 8, 64, 256] {
                 let subjects = try subjects(server.url, concurrency, curl, foundation)
                 let base = isQuick ? 500 : concurrency == 1 ? 3_000 : 12_000

@@ -10,7 +10,8 @@
         func run(_ report: Report, isQuick: Bool) async throws {
             var answers: [Int] = []
             for (subject, transport) in [
-                ("pipeline-curl", try CurlTransport() as any Transport), ("pipeline-urlsession", URLSessionTransport()),
+                ("pipeline-curl", try CurlTransport() as any Transport),
+                ("pipeline-urlsession", try URLSessionTransport()),
             ] {
                 let server = try ServerProcess(lifetime: 200)
                 let journey = PipelineSubject(server.url, on: transport)

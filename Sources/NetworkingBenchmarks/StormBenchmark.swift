@@ -12,7 +12,7 @@
             for latency in [10, 0] {
                 report.say("an item takes the server \(latency) ms:")
                 let curl = try CurlTransport()
-                let foundation = URLSessionTransport()
+                let foundation = try URLSessionTransport()
                 var walls: [[Double]] = [[], [], []]
                 var notes = ["", "", ""]
                 for _ in 0..<(isQuick ? 1 : 5) {

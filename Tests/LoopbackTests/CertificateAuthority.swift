@@ -32,6 +32,13 @@
             )
         }
 
+        /// A certificate with its key as PKCS #12.
+        func pkcs12(_ name: String, passphrase: String) throws -> Data {
+            try openssl(
+                "pkcs12 -export -in \(name).pem -inkey \(name).key -out \(name).p12 -passout pass:\(passphrase)")
+            return try Data(contentsOf: folder.file("\(name).p12"))
+        }
+
         /// The pin of a certificate's key.
         func pin(_ name: String) throws -> PublicKeyPin {
             try openssl("x509 -in \(name).pem -pubkey -noout -out \(name).pub.pem")

@@ -130,7 +130,7 @@ extension Loopback {
 
         @Test(
             "F4, L17, L46: URLSession sends a POST and a body on connections that cannot be dead",
-            arguments: [Engine.urlSession])
+            arguments: Engine.only(.urlSessionOnLinux))
         func ownConnections(engine: Engine) async throws {
             let exchange = try dropping(engine)
             for method in [HTTPMethod.get, .post, .put, .post] {
@@ -141,7 +141,9 @@ extension Loopback {
             #expect(exchange.server.acceptedConnections == 4)
         }
 
-        @Test("L47: URLSession refuses what Foundation would send in another form", arguments: [Engine.urlSession])
+        @Test(
+            "L47: URLSession refuses what Foundation would send in another form",
+            arguments: Engine.only(.urlSessionOnLinux))
         func refused(engine: Engine) async throws {
             let exchange = try Exchange(engine.make())
             let url = exchange.server.url

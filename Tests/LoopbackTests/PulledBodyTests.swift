@@ -123,7 +123,7 @@ extension Loopback {
 
         @Test("L22: on URLSession a slow reader stays within the bound: past it the body fails")
         func bound() async throws {
-            let transport = URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
+            let transport = try URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
             let (exchange, _) = try flood(transport)
             let body = try await stream(exchange)
             try await Task.sleep(for: .milliseconds(300))

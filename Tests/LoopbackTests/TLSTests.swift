@@ -134,6 +134,24 @@
                 #expect(try await failure(server.url, TLSConfiguration(trust: trust))?.kind == .tlsFailed)
             }
 
+            @Test("A client certificate in PKCS #12 is sent, with the right passphrase only")
+            func pkcs12() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                try authority.issue("client", for: "DNS:client.example")
+                let server = try TLSServer(
+                    authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
+                let trust = TLSConfiguration.Trust.file(try authority.certificate)
+                let data = try authority.pkcs12("client", passphrase: "secret")
+                func tls(_ passphrase: String) -> TLSConfiguration {
+                    TLSConfiguration(trust: trust, clientCertificate: .init(pkcs12: data, passphrase: passphrase))
+                }
+                #expect(try await answer(server.url, tls("secret")).get().status == .ok)
+                let error = try await failure(server.url, tls("wrong"))
+                #expect(error?.kind == .tlsFailed)
+                #expect(error?.description.contains("wrong") == false)
+            }
+
             @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
             func noTLS(engine: Engine) async throws {
                 let plain = try LoopbackServer { _ in LoopbackAnswer() }

@@ -26,7 +26,7 @@ extension Loopback {
 
         private func service(_ engine: Engine, limits: URLSessionTransport.Limits? = nil) throws -> NetworkService {
             let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
-            let transport: any Transport = try limits.map { URLSessionTransport(limits: $0) } ?? engine.shared()
+            let transport: any Transport = try limits.map { try URLSessionTransport(limits: $0) } ?? engine.shared()
             return NetworkService(
                 environment: NetworkEnvironment(baseURL: server.url), authorizedBy: session, transport: transport)
         }

@@ -97,7 +97,9 @@ struct ArchitectureTests {
             "URLCredential(", "AsyncThrowingStream",
         ])
     func brokenParts(name: String) throws {
-        for source in try Self.sources() { #expect(!source.code.contains(name), "\(source.file) uses \(name)") }
+        for source in try Self.sources() where !source.file.hasSuffix("+Apple.swift") {
+            #expect(!source.code.contains(name), "\(source.file) uses \(name)")
+        }
     }
 
     @Test("L5, L43: the sessions that the library makes have neither cache, cookies nor stored credentials")

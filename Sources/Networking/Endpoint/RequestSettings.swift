@@ -35,6 +35,12 @@ public struct RequestSettings: Sendable {
         set { options.set(CachingRule.self, newValue) }
     }
 
+    /// The kinds of networks that the call may use. Default: all.
+    public var networkAccess: NetworkAccess? {
+        get { options[NetworkAccess.self] }
+        set { options.set(NetworkAccess.self, newValue) }
+    }
+
     /// Makes a set of settings.
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,

@@ -38,7 +38,7 @@ public struct GeneralErrorHandler: ErrorHandler {
     private func general(_ kind: NetworkError.Kind) -> GeneralRequestError? {
         if kind.isTimeout { return .timedOut }
         switch kind {
-        case .notConnected: return .noInternetConnection
+        case .notConnected, .networkRestricted: return .noInternetConnection
         case .cannotConnect, .cannotResolveHost: return .cannotConnect
         case .cancelled: return .cancelled
         default: return nil

@@ -50,6 +50,7 @@ extension NetworkError: CustomNSError {
 
     private static let suggestions: [Kind: String] = [
         .notConnected: "Connect to a network and try again.",
+        .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network.",
         .cannotResolveHost: "Check the host's name and the connection to the network.",
         .cannotConnect: "Check that the server runs, and its host and port.",
         .connectTimedOut: "Check host and port, or give connecting more time (timeouts.connect).",
@@ -59,7 +60,7 @@ extension NetworkError: CustomNSError {
         .undecodableBody:
             "Mend the type, or give the settings a decoder that knows how the server spells; read an optional where the body may be empty.",
         .tlsUntrusted:
-            "Name the authority that is to be believed (TLSConfiguration.trust); do not switch the check off.",
+            "Check the server's certificate, or the authorities that are trusted.",
         .responseTooLarge:
             "Take it into a file or as a stream (as: .file, as: .stream), or allow more (maximumResponseSize).",
         .fileNotWritable:

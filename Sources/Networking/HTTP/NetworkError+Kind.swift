@@ -38,6 +38,9 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The system has no connection to a network.
     public static let notConnected = Self(rawValue: "notConnected")
+    /// The system is connected, but only to a network that the request excludes (``NetworkAccess``): cellular,
+    /// expensive, or in Low Data Mode. Not retried, because being reachable changes nothing. Apple platforms only.
+    public static let networkRestricted = Self(rawValue: "networkRestricted")
     /// The host's name has no address.
     public static let cannotResolveHost = Self(rawValue: "cannotResolveHost")
     /// The host does not take the connection.
@@ -114,7 +117,8 @@ extension NetworkError.Kind {
     }
 
     private static let urlErrorCodes: [Self: URLError.Code] = [
-        .notConnected: .notConnectedToInternet, .cannotResolveHost: .cannotFindHost,
+        .notConnected: .notConnectedToInternet, .networkRestricted: .notConnectedToInternet,
+        .cannotResolveHost: .cannotFindHost,
         .cannotConnect: .cannotConnectToHost,
         .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
         .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
@@ -169,7 +173,9 @@ extension NetworkError.Kind {
         .bodyUnreadable: "the request's body cannot be read",
         .noToken: "no access token could be had",
         .circuitOpen: "the host has failed too often of late",
-        .notConnected: "there is no network connection", .cannotResolveHost: "the host's name cannot be resolved",
+        .notConnected: "there is no network connection",
+        .networkRestricted: "the network is one that may not be used",
+        .cannotResolveHost: "the host's name cannot be resolved",
         .cannotConnect: "the host does not take the connection",
         .connectionLostBeforeHead: "the connection was lost before an answer came",
         .connectionLostAfterHead: "the connection was lost in the middle of the answer",

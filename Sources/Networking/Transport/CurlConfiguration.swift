@@ -116,7 +116,7 @@
             let features = library.features
             try validateLimits()
             try validateProxy()
-            try validateTLS()
+            try tls.validate()
             try validateResolve()
             let wanted: [(part: String, isWanted: Bool, feature: CurlLibrary.Features)] = [
                 ("addressFamily", addressFamily == .v6, .ipv6), ("unixSocketPath", unixSocketPath != nil, .unixSockets),
@@ -181,31 +181,6 @@
         var resolveLines: [String] {
             resolve.map { host, addresses in
                 "\(host):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
-            }
-        }
-
-        private func validateTLS() throws {
-            switch tls.trust {
-            case .system: break
-            case .file(let file): try CurlConfiguration.check(file, "tls.trust")
-            case .pem(let pem): try CurlConfiguration.check(pem, "tls.trust", "the data")
-            }
-            if let certificate = tls.clientCertificate {
-                try CurlConfiguration.check(certificate.certificate, "tls.clientCertificate")
-                if let key = certificate.key { try CurlConfiguration.check(key, "tls.clientCertificate.key") }
-            }
-        }
-
-        private static func check(_ file: URL, _ part: String) throws {
-            guard let bytes = try? Data(contentsOf: file) else {
-                throw NetworkError(.invalidRequest, reason: "\(part): the file \(file.path) cannot be read")
-            }
-            try check(bytes, part, "the file \(file.path)")
-        }
-
-        private static func check(_ pem: Data, _ part: String, _ place: String) throws {
-            guard pem.range(of: Data("-----BEGIN ".utf8)) != nil else {
-                throw NetworkError(.invalidRequest, reason: "\(part): \(place) has nothing in PEM")
             }
         }
 

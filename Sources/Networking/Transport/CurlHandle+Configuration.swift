@@ -47,21 +47,26 @@
                 try require(set(CCURLOPT_CAINFO, file.path), "tls.trust")
                 set(CCURLOPT_CAPATH, nil)
             case .pem(let pem):
-                let result = pem.withUnsafeBytes {
-                    clibcurl_easy_set_blob(easy, Int32(CCURLOPT_CAINFO_BLOB), $0.baseAddress, $0.count)
-                }
-                try require(result, "tls.trust")
+                try require(set(CCURLOPT_CAINFO_BLOB, pem), "tls.trust")
                 set(CCURLOPT_CAPATH, nil)
             }
             if !tls.pins.isEmpty {
                 let pins = tls.pins.map(\.description).joined(separator: ";")
                 try require(set(CCURLOPT_PINNEDPUBLICKEY, pins), "tls.pins")
             }
-            if let certificate = tls.clientCertificate {
-                try require(set(CCURLOPT_SSLCERT, certificate.certificate.path), "tls.clientCertificate")
-                set(CCURLOPT_SSLKEY, (certificate.key ?? certificate.certificate).path)
-                if let passphrase = certificate.passphrase { set(CCURLOPT_KEYPASSWD, passphrase) }
+            if let certificate = tls.clientCertificate { try apply(certificate) }
+        }
+
+        private func apply(_ certificate: TLSConfiguration.ClientCertificate) throws {
+            switch certificate.source {
+            case .pem(let file, let key):
+                try require(set(CCURLOPT_SSLCERT, file.path), "tls.clientCertificate")
+                set(CCURLOPT_SSLKEY, (key ?? file).path)
+            case .pkcs12(let data):
+                try require(set(CCURLOPT_SSLCERTTYPE, "P12"), "tls.clientCertificate")
+                try require(set(CCURLOPT_SSLCERT_BLOB, data), "tls.clientCertificate")
             }
+            if let passphrase = certificate.passphrase { set(CCURLOPT_KEYPASSWD, passphrase) }
         }
 
         private func require(_ result: Int32, _ part: String) throws {

@@ -19,8 +19,6 @@
         private let lines = CurlHeaderLines()
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         private var isSecure = false
-        /// Whether libcurl logs for ``CurlStreamLog``.
-        var readsLog = false
         private var isPausedOnUnknownSocket = false
         /// A proxy or a Unix socket between the client and every host.
         private let between: String?
@@ -104,7 +102,7 @@
         private func avoidFaults(for exchange: CurlExchange) {
             if library.has(.repeatsRequests), !exchange.request.isRepeatable { set(CCURLOPT_FRESH_CONNECT, 1) }
             guard mayUseHTTP2 else { return }
-            if library.has(.logsRefusedStreams) { installLog() }
+            if readsLog { installLog() }
             if library.has(.stallingHeads) { set(CCURLOPT_BUFFERSIZE, 65_536) }
             if !isSecure, library.has(.sharedPlainHTTP2) {
                 set(CCURLOPT_FRESH_CONNECT, 1)
@@ -154,6 +152,9 @@
             mayUseHTTP2 ? nil : sockets.lastArrival(for: ObjectIdentifier(self), on: socket)
         }
 
+        /// Whether libcurl logs for ``CurlStreamLog``.
+        var readsLog: Bool { mayUseHTTP2 && library.has(.logsRefusedStreams) }
+
         private var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
 
         /// The connection in use serves one request at a time.
@@ -196,6 +197,11 @@
         @discardableResult
         func set(_ option: Int, _ text: String?) -> Int32 {
             clibcurl_easy_set_text(easy, Int32(option), text)
+        }
+
+        /// libcurl copies the data.
+        func set(_ option: Int, _ data: Data) -> Int32 {
+            data.withUnsafeBytes { clibcurl_easy_set_blob(easy, Int32(option), $0.baseAddress, $0.count) }
         }
 
         @discardableResult

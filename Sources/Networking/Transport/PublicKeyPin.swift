@@ -1,23 +1,82 @@
-#if os(Linux)
-    import Foundation
+import Foundation
 
-    /// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
-    ///
-    /// ```sh
-    /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
-    /// ```
-    public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
-        /// The digest in base64.
-        public let base64: String
+/// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
+///
+/// ```sh
+/// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+/// ```
+public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
+    /// The digest in base64.
+    public let base64: String
 
-        /// Makes a pin of `sha256//…` or of the base64 alone; nil where it is no digest of 32 bytes.
-        public init?(_ text: String) {
-            let base64 = text.hasPrefix("sha256//") ? String(text.dropFirst("sha256//".count)) : text
-            guard Data(base64Encoded: base64)?.count == 32 else { return nil }
-            self.base64 = base64
+    /// Makes a pin of `sha256//…` or of the base64 alone; nil if it is not a digest of 32 bytes.
+    public init?(_ text: String) {
+        let base64 = text.hasPrefix("sha256//") ? String(text.dropFirst("sha256//".count)) : text
+        guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
+        self.init(digest: digest)
+    }
+
+    private init(digest: Data) {
+        base64 = digest.base64EncodedString()
+    }
+
+    /// The pin as libcurl and curl write it: `sha256//…`.
+    public var description: String { "sha256//\(base64)" }
+}
+
+extension PublicKeyPin {
+    /// A public key as Apple's Security framework exports it.
+    enum ExportedKey {
+        /// An RSA key in PKCS #1 (RFC 8017 section A.1.1).
+        case rsa(Data)
+        /// A point of an elliptic curve: P-256, P-384 or P-521 (ANSI X9.63), with the curve's number of bits.
+        case curve(Data, bits: Int)
+
+        /// The key as certificates have it: SubjectPublicKeyInfo in DER (RFC 5280 section 4.1); nil for another curve.
+        var subjectPublicKeyInfo: Data? {
+            switch self {
+            case .rsa(let key):
+                // rsaEncryption, NULL (RFC 3279 section 2.3.1)
+                let identifier: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+                return ExportedKey.info(der(0x06, identifier) + [0x05, 0x00], key)
+            case .curve(let point, let bits):
+                guard let curve = ExportedKey.curves[bits] else { return nil }
+                // ecPublicKey and the curve (RFC 5480 section 2.1)
+                let identifier: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+                return ExportedKey.info(der(0x06, identifier) + der(0x06, curve), point)
+            }
         }
 
-        /// The pin as libcurl and curl write it: `sha256//…`.
-        public var description: String { "sha256//\(base64)" }
+        private static let curves: [Int: [UInt8]] = [
+            256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07], 384: [0x2B, 0x81, 0x04, 0x00, 0x22],
+            521: [0x2B, 0x81, 0x04, 0x00, 0x23],
+        ]
+
+        private static func info(_ algorithm: [UInt8], _ key: Data) -> Data {
+            Data(der(0x30, der(0x30, algorithm) + der(0x03, [0x00] + key)))
+        }
     }
-#endif
+
+    /// Makes the pin of a key.
+    ///
+    /// - Returns: Nil for a kind of key that is not known.
+    /// - Throws: ``NetworkError`` if the system has no SHA-256.
+    init?(_ key: ExportedKey) throws {
+        guard let info = key.subjectPublicKeyInfo else { return nil }
+        let digest = try SHA256Digest()
+        digest.update(info)
+        self.init(digest: digest.finish())
+    }
+}
+
+/// A value in DER (X.690 section 8.1).
+private func der(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+    var length: [UInt8] = []
+    var rest = contents.count
+    while rest > 0 {
+        length.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+        rest >>= 8
+    }
+    let header = contents.count < 0x80 ? [UInt8(contents.count)] : [0x80 | UInt8(length.count)] + length
+    return [tag] + header + contents
+}

@@ -5,43 +5,60 @@ import Foundation
 #endif
 
 /// A started `URLSessionTask` with its transfer, its times and its idle timer.
-final class RunningTask: @unchecked Sendable {  // because of the lock around every variable
+final class RunningTask: @unchecked Sendable {  // because of the lock and, for the backlog, the queue
     let transfer: Transfer
-    /// What is sent; a file of its own is there until the task is over.
-    let body: SpooledBody
+    let upload: SessionUpload
+    /// The upload's temporary file, which exists until the task is over.
+    private let spooled: SpooledBody?
     private let queue: DispatchQueue
     private let start = ContinuousClock.now
     private let lock = NSLock()
     private var task: URLSessionTask?
     private var session: URLSession?
-    /// The transport, which is there as long as the task: a body may be read when nobody else has it any more.
+    /// The transport, which lives as long as the task: a body may be read when the app has released it.
     private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
-    private var lastActivity: ContinuousClock.Instant
+    private var activity: SessionActivity
     private var firstByte: Duration?
+    private var transaction: TransactionTimes?
+    private var bodyStream: SessionBodyStream?
+    private var streams = 0
+    /// Touched on the queue only.
+    private var backlog: ResponseBacklog
 
     init(
-        _ request: HTTPRequest, sending body: SpooledBody, answering timing: AnswerTiming, capacity: Int,
+        _ request: HTTPRequest, sending upload: SessionUpload, of spooled: SpooledBody?,
+        answering timing: AnswerTiming, limits: URLSessionTransport.Limits, on platform: SessionPlatform,
         queue: DispatchQueue
     ) {
         self.queue = queue
-        self.body = body
-        lastActivity = start
-        let cancellation = Cancellation()
+        self.upload = upload
+        self.spooled = spooled
+        activity = SessionActivity(
+            idle: request.timeouts.effectiveIdle, connecting: platform.connectingLimit(request.timeouts))
+        let buffers = platform.buffers(limits)
+        backlog = ResponseBacklog(capacity: buffers.backlog)
+        let reader = Reader()
         transfer = Transfer(request, answering: timing) {
-            BytePipe(capacity: capacity, onAbandon: { cancellation.task?.cancel() })
+            BytePipe(
+                capacity: buffers.pipe, onRoom: { reader.task?.resumeReading() },
+                onAbandon: { reader.task?.abandon() })
         }
-        cancellation.task = self
+        reader.task = self
     }
 
-    /// What a transfer's reader ends, without keeping it.
-    private final class Cancellation: @unchecked Sendable {  // because it is set before anybody else can see it
+    /// What a transfer's reader calls, without keeping it.
+    private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
         weak var task: RunningTask?
     }
 
+    private var now: Duration { start.duration(to: .now) }
+
     /// The times so far.
     var timing: ResponseTiming {
-        lock.withLock { ResponseTiming(firstByte: firstByte, total: start.duration(to: .now)) }
+        lock.withLock {
+            transaction?.timing ?? ResponseTiming(firstByte: firstByte, total: start.duration(to: .now))
+        }
     }
 
     /// Starts the task and its timer; both are released at the end, and so are session and transport.
@@ -49,22 +66,20 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
     /// - Parameter session: A session of the same queue of Foundation's, asked before the task is ended as idle.
     func start(_ task: URLSessionTask, asking session: URLSession, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
-        let idle = transfer.request.timeouts.effectiveIdle
-        timer.setEventHandler { [weak self] in self?.checkIdleTime(against: idle) }
-        timer.schedule(deadline: .now() + .milliseconds(idle.milliseconds))
+        timer.setEventHandler { [weak self] in self?.checkIdleTime() }
         lock.withLock {
             self.task = task
             self.session = session
             self.timer = timer
             self.owner = owner
+            timer.schedule(deadline: .now() + .milliseconds(activity.limit.milliseconds))
         }
-        let request = transfer.request
-        if !request.body.isEmpty { request[option: ProgressMeter.self]?.beginUpload(total: request.body.length) }
+        if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
         timer.resume()
         // On the queue, because it can block for seconds, as long as Foundation's own queue is busy.
         queue.async {
             task.resume()
-            self.noteActivity()
+            self.lock.withLock { self.activity.begin(at: self.now) }
         }
     }
 
@@ -74,38 +89,52 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         queue.async { task?.cancel() }
     }
 
-    /// Something moved: the idle timeout restarts.
+    /// There was activity: the idle timeout restarts.
     func noteActivity() {
-        lock.withLock { lastActivity = .now }
+        lock.withLock { activity.note(at: now) }
     }
 
-    /// Bytes of the request's body have gone: Foundation tells, since it was given the body as a whole.
+    /// Bytes of the request's body were sent.
     func noteSent(_ count: Int64) {
         noteActivity()
-        transfer.request[option: ProgressMeter.self]?.noteSent(Int(count))
+        meter?.noteSent(Int(count))
     }
 
-    func receiveHead(_ head: ResponseHead) {
-        lock.withLock {
-            lastActivity = .now
-            firstByte = firstByte ?? start.duration(to: .now)
-        }
-        transfer.receiveHead(head, timing: timing)
+    /// What counts the bytes that Foundation sends. Those of a stream are counted as they are read.
+    private var meter: ProgressMeter? {
+        if case .stream = upload { nil } else { transfer.request[option: ProgressMeter.self] }
+    }
+
+    /// Foundation waits for a network, which is no idle time.
+    func noteWaiting() {
+        lock.withLock { activity.isWaiting = true }
+    }
+
+    /// The task's metrics, which arrive before its end.
+    func note(_ transaction: TransactionTimes) {
+        lock.withLock { self.transaction = transaction }
     }
 
     /// Ends the task. Posted to the queue: `URLSessionTask.cancel()` can block its caller for long.
     func cancel() {
-        guard let (task, owner) = end() else { return }
+        guard let (task, owner) = release() else { return }
         queue.async {
             task.cancel()
             withExtendedLifetime(owner) {}
         }
     }
 
-    /// Releases task, timer and transport.
+    /// The task has ended.
     ///
-    /// - Returns: The task, and the transport, to be released on the queue: its last reference ends the session.
-    func end() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
+    /// - Returns: The transport, to be released on the queue: its last reference ends the session.
+    func end() -> URLSessionTransport? {
+        // Only now: a stream that ended before the task would be a whole body.
+        lock.withLock { bodyStream }?.close()
+        return release()?.owner
+    }
+
+    /// Releases task, timer and transport.
+    private func release() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
             defer { (self.task, self.session, self.timer, self.owner) = (nil, nil, nil, nil) }
             return (self.task, self.timer, self.owner)
@@ -113,32 +142,138 @@ final class RunningTask: @unchecked Sendable {  // because of the lock around ev
         timer?.cancel()
         return task.map { ($0, owner) }
     }
+}
 
-    private func checkIdleTime(against idle: Duration) {
-        let rest = idle - lock.withLock { lastActivity.duration(to: .now) }
-        guard rest <= .zero else {
-            return lock.withLock {
-                timer?.schedule(deadline: .now() + .milliseconds(max(rest.milliseconds, 1)))
+/// The request's body.
+extension RunningTask {
+    /// Opens the body for a stream that `URLSession` asks for: at the beginning, and when it sends the request again.
+    ///
+    /// - Returns: Nil if the body cannot be opened, or not again; the call has failed.
+    func makeBodyStream() -> SessionBodyStream? {
+        let (isFirst, isRunning) = lock.withLock {
+            streams += 1
+            return (streams == 1, task != nil)
+        }
+        guard isRunning else { return nil }
+        do throws(NetworkError) {
+            guard isFirst || transfer.request.body.isReplayable else {
+                throw NetworkError(
+                    .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
+            }
+            let stream = try SessionBodyStream(transfer.request, queue: queue) { [weak self] error in
+                self?.fail(error)
+            }
+            let previous = lock.withLock {
+                defer { bodyStream = stream }
+                return bodyStream
+            }
+            previous?.close()
+            return stream
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    private func fail(_ error: NetworkError) {
+        transfer.fail(error)
+        backlog.removeAll()
+        cancel()
+    }
+}
+
+/// The response. On the queue.
+extension RunningTask {
+    func receiveHead(_ head: ResponseHead) {
+        noteActivity()
+        lock.withLock { firstByte = firstByte ?? start.duration(to: .now) }
+        transfer.receiveHead(head, timing: timing)
+    }
+
+    /// Passes bytes of the body on. While the reader has no room, the task is suspended, if that holds the server back.
+    func receive(_ data: Data) {
+        noteActivity()
+        if !backlog.isHeldBack {
+            switch data.withUnsafeBytes({ transfer.receive($0) }) {
+            case .taken: return
+            case .abandoned: return cancel()
+            case .full: break
             }
         }
+        switch backlog.keep(data) {
+        case .kept(let isFirst):
+            let task = lock.withLock {
+                activity.isHeldBack = true
+                return self.task
+            }
+            if isFirst { task?.holdBack() }
+        case .tooMany:
+            fail(
+                NetworkError(
+                    .responseTooLarge, reason: "the reader is too slow: more bytes wait for it than the limit allows"))
+        }
+    }
+
+    /// The reader has room again.
+    private func resumeReading() {
+        queue.async { [self] in
+            var isAbandoned = false
+            let isDrained = backlog.drain { chunk in
+                let result = chunk.withUnsafeBytes { transfer.receive($0) }
+                isAbandoned = result == .abandoned
+                return result == .taken
+            }
+            if isAbandoned { return abandon() }
+            guard isDrained else { return }
+            let task = lock.withLock {
+                activity.isHeldBack = false
+                activity.note(at: now)
+                return self.task
+            }
+            task?.resume()
+        }
+    }
+
+    /// The reader has left.
+    private func abandon() {
+        cancel()
+        queue.async { self.backlog.removeAll() }
+    }
+
+    /// The response has ended: `action` is called when its bytes have been passed on.
+    func finish(_ action: @escaping @Sendable () -> Void) {
+        backlog.finish(action)
+    }
+
+    /// The version of HTTP, if metrics have arrived.
+    var httpVersion: String? { lock.withLock { transaction?.httpVersion } }
+}
+
+/// The idle timer.
+extension RunningTask {
+    private func checkIdleTime() {
+        let (activity, left) = lock.withLock { (self.activity, self.activity.timeLeft(at: now)) }
+        guard let left, left <= .zero else {
+            let delay = max((left ?? activity.limit).milliseconds, 1)
+            return lock.withLock { timer?.schedule(deadline: .now() + .milliseconds(delay)) }
+        }
         guard let session = lock.withLock({ self.session }) else { return }
-        let asked = lock.withLock { lastActivity }
         let isAnswered = Locked(false)
         let end: @Sendable () -> Void = { [weak self] in
             let isFirst = isAnswered.withLock { isAnswered in
                 defer { isAnswered = true }
                 return !isAnswered
             }
-            if isFirst { self?.endIfIdle(since: asked, idle) }
+            if isFirst { self?.endIfIdle(since: activity) }
         }
         // Foundation may be late and not the server: what it has to report arrives before the answer to this question.
         session.getAllTasks { _ in end() }
         queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)
     }
 
-    private func endIfIdle(since instant: ContinuousClock.Instant, _ idle: Duration) {
-        guard lock.withLock({ lastActivity == instant }) else { return checkIdleTime(against: idle) }
-        transfer.fail(.idleTimedOut(after: idle))
+    private func endIfIdle(since activity: SessionActivity) {
+        guard lock.withLock({ self.activity.isUnchanged(since: activity) }) else { return checkIdleTime() }
+        transfer.fail(.idleTimedOut(after: activity.limit))
         cancel()
     }
 }

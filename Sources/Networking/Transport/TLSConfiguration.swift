@@ -1,67 +1,162 @@
-#if os(Linux)
-    public import Foundation
+public import Foundation
 
-    /// Whom a client trusts, and as whom it appears.
-    public struct TLSConfiguration: Hashable, Sendable {
-        /// Which authorities are believed.
-        public var trust: Trust
-        /// The server's public key must be one of these, besides being trusted; empty pins nothing.
-        public var pins: [PublicKeyPin]
-        /// The certificate that the client shows where a server asks for one.
-        public var clientCertificate: ClientCertificate?
-        /// The oldest version of TLS that is spoken.
-        public var minimumVersion: Version
+/// The certificates that a client trusts, and its own. The same on each engine.
+///
+/// ```swift
+/// var tls = TLSConfiguration()
+/// tls.trust = .file(companyAuthority)
+/// tls.pins = [pin, spare]
+/// let transport = try CurlTransport(CurlConfiguration(tls: tls))  // on Linux
+/// let transport = try URLSessionTransport(tls: tls)               // on Apple platforms
+/// ```
+///
+/// An engine that does not support a part says so when the transport is created, with an error of kind
+/// ``NetworkError/Kind/invalidRequest`` that names the part. `URLSession` on Linux supports none.
+///
+/// On Apple platforms, App Transport Security checks servers as well. For an authority that the device does not know,
+/// the domain needs an exception in the app's `Info.plist`.
+public struct TLSConfiguration: Hashable, Sendable {
+    /// The authorities that are trusted. Default: those of the system.
+    public var trust: Trust
+    /// The server's public key must be one of these, and its certificate must be trusted, too. Default: any key.
+    public var pins: [PublicKeyPin]
+    /// The certificate that the client sends to each server that asks for one, also after a redirect. Default: none.
+    public var clientCertificate: ClientCertificate?
+    /// The oldest version of TLS that is accepted. Default: TLS 1.2.
+    public var minimumVersion: Version
 
-        /// Makes a configuration: the system's authorities and TLS 1.2 unless said otherwise.
-        public init(
-            trust: Trust = .system, pins: [PublicKeyPin] = [], clientCertificate: ClientCertificate? = nil,
-            minimumVersion: Version = .v1_2
-        ) {
-            self.trust = trust
-            self.pins = pins
-            self.clientCertificate = clientCertificate
-            self.minimumVersion = minimumVersion
+    /// Makes a configuration.
+    public init(
+        trust: Trust = .system, pins: [PublicKeyPin] = [], clientCertificate: ClientCertificate? = nil,
+        minimumVersion: Version = .v1_2
+    ) {
+        self.trust = trust
+        self.pins = pins
+        self.clientCertificate = clientCertificate
+        self.minimumVersion = minimumVersion
+    }
+
+    /// The authorities that are trusted.
+    public enum Trust: Hashable, Sendable {
+        /// Those of the system.
+        case system
+        /// Those in a file of PEM certificates, and no others.
+        case file(URL)
+        /// These PEM certificates, and no others. (libcurl before 7.77 reads files only.)
+        case pem(Data)
+    }
+
+    /// A version of TLS.
+    public enum Version: Hashable, Sendable {
+        /// TLS 1.2 (RFC 5246).
+        case v1_2
+        /// TLS 1.3 (RFC 8446).
+        case v1_3
+    }
+
+    /// A client's certificate and its private key.
+    public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+        enum Source: Hashable, Sendable {
+            case pem(certificate: URL, key: URL?)
+            case pkcs12(Data)
         }
 
-        /// Which authorities are believed.
-        public enum Trust: Hashable, Sendable {
-            /// Those of the system.
-            case system
-            /// Those in a file of PEM certificates, and no others.
-            case file(URL)
-            /// These PEM certificates, and no others.
-            case pem(Data)
+        let source: Source
+        let passphrase: String?
+
+        /// Makes a client certificate of PEM files, which `URLSession` cannot read.
+        ///
+        /// - Parameters:
+        ///   - certificate: The certificate, followed by those of its chain.
+        ///   - key: The private key; nil if it is in the certificate's file.
+        ///   - passphrase: The passphrase of the private key.
+        public init(certificate: URL, key: URL? = nil, passphrase: String? = nil) {
+            source = .pem(certificate: certificate, key: key)
+            self.passphrase = passphrase
         }
 
-        /// A version of TLS.
-        public enum Version: Hashable, Sendable {
-            /// TLS 1.2 (RFC 5246).
-            case v1_2
-            /// TLS 1.3 (RFC 8446).
-            case v1_3
+        /// Makes a client certificate of the contents of a PKCS #12 file (`.p12`, `.pfx`; RFC 7292), which each engine
+        /// can read. On a Mac, the system adds it to the user's keychain.
+        ///
+        /// - Parameters:
+        ///   - data: The file's contents.
+        ///   - passphrase: The file's passphrase.
+        public init(pkcs12 data: Data, passphrase: String) {
+            source = .pkcs12(data)
+            self.passphrase = passphrase
         }
 
-        /// A client's certificate and its private key, as PEM files.
-        public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-            /// The certificate, with those of its chain after it.
-            public var certificate: URL
-            /// The private key; nil where it is in the certificate's file.
-            public var key: URL?
-            /// What the key is locked with.
-            public var passphrase: String?
+        /// Nothing but the description, for `dump` and the like.
+        public var customMirror: Mirror { Mirror(self, children: ["certificate": description]) }
 
-            /// Makes a client certificate.
-            public init(certificate: URL, key: URL? = nil, passphrase: String? = nil) {
-                self.certificate = certificate
-                self.key = key
-                self.passphrase = passphrase
+        /// The certificate's path, or the number of bytes; never the passphrase.
+        public var description: String {
+            switch source {
+            case .pem(let certificate, _): "client certificate \(certificate.path)"
+            case .pkcs12(let data): "client certificate of \(data.count) bytes"
             }
-
-            /// Nothing but the description, for `dump` and its like.
-            public var customMirror: Mirror { Mirror(self, children: ["certificate": description]) }
-
-            /// The certificate's path, never the passphrase.
-            public var description: String { "client certificate \(certificate.path)" }
         }
     }
-#endif
+}
+
+extension TLSConfiguration {
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part that cannot be read.
+    func validate() throws(NetworkError) {
+        switch trust {
+        case .system: break
+        case .file(let file): _ = try TLSConfiguration.pem(in: file, "tls.trust")
+        case .pem(let data): try TLSConfiguration.check(data, "tls.trust", "the data")
+        }
+        switch clientCertificate?.source {
+        case nil: break
+        case .pem(let certificate, let key):
+            _ = try TLSConfiguration.pem(in: certificate, "tls.clientCertificate")
+            if let key { _ = try TLSConfiguration.pem(in: key, "tls.clientCertificate.key") }
+        case .pkcs12(let data):
+            // A sequence in DER (RFC 7292 section 4).
+            guard data.first == 0x30 else {
+                throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: expected PKCS #12 data")
+            }
+        }
+    }
+
+    /// The certificates of ``trust`` in DER, for an engine that does not read PEM; nil for those of the system.
+    var authorities: [Data]? {
+        get throws(NetworkError) {
+            let pem: Data
+            switch trust {
+            case .system: return nil
+            case .file(let file): pem = try TLSConfiguration.pem(in: file, "tls.trust")
+            case .pem(let data): pem = data
+            }
+            let certificates = TLSConfiguration.certificates(in: pem)
+            guard !certificates.isEmpty else {
+                throw NetworkError(.invalidRequest, reason: "tls.trust: expected certificates in PEM, found none")
+            }
+            return certificates
+        }
+    }
+
+    private static func pem(in file: URL, _ part: String) throws(NetworkError) -> Data {
+        guard let bytes = try? Data(contentsOf: file) else {
+            throw NetworkError(.invalidRequest, reason: "\(part): the file \(file.path) cannot be read")
+        }
+        try check(bytes, part, "the file \(file.path)")
+        return bytes
+    }
+
+    private static func check(_ pem: Data, _ part: String, _ place: String) throws(NetworkError) {
+        guard pem.range(of: Data("-----BEGIN ".utf8)) != nil else {
+            throw NetworkError(.invalidRequest, reason: "\(part): expected PEM in \(place), found none")
+        }
+    }
+
+    /// The certificates in a PEM file (RFC 7468), in DER. What is not base64 is left out.
+    private static func certificates(in pem: Data) -> [Data] {
+        String(decoding: pem, as: UTF8.self)
+            .components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
+            .compactMap { $0.components(separatedBy: "-----END CERTIFICATE-----").first }
+            .compactMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
+            .filter { !$0.isEmpty }
+    }
+}

@@ -108,8 +108,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// The exchange is over and went well.
-    func finish(timing: ResponseTiming) {
+    ///
+    /// - Parameter httpVersion: The version of HTTP, for an engine that knows it only now.
+    func finish(timing: ResponseTiming, httpVersion: String? = nil) {
         pipe?.finish()
+        // The head of a streamed response was passed on long ago.
+        if pipe == nil, let httpVersion { head?.version = httpVersion }
         guard head != nil else {
             return fail(
                 NetworkError(

@@ -30,6 +30,7 @@ struct URLSessionFailure {
 
     private var kind: NetworkError.Kind {
         guard let error = error as? URLError else { return .unknown }
+        if isRestricted { return .networkRestricted }
         switch error.code {
         case .unknown: return kindOfUnknown
         case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead

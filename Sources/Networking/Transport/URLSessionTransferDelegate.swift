@@ -4,35 +4,36 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Hands what a session tells about its tasks to their transfers. Every method runs on the session's own queue.
+/// Passes the events of a session's tasks to their transfers. Every method runs on the session's own queue.
 final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Entry: Sendable {
         let running: RunningTask
         var wasChallenged = false
     }
 
-    /// The app's own check of a server, on Apple platforms.
-    let isTrusted: @Sendable (URLAuthenticationChallenge) -> Bool
-    /// By the task itself: identifiers of tasks are unique in one session only.
+    private let authenticate: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
     private let state = Locked(State())
 
     private struct State: Sendable {
+        /// By the task itself: identifiers of tasks are unique in one session only.
         var entries: [ObjectIdentifier: Entry] = [:]
-        /// Called once no task is in progress. No new one may start if there are any.
-        var whenEmpty: [@Sendable () -> Void] = []
+        var running = RunningCount()
     }
 
     private let isShutDown: Locked<Bool>
 
-    init(isShutDown: Locked<Bool>, isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool) {
+    init(
+        isShutDown: Locked<Bool>,
+        authenticate: @escaping @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
+    ) {
         self.isShutDown = isShutDown
-        self.isTrusted = isTrusted
+        self.authenticate = authenticate
     }
 
     /// - Returns: False if no new task may start.
     func register(_ running: RunningTask, for task: URLSessionTask) -> Bool {
         state.withLock { state in
-            guard state.whenEmpty.isEmpty else { return false }
+            guard state.running.begin() else { return false }
             state.entries[ObjectIdentifier(task)] = Entry(running: running)
             return true
         }
@@ -45,18 +46,14 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ///
     /// - Parameter whenEmpty: Called when no task is in progress any more.
     func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
-        let isEmpty = state.withLock { state in
-            state.whenEmpty.append(whenEmpty)
-            return state.entries.isEmpty
-        }
-        if isEmpty { whenEmpty() }
+        if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
     }
 
     func running(_ task: URLSessionTask) -> RunningTask? {
         state.withLock { $0.entries[ObjectIdentifier(task)]?.running }
     }
 
-    /// Refuses every redirect: the 3xx is the answer, and ``RedirectFollowingTransport`` sends each hop.
+    /// Refuses every redirect: the 3xx is the response, and ``RedirectFollowingTransport`` sends each hop.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -80,19 +77,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard let running = running(dataTask) else { return }
-        running.noteActivity()
-        switch data.withUnsafeBytes({ running.transfer.receive($0) }) {
-        case .taken:
-            return
-        case .full:
-            running.transfer.fail(
-                NetworkError(
-                    .responseTooLarge, reason: "the reader is too slow: the bytes that wait for it passed their bound"))
-            dataTask.cancel()
-        case .abandoned:
-            dataTask.cancel()
-        }
+        running(dataTask)?.receive(data)
     }
 
     func urlSession(
@@ -102,28 +87,28 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         running(task)?.noteSent(bytesSent)
     }
 
-    /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The response is
-    /// complete by then; Foundation reports its end as a cancellation. On Apple platforms the app's own check may refuse
-    /// a server; otherwise the system decides.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        #if canImport(FoundationNetworking)
+        let running = running(task)
+        running?.noteActivity()
+        switch authenticate(challenge) {
+        case .systemDefault:
+            completionHandler(.performDefaultHandling, nil)
+        case .credential(let credential):
+            completionHandler(.useCredential, credential)
+        case .responseAsReceived:
             state.withLock { $0.entries[ObjectIdentifier(task)]?.wasChallenged = true }
             completionHandler(.cancelAuthenticationChallenge, nil)
-        #else
-            guard isTrusted(challenge) else {
-                running(task)?.transfer.fail(
-                    NetworkError(.tlsUntrusted, reason: "the app's own check refused the server"))
-                return completionHandler(.cancelAuthenticationChallenge, nil)
-            }
-            completionHandler(.performDefaultHandling, nil)
-        #endif
+        case .failure(let error):
+            running?.transfer.fail(error)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
     }
 
     #if canImport(FoundationNetworking)
-        /// The same for a connection, about which nothing is known on Linux.
+        /// The same for a connection, of which Linux knows no details.
         func urlSession(
             _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -133,27 +118,37 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (entry, whenEmpty) = state.withLock { state in
-            (state.entries.removeValue(forKey: ObjectIdentifier(task)), state.entries.isEmpty ? state.whenEmpty : [])
+        let ended: (entry: Entry, whenNone: [@Sendable () -> Void])? = state.withLock { state in
+            state.entries.removeValue(forKey: ObjectIdentifier(task)).map { ($0, state.running.end()) }
         }
-        guard let entry else { return }
-        defer { for call in whenEmpty { call() } }
+        guard let (entry, whenNone) = ended else { return }
+        defer { for call in whenNone { call() } }
         let running = entry.running
         let transfer = running.transfer
-        // The transport is let go last: with it, the session may be shut down.
-        let owner = running.end()?.owner
+        // The transport is released last: with it, the session may be shut down.
+        let owner = running.end()
         defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
-            // Foundation on Linux tells of no head where a 3xx has no Location, nor where a 401 was challenged.
+            // Foundation on Linux reports no head of a 3xx without Location, nor of a 401 with a challenge.
             running.receiveHead(response.head)
         }
-        guard let error, !entry.wasChallenged || !transfer.hasHead else {
-            return transfer.finish(timing: running.timing)
+        let failure = error.flatMap { self.failure($0, of: transfer, wasChallenged: entry.wasChallenged) }
+        running.finish {
+            if let failure {
+                transfer.fail(failure)
+            } else {
+                transfer.finish(timing: running.timing, httpVersion: running.httpVersion)
+            }
         }
-        guard !isShutDown.withLock({ $0 }) else { return transfer.fail(NetworkError(.shutDown)) }
-        let failure = URLSessionFailure(
-            error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff)
-        transfer.fail(failure.networkError)
+    }
+
+    /// - Returns: Nil if the response is complete: its challenge was cancelled.
+    private func failure(_ error: any Error, of transfer: Transfer, wasChallenged: Bool) -> NetworkError? {
+        guard !wasChallenged || !transfer.hasHead else { return nil }
+        guard !isShutDown.withLock({ $0 }) else { return NetworkError(.shutDown) }
+        return URLSessionFailure(
+            error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff
+        ).networkError
     }
 }
 

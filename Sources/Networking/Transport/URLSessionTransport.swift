@@ -18,12 +18,25 @@
 ///   on connections that died, without their bodies.
 /// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is
 ///   not held back: past ``Limits/bufferedBytes`` the call fails.
+/// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
 /// - A compressed body that ends early is not noticed.
 /// - A server that closes the connection inside the response head ends the process, by a failed assertion of
 ///   Foundation's.
+///
+/// On Apple platforms, files are sent by upload tasks and other bodies as streams, a slow reader holds the server back,
+/// and metrics give the times of a connection and the version of HTTP of a response that is not streamed. What differs
+/// from Linux:
+///
+/// - Connecting has no timeout of its own. With the default idle timeout, a call is idle after twice
+///   ``RequestTimeouts/connect``, 30 s by default, until the first sign of a connection: a new certificate, or bytes.
+/// - A session that waits for a network (`waitsForConnectivity`) has no idle timeout from then until the first bytes;
+///   give such calls a total deadline.
+/// - A background session is refused: its tasks outlive the process, and so the call.
+/// - Timeouts are continuous time: an app that was suspended for longer than one finds its calls timed out.
 public final class URLSessionTransport: Transport {
     /// The transport that services use by default on Apple platforms: one session a process.
-    public static let shared = URLSessionTransport()
+    public static let shared = URLSessionTransport(
+        configuration: .withoutPolicy, limits: Limits(), authenticate: AuthenticationResponse.standard)
 
     private let session: URLSession
     private let configuration: URLSessionConfiguration
@@ -35,11 +48,11 @@ public final class URLSessionTransport: Transport {
 
     /// The bounds of what is held in memory.
     public struct Limits: Hashable, Sendable {
-        /// How many bytes of a pulled body may wait for a slow reader; past it the body fails. URLSession cannot be
-        /// held back.
+        /// The number of bytes of a streamed body that may wait for a slow reader; with more the body fails. Default:
+        /// 16 MiB. On Apple platforms the server is held back after 256 KiB; the limit counts what still arrives then.
         public var bufferedBytes: Int
-        /// How many bytes of a request body that comes from a reader are kept in memory; a longer one goes through a
-        /// temporary file.
+        /// The number of bytes of a request body that comes from a reader, and is kept in memory; a longer one goes
+        /// through a temporary file. Default: 64 MiB. Apple platforms stream such a body.
         public var requestBodyBytes: Int
 
         /// Makes a set of bounds.
@@ -52,23 +65,31 @@ public final class URLSessionTransport: Transport {
     /// Makes a transport with a session of its own.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration, copied. By default ephemeral, without cache, cookies and stored
-    ///     credentials,
-    ///     and with so many connections a host that the library's own limits decide.
+    ///   - configuration: The session's configuration, copied. Default: ephemeral, without cache, cookies and stored
+    ///     credentials, and with as many connections to a host as the library's own limits allow.
+    ///   - tls: The certificates to trust, and the client's own.
     ///   - limits: The bounds of what is held in memory.
-    public convenience init(configuration: URLSessionConfiguration = .withoutPolicy, limits: Limits = Limits()) {
-        self.init(configuration: configuration, limits: limits) { _ in true }
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part that `URLSession`
+    ///   does not support on this platform: any TLS setting on Linux, a client certificate in PEM or a background
+    ///   configuration on Apple platforms.
+    public convenience init(
+        configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
+        limits: Limits = Limits()
+    ) throws(NetworkError) {
+        try tls.validate()
+        self.init(
+            configuration: try configuration.prepared(for: tls), limits: limits,
+            authenticate: try URLSessionTransport.authentication(for: tls))
     }
 
-    /// - Parameter isTrusted: The app's own check of a server, where there is one.
     init(
         configuration: URLSessionConfiguration, limits: Limits,
-        isTrusted: @escaping @Sendable (URLAuthenticationChallenge) -> Bool
+        authenticate: @escaping @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
     ) {
         queue = DispatchQueue(label: "networking.urlsession")
         operations.maxConcurrentOperationCount = 1
         operations.underlyingQueue = queue
-        delegate = URLSessionTransferDelegate(isShutDown: isShutDown, isTrusted: isTrusted)
+        delegate = URLSessionTransferDelegate(isShutDown: isShutDown, authenticate: authenticate)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
         self.configuration = configuration
         self.limits = limits
@@ -109,12 +130,13 @@ public final class URLSessionTransport: Transport {
         do {
             try request.validate()
             var message = try message(for: request)
-            let body = try await SpooledBody(
-                request.body, inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
-            let bytes = try body.bytes
-            if !bytes.isEmpty { message.httpBody = bytes }
+            let (upload, spooled) = try await upload(for: request)
+            if case .data(let bytes) = upload, !bytes.isEmpty { message.httpBody = bytes }
+            if case .stream = upload, let length = request.body.length {
+                message.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+            }
             let running = RunningTask(
-                request, sending: body, answering: timing, capacity: limits.bufferedBytes, queue: queue)
+                request, sending: upload, of: spooled, answering: timing, limits: limits, on: .current, queue: queue)
             request[option: RequestWatch.self]?.tell(.sent(request))
             try start(running, message)
             do {
@@ -128,11 +150,19 @@ public final class URLSessionTransport: Transport {
         }
     }
 
+    /// The body, in the form in which the session takes it.
+    private func upload(for request: HTTPRequest) async throws -> (SessionUpload, SpooledBody?) {
+        guard !SessionPlatform.current.streamsUploads else { return (SessionUpload(streaming: request.body), nil) }
+        let spooled = try await SpooledBody(
+            request.body, inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
+        return (try SessionUpload(spooled), spooled)
+    }
+
     private func start(_ running: RunningTask, _ message: URLRequest) throws {
         try isShutDown.withLock { isShutDown in
             guard !isShutDown else { throw NetworkError(.shutDown) }
             let session = session(for: running.transfer.request)
-            let task = session.dataTask(with: message)
+            let task = session.task(with: message, for: running.upload)
             defer { if session !== self.session { session.finishTasksAndInvalidate() } }
             guard delegate.register(running, for: task) else {
                 task.cancel()  // a session that is to be invalidated waits for a task that was not started
@@ -162,6 +192,7 @@ public final class URLSessionTransport: Transport {
         message.httpMethod = request.method.rawValue
         // The timers are the library's: Foundation's count waiting, and whole seconds only.
         message.timeoutInterval = 7 * 86_400
+        message.restrict(to: request[option: NetworkAccess.self] ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
         guard request.method != .get else {
@@ -219,6 +250,7 @@ extension URLSessionConfiguration {
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.httpMaximumConnectionsPerHost = 512
+        configuration.require(.v1_2)
         return configuration
     }
 }

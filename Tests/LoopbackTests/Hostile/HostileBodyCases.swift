@@ -23,23 +23,23 @@ extension HostileCase {
         HostileCase("100, then silence", .reply(continueHead), .idle).stalling,
         HostileCase("100, then garbage", .reply("\(continueHead)garbage\r\n\r\n"), .malformed),
         HostileCase("100 that is cut", .reply("HTTP/1.1 100 Continue\r\n", then: .close), .lostBeforeHead).on(
-            .urlSession, .endsTheProcess, because: "L44"),
+            .urlSessionOnLinux, .endsTheProcess, because: "L44"),
         // RFC 9110 section 15.2.2: 101 is for requests with Upgrade.
         HostileCase("101 without Upgrade, then silence", .reply("HTTP/1.1 101 Switching Protocols\r\n\r\n"), .malformed)
-            .stalling.on(.urlSession, .idle, because: "Foundation does not report the 101"),
+            .stalling.on(.urlSessionOnLinux, .idle, because: "Foundation does not report the 101"),
         HostileCase(
             "101 without Upgrade, then a close", .reply("HTTP/1.1 101 Switching Protocols\r\n\r\n", then: .close),
             .malformed
-        ).on(.urlSession, .lostBeforeHead, because: "Foundation does not report the 101"),
+        ).on(.urlSessionOnLinux, .lostBeforeHead, because: "Foundation does not report the 101"),
         HostileCase(
             "101 without Upgrade, then 200",
             .reply("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n\(String.hello)"), .malformed
-        ).stalling.on(.urlSession, .idle, because: "Foundation does not report the 101"),
+        ).stalling.on(.urlSessionOnLinux, .idle, because: "Foundation does not report the 101"),
         HostileCase(
             "100 without end",
             [.readHead, .flood(Data(String(repeating: continueHead, count: 2_000).utf8), upTo: 4 << 20), .drain],
             .either(.tooLarge, .idle)
-        ).on(.urlSession, .either(.tooLarge, .idle, .malformed), because: "Foundation has one code for all"),
+        ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "Foundation has one code for all"),
         HostileCase(
             "100 every 100 ms without end",
             [.readHead] + Array(repeating: [.text(continueHead), .pause(milliseconds: 100)], count: 8).flatMap(\.self)
@@ -71,7 +71,7 @@ extension HostileCase {
             .empty
         ).calling(.head, .get),
         pair("HEAD with a length of 2^63 - 1", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n", .empty)
-            .calling(.head, .get).on(.urlSession, .endsTheProcess, because: "L18"),
+            .calling(.head, .get).on(.urlSessionOnLinux, .endsTheProcess, because: "L18"),
         // 205 is framed like any other response (RFC 9112 section 6.3).
         pair("205 with length 0", "HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n", .response(205, "")),
         pair(
@@ -98,7 +98,7 @@ extension HostileCase {
         upload("nothing read", [.ignore], .idle).stalling,
         upload("garbage", [.text("garbage\r\n\r\n"), .drain], .malformed),
         upload("a head that is cut", [.text("HTTP/1.1 413 No\r\nX: "), .closeWriting, .drain], .lostBeforeHead).on(
-            .urlSession, .endsTheProcess, because: "L44"),
+            .urlSessionOnLinux, .endsTheProcess, because: "L44"),
     ]
 
     private static let continueHead = "HTTP/1.1 100 Continue\r\n\r\n"

@@ -79,11 +79,12 @@ enum HostileClient: Sendable {
 
     func transport(on engine: Engine) throws -> any Transport {
         switch (self, engine) {
-        case (.shared, _), (.bounded, .urlSession), (.http2, .urlSession): try engine.shared()
+        case (.shared, _): try engine.shared()
         case (.followingRedirects, _): RedirectFollowingTransport(try engine.shared())
         case (.keepingCookies, _): CookieTransport(try engine.shared(), jar: CookieJar())
         case (.bounded, .curl): try HostileClient.boundedCurl.get()
         case (.http2, .curl): try HostileClient.http2Curl.get()
+        case (.bounded, _), (.http2, _): try engine.shared()
         }
     }
 

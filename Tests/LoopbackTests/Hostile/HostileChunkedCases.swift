@@ -86,7 +86,7 @@ extension HostileCase {
                 .flood(Data(String(repeating: "X: vvvvvvvv\r\n", count: 5_000).utf8), upTo: 8 << 20), .drain,
             ], .tooLarge
         ).stalling,
-    ].map { $0.on(.urlSession, .endsTheProcess, because: "L18") }
+    ].map { $0.on(.urlSessionOnLinux, .endsTheProcess, because: "L18") }
 
     static let transferCodings: [HostileCase] = [
         // RFC 9112 section 6.1: a sender must not chunk twice.
@@ -113,7 +113,7 @@ extension HostileCase {
                 Data.head(["Transfer-Encoding: gzip, chunked"]) + Data("84\r\n".utf8) + Coded.bomb
                     + Data("\r\n0\r\n\r\n".utf8)), .either(.tooLarge, .malformed)
         ).through(.bounded).on(
-            .urlSession, .either(.size(100_000), .malformed), because: "L20; libcurl since 8 refuses the coding"),
+            .urlSessionOnLinux, .either(.size(100_000), .malformed), because: "L20; libcurl since 8 refuses the coding"),
         HostileCase(
             "chunked with HTTP/1.0",
             .reply("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(String.chunked)", then: .close),

@@ -124,7 +124,7 @@ extension HostileCase {
 
     /// The libcurl inside Foundation decodes, always, and does not say what it found.
     private var decodedByFoundation: HostileCase {
-        on(.urlSession, .either(.status(200), .undecodable, .malformed), because: "L30")
+        on(.urlSessionOnLinux, .either(.status(200), .undecodable, .malformed), because: "L30")
     }
 
     private static func response(_ coding: String, _ body: Data, _ more: String = "") -> Data {

@@ -23,7 +23,7 @@ extension HostileCase {
                 ],
                 .reply(.second),
             ], [.hello, .second]
-        ).calling(.get, .later).on(.urlSession, .hello, .either(.second, .response(408, "slow")), because: "T2"),
+        ).calling(.get, .later).on(.urlSessionOnLinux, .hello, .either(.second, .response(408, "slow")), because: "T2"),
         again(
             "a second response after chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(String.chunked)",
             later: evil),
@@ -83,7 +83,7 @@ extension HostileCase {
         HostileCase("a part of the body, then silence", .ok("Content-Length: 5", body: "hel"), .idle).stalling,
         HostileCase("an immediate close", [], .lostBeforeHead),
         HostileCase("an immediate reset", [.reset], .either(.lostBeforeHead, .kind(.cannotConnect)))
-            .on(.urlSession, .either(.lostBeforeHead, .malformed), because: "Foundation has one code for both"),
+            .on(.urlSessionOnLinux, .either(.lostBeforeHead, .malformed), because: "Foundation has one code for both"),
         HostileCase("a reset 30 ms after the connection", [.pause(milliseconds: 30), .reset], .lostBeforeHead),
         HostileCase("an immediate end of writing", [.closeWriting, .drain], .lostBeforeHead),
         HostileCase("a close after the request", [.readHead], .lostBeforeHead),
@@ -112,6 +112,6 @@ extension HostileCase {
         let hostile = HostileCase("unsolicited: \(name)", [script, .reply(.second)], [.hello, .second])
             .calling(.get, .later)
         let confused = HostileOutcome.either(.second, .response(200, "EVIL!"), .malformed)
-        return later.isEmpty ? hostile : hostile.on(.urlSession, .hello, confused, because: "T2")
+        return later.isEmpty ? hostile : hostile.on(.urlSessionOnLinux, .hello, confused, because: "T2")
     }
 }

@@ -35,7 +35,7 @@ extension HostileCase {
 
     /// Foundation ends the process if the close comes after the status line and before the length.
     private func onFoundation(after count: Int) -> HostileCase {
-        (17..<36).contains(count) ? on(.urlSession, .endsTheProcess, because: "L44") : self
+        (17..<36).contains(count) ? on(.urlSessionOnLinux, .endsTheProcess, because: "L44") : self
     }
 
     private static func cut(

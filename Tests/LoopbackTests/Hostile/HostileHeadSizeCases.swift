@@ -8,16 +8,17 @@ extension HostileCase {
         // Libcurl 7.88 reads lines of up to 100 KiB.
         line(100 << 10, .either(.tooLarge, .hello, .malformed)), line(300 << 10, .tooLarge),
         HostileCase("a name of 300 KB", .ok("\(long(300_000)): v", "Content-Length: 5"), .tooLarge).on(
-            .urlSession, .either(.tooLarge, .malformed), because: "Foundation has one code for both"),
+            .urlSessionOnLinux, .either(.tooLarge, .malformed), because: "Foundation has one code for both"),
         HostileCase("200 KB in 100 fields", .ok(many(100, long: 2_000), "Content-Length: 5"), .hello),
         HostileCase("a head of 300 KB in 100 fields", .ok(many(100, long: 3_000), "Content-Length: 5"), .tooLarge).on(
-            .urlSession, .either(.hello, .malformed), because: "Foundation has no limit, libcurl since 8.6 has one"),
+            .urlSessionOnLinux, .either(.hello, .malformed),
+            because: "Foundation has no limit, libcurl since 8.6 has one"),
         HostileCase("1,000 fields", .ok(many(999), "Content-Length: 5"), .hello),
         HostileCase("4,000 fields", .ok(many(3_999), "Content-Length: 5"), .hello),
         HostileCase("5,001 fields", .ok(many(5_000), "Content-Length: 5"), .tooLarge).on(
-            .urlSession, .either(.tooLarge, .hello, .malformed), because: "Foundation has no limit"),
+            .urlSessionOnLinux, .either(.tooLarge, .hello, .malformed), because: "Foundation has no limit"),
         HostileCase("20,000 fields", .ok(many(19_999), "Content-Length: 5"), .tooLarge)
-            .on(.urlSession, .blocksAllSessions, because: "L19, L45"),
+            .on(.urlSessionOnLinux, .blocksAllSessions, because: "L19, L45"),
         HostileCase("1,000 fields of one name", .ok(repeated("X: v", 1_000), "Content-Length: 5"), .hello),
         HostileCase("1,000 cookies", .ok(repeated("Set-Cookie: a=b", 1_000), "Content-Length: 5"), .hello),
     ]
@@ -43,14 +44,14 @@ extension HostileCase {
                 .text("Content-Length: 0\r\n\r\n"), .drain,
             ],
             .empty
-        ).stalling.on(.urlSession, .idle, because: "Foundation reports only complete heads"),
+        ).stalling.on(.urlSessionOnLinux, .idle, because: "Foundation reports only complete heads"),
         HostileCase(
             "a field that takes longer than the idle timeout",
             [
                 .readHead, .text("HTTP/1.1 200 OK\r\n"), .drip(Data("Content-Length: 0\r\n".utf8), milliseconds: 50),
                 .text("\r\n"), .drain,
             ], .empty
-        ).stalling.on(.urlSession, .idle, because: "Foundation reports only complete heads"),
+        ).stalling.on(.urlSessionOnLinux, .idle, because: "Foundation reports only complete heads"),
         HostileCase("one byte of a head, then silence", .reply("H"), .idle).stalling,
         HostileCase("half a status line, then silence", .reply("HTTP/1.1 2"), .idle).stalling,
         HostileCase("a status line, then silence", .reply("HTTP/1.1 200 OK\r\n"), .idle).stalling,
@@ -63,7 +64,8 @@ extension HostileCase {
             "a line of \(count) bytes", .ok("X: \(long(count - 5))", "Content-Length: 5"), expected)
         return count < 100 << 10
             ? hostile
-            : hostile.on(.urlSession, .either(.tooLarge, .malformed), because: "Foundation has one code for both")
+            : hostile.on(
+                .urlSessionOnLinux, .either(.tooLarge, .malformed), because: "Foundation has one code for both")
     }
 
     private static func flood(_ name: String, _ start: String, _ rest: String) -> HostileCase {
@@ -71,7 +73,7 @@ extension HostileCase {
         return HostileCase(
             "\(name) without end", [.readHead, .text(start), .flood(block, upTo: 4 << 20), .drain], .tooLarge
         )
-        .on(.urlSession, .blocksAllSessions, because: "L19, L45")
+        .on(.urlSessionOnLinux, .blocksAllSessions, because: "L19, L45")
     }
 
     /// Fields of different names.

@@ -13,11 +13,11 @@ private enum IONessGuide {
         let name: String
     }
 
-    static func making(_ session: URLSessionConfiguration, _ api: URL) {
+    static func making(_ session: URLSessionConfiguration, _ api: URL) throws {
         // snippet.making
         let users = NetworkService(
             environment: NetworkEnvironment(baseURL: api),
-            transport: URLSessionTransport(configuration: session),  // or none: the platform's engine
+            transport: try URLSessionTransport(configuration: session),  // or none: the platform's engine
             duplicates: .join)
         // snippet.end
         _ = users

@@ -1,0 +1,99 @@
+#if !canImport(FoundationNetworking)
+    import Foundation
+
+    /// A request's body as a stream for `URLSession`: one end of a bound pair, whose other end is written here.
+    ///
+    /// Everything but ``close()`` runs on the queue.
+    final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because of the queue
+        let input: InputStream
+        private let output: OutputStream
+        private let queue: DispatchQueue
+        private let onError: @Sendable (NetworkError) -> Void
+        private var upload: StreamedUpload
+        private var isOpen = true
+        private var hasFailed = false
+
+        /// Opens the body.
+        ///
+        /// - Parameters:
+        ///   - queue: The queue on which the body is read.
+        ///   - onError: Called on the queue with an error of the body's.
+        init(
+            _ request: HTTPRequest, queue: DispatchQueue, onError: @escaping @Sendable (NetworkError) -> Void
+        ) throws(NetworkError) {
+            var input: InputStream?
+            var output: OutputStream?
+            Stream.getBoundStreams(withBufferSize: 65_536, inputStream: &input, outputStream: &output)
+            guard let input, let output else {
+                throw NetworkError(.bodyUnreadable, reason: "the body: the system has no memory for a stream")
+            }
+            self.input = input
+            self.output = output
+            self.queue = queue
+            self.onError = onError
+            let reader = Reader()
+            upload = try StreamedUpload(request) { reader.wake() }
+            super.init()
+            reader.stream = self
+            output.delegate = self
+            CFWriteStreamSetDispatchQueue(output as CFWriteStream, queue)
+            output.open()
+        }
+
+        deinit {
+            output.delegate = nil
+            CFWriteStreamSetDispatchQueue(output as CFWriteStream, nil)
+            output.close()
+            upload.close()
+        }
+
+        /// What a body's reader calls, without keeping the stream.
+        private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
+            weak var stream: SessionBodyStream?
+
+            func wake() {
+                guard let stream else { return }
+                stream.queue.async { stream.write() }
+            }
+        }
+
+        func stream(_ stream: Stream, handle event: Stream.Event) {
+            switch event {
+            case .hasSpaceAvailable: write()
+            case .errorOccurred: hasFailed = true  // the session has closed its end, and reports why
+            default: break
+            }
+        }
+
+        private func write() {
+            guard isOpen, !hasFailed else { return }
+            do throws(NetworkError) {
+                let status = try upload.run { [output] bytes in
+                    guard output.hasSpaceAvailable, let start = bytes.bindMemory(to: UInt8.self).baseAddress else {
+                        return 0
+                    }
+                    return max(output.write(start, maxLength: bytes.count), 0)
+                }
+                if status == .finished { end() }
+            } catch {
+                // The stream stays open until the task has ended: its end would be the end of a whole body.
+                hasFailed = true
+                onError(error)
+            }
+        }
+
+        /// Ends the body where it is.
+        func close() {
+            queue.async { self.end() }
+        }
+
+        private func end() {
+            guard isOpen else { return }
+            isOpen = false
+            upload.close()
+            output.delegate = nil
+            CFWriteStreamSetDispatchQueue(output as CFWriteStream, nil)
+            output.close()
+        }
+    }
+#endif

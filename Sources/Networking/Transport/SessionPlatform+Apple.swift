@@ -1,0 +1,118 @@
+#if !canImport(FoundationNetworking)
+    import Foundation
+    import Security
+
+    extension SessionPlatform {
+        static var current: SessionPlatform { apple }
+    }
+
+    extension URLSession {
+        /// A task for a request.
+        func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
+            switch upload {
+            case .data: dataTask(with: message)
+            case .file(let file): uploadTask(with: message, fromFile: file)
+            case .stream: uploadTask(withStreamedRequest: message)
+            }
+        }
+    }
+
+    extension URLSessionTask {
+        /// Has the server wait until the task is resumed. Some bytes may still be delivered.
+        func holdBack() {
+            suspend()
+        }
+    }
+
+    extension URLRequest {
+        /// Allows the given networks only.
+        mutating func restrict(to access: NetworkAccess) {
+            allowsCellularAccess = access.contains(.cellular)
+            allowsExpensiveNetworkAccess = access.contains(.expensive)
+            allowsConstrainedNetworkAccess = access.contains(.constrained)
+        }
+    }
+
+    extension URLSessionConfiguration {
+        /// A copy with the oldest version of TLS that is accepted.
+        ///
+        /// - Throws: ``NetworkError`` for a background session.
+        func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration {
+            guard identifier == nil else {
+                throw NetworkError(
+                    .invalidRequest,
+                    reason: "configuration: a background session has no data tasks, and outlives the call")
+            }
+            guard let copy = copy() as? URLSessionConfiguration else {
+                throw NetworkError(.invalidRequest, reason: "configuration: it cannot be copied")
+            }
+            copy.require(tls.minimumVersion)
+            return copy
+        }
+
+        /// Refuses older versions of TLS, unless it refuses more already. (The system's default is TLS 1.0.)
+        func require(_ version: TLSConfiguration.Version) {
+            let wanted: tls_protocol_version_t =
+                switch version {
+                case .v1_2: .TLSv12
+                case .v1_3: .TLSv13
+                }
+            guard tlsMinimumSupportedProtocolVersion.rawValue < wanted.rawValue else { return }
+            tlsMinimumSupportedProtocolVersion = wanted
+        }
+    }
+
+    extension AuthenticationResponse {
+        static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
+            .systemDefault
+        }
+    }
+
+    extension URLSessionTransport {
+        static func authentication(
+            for tls: TLSConfiguration
+        ) throws(NetworkError) -> @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse {
+            let authentication = try TLSAuthentication(tls) { _, _ in true }
+            return { authentication.response(to: $0) }
+        }
+    }
+
+    extension URLSessionFailure {
+        /// Whether there is a network that the request or the user's settings exclude.
+        var isRestricted: Bool { (error as? URLError)?.networkUnavailableReason != nil }
+    }
+
+    // Optional methods of Objective-C's protocol, for which the compiler infers `@objc` from their names.
+    extension URLSessionTransferDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(running(task)?.makeBodyStream()?.input)
+        }
+
+        func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+            running(task)?.noteWaiting()
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            if let times = TransactionTimes(metrics) { running(task)?.note(times) }
+        }
+    }
+
+    extension TransactionTimes {
+        /// The last transaction is the one whose response the task has.
+        init?(_ metrics: URLSessionTaskMetrics) {
+            guard let last = metrics.transactionMetrics.last else { return nil }
+            self.init(
+                start: last.fetchStartDate, nameLookupEnd: last.domainLookupEndDate, connectEnd: last.connectEndDate,
+                tlsStart: last.secureConnectionStartDate, tlsEnd: last.secureConnectionEndDate,
+                responseStart: last.responseStartDate,
+                responseEnd: last.responseEndDate, isReusedConnection: last.isReusedConnection,
+                isSecure: last.request.url?.scheme?.lowercased() == "https",
+                protocolName: last.networkProtocolName)
+        }
+    }
+#endif

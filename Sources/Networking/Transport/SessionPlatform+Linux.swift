@@ -1,0 +1,68 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    import FoundationNetworking
+
+    extension SessionPlatform {
+        static var current: SessionPlatform { linux }
+    }
+
+    extension URLSession {
+        /// A task for a request. Upload tasks are not to be trusted on Linux; ``SessionUpload`` is always data there.
+        func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
+            dataTask(with: message)
+        }
+    }
+
+    extension URLSessionTask {
+        /// Does nothing: see ``SessionPlatform/holdsServersBack``.
+        func holdBack() {}
+    }
+
+    extension URLRequest {
+        /// Does nothing: Linux does not know the kinds of networks.
+        mutating func restrict(to access: NetworkAccess) {}
+    }
+
+    extension URLSessionConfiguration {
+        func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration { self }
+
+        /// Does nothing: Foundation on Linux has no such setting.
+        func require(_ version: TLSConfiguration.Version) {}
+    }
+
+    extension AuthenticationResponse {
+        /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The response
+        /// is complete by then; Foundation reports its end as a cancellation.
+        static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
+            .responseAsReceived
+        }
+    }
+
+    extension URLSessionTransport {
+        static func authentication(
+            for tls: TLSConfiguration
+        ) throws(NetworkError) -> @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse {
+            guard tls == TLSConfiguration() else {
+                throw NetworkError(
+                    .invalidRequest, reason: "tls: URLSession on Linux has no TLS settings; use CurlTransport")
+            }
+            return AuthenticationResponse.standard
+        }
+    }
+
+    extension URLSessionFailure {
+        /// False: Linux does not know the kinds of networks.
+        var isRestricted: Bool { false }
+    }
+
+    /// A request's body as a stream for `URLSession`. There is none on Linux: see ``SessionPlatform/streamsUploads``.
+    final class SessionBodyStream: Sendable {
+        init(
+            _ request: HTTPRequest, queue: DispatchQueue, onError: @escaping @Sendable (NetworkError) -> Void
+        ) throws(NetworkError) {
+            throw NetworkError(.bodyUnreadable, reason: "the body: URLSession on Linux sends no streams")
+        }
+
+        func close() {}
+    }
+#endif

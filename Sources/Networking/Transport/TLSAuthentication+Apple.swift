@@ -1,0 +1,98 @@
+#if canImport(Security)
+    import Foundation
+    import Security
+
+    /// Responds to the challenges of TLS as a ``TLSConfiguration`` says.
+    final class TLSAuthentication: @unchecked Sendable {  // because nothing changes after init
+        private let pins: [PublicKeyPin]
+        /// The authorities to trust; nil for those of the system.
+        private let authorities: [SecCertificate]?
+        private let client: URLCredential?
+        private let isTrusted: @Sendable (SecTrust, String) -> Bool
+
+        /// - Throws: ``NetworkError`` that names the part that the system cannot read.
+        init(
+            _ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool
+        ) throws(NetworkError) {
+            pins = tls.pins
+            self.isTrusted = isTrusted
+            var authorities: [SecCertificate]?
+            for data in try tls.authorities ?? [] {
+                guard let certificate = SecCertificateCreateWithData(nil, data as CFData) else {
+                    throw NetworkError(.invalidRequest, reason: "tls.trust: a certificate cannot be read")
+                }
+                authorities = (authorities ?? []) + [certificate]
+            }
+            self.authorities = authorities
+            client = try tls.clientCertificate.map { certificate throws(NetworkError) in
+                try TLSAuthentication.credential(certificate)
+            }
+        }
+
+        func response(to challenge: URLAuthenticationChallenge) -> AuthenticationResponse {
+            let space = challenge.protectionSpace
+            if space.authenticationMethod == NSURLAuthenticationMethodClientCertificate {
+                return client.map { .credential($0) } ?? .systemDefault
+            }
+            guard let trust = space.serverTrust else { return .systemDefault }
+            if let failure = failure(of: trust, host: space.host) { return .failure(failure) }
+            return authorities == nil ? .systemDefault : .credential(URLCredential(trust: trust))
+        }
+
+        private func failure(of trust: SecTrust, host: String) -> NetworkError? {
+            if let authorities {
+                guard SecTrustSetAnchorCertificates(trust, authorities as CFArray) == errSecSuccess,
+                    SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
+                else { return NetworkError(.tlsUntrusted, reason: "the authorities cannot be set") }
+            }
+            if authorities != nil || !pins.isEmpty {
+                var error: CFError?
+                guard SecTrustEvaluateWithError(trust, &error) else {
+                    return NetworkError(.tlsUntrusted, underlying: error)
+                }
+            }
+            guard pins.isEmpty || isPinned(trust) else {
+                return NetworkError(.tlsUntrusted, reason: "the server's public key is none of the pins")
+            }
+            guard isTrusted(trust, host) else {
+                return NetworkError(.tlsUntrusted, reason: "the app's own check refused the server")
+            }
+            return nil
+        }
+
+        private func isPinned(_ trust: SecTrust) -> Bool {
+            guard let key = SecTrustCopyKey(trust), let data = SecKeyCopyExternalRepresentation(key, nil) as Data?,
+                let attributes = SecKeyCopyAttributes(key) as? [String: Any],
+                let kind = attributes[kSecAttrKeyType as String] as? String
+            else { return false }
+            let bits = attributes[kSecAttrKeySizeInBits as String] as? Int ?? 0
+            let isRSA = kind == kSecAttrKeyTypeRSA as String
+            let pin = try? PublicKeyPin(isRSA ? .rsa(data) : .curve(data, bits: bits))
+            return pin.map { pins.contains($0) } ?? false
+        }
+
+        private static func credential(
+            _ certificate: TLSConfiguration.ClientCertificate
+        ) throws(NetworkError) -> URLCredential {
+            guard case .pkcs12(let data) = certificate.source else {
+                throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: URLSession reads PKCS #12 only")
+            }
+            let options = [kSecImportExportPassphrase as String: certificate.passphrase ?? ""]
+            var items: CFArray?
+            let status = SecPKCS12Import(data as CFData, options as CFDictionary, &items)
+            guard status == errSecSuccess, let item = (items as? [[String: Any]])?.first,
+                let value = item[kSecImportItemIdentity as String].map({ $0 as AnyObject }),
+                CFGetTypeID(value) == SecIdentityGetTypeID()
+            else {
+                throw NetworkError(
+                    .invalidRequest,
+                    reason: "tls.clientCertificate: the PKCS #12 data cannot be read (OSStatus \(status))")
+            }
+            let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
+            let identity = unsafeDowncast(value, to: SecIdentity.self)  // because its type was just checked
+            // The chain begins with the identity's own certificate, which is not to be sent twice.
+            return URLCredential(
+                identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
+        }
+    }
+#endif

@@ -1,0 +1,332 @@
+import Foundation
+@testable import Networking
+import Testing
+
+/// What the engine decides on Apple platforms, whose code is not run on Linux.
+@Suite("URLSession's platforms")
+struct SessionPlatformTests {
+    private let file = URL(fileURLWithPath: "/dev/null")
+
+    @Test("On Apple platforms a file is sent as a file, bytes in memory as data, and anything else as a stream")
+    func uploads() throws {
+        func kind(_ body: HTTPBody) -> String {
+            switch SessionUpload(streaming: body) {
+            case .data: "data"
+            case .file: "file"
+            case .stream: "stream"
+            }
+        }
+        let open: @Sendable () throws -> any BodyReader = { DataBodyReader(Data("x".utf8)) }
+        #expect(kind(.empty) == "data")
+        #expect(kind(.string("x")) == "data")
+        #expect(kind(.source(length: 1, isReplayable: true, open: open)) == "stream")
+        let filed = HTTPBody.source(length: 1, isReplayable: true, pieces: [.file(file)], open: open)
+        #expect(kind(filed) == "file")
+        let multipart = HTTPBody.source(
+            length: 2, isReplayable: true, pieces: [.data(Data()), .file(file)], open: open)
+        #expect(kind(multipart) == "stream")
+    }
+
+    @Test("On Apple platforms the server is held back after 256 KiB; on Linux a slow reader has the whole limit")
+    func buffers() {
+        let limits = URLSessionTransport.Limits(bufferedBytes: 1 << 20)
+        #expect(SessionPlatform.apple.buffers(limits) == (256 << 10, 1 << 20))
+        #expect(SessionPlatform.apple.buffers(.init(bufferedBytes: 16 << 20)) == (256 << 10, (16 << 20) - (256 << 10)))
+        #expect(SessionPlatform.linux.buffers(limits) == (1 << 20, 0))
+        #expect(SessionPlatform.apple.buffers(.init(bufferedBytes: 10)) == (10, 1 << 20))
+    }
+
+    @Test("Without a sign of a connection, a call on Apple platforms is idle after twice the timeout for connecting")
+    func connecting() {
+        let limit = SessionPlatform.apple.connectingLimit(RequestTimeouts())
+        #expect(limit == .seconds(30))
+        #expect(SessionPlatform.linux.connectingLimit(RequestTimeouts()) == nil)
+        // A call that says how long it waits, such as a long poll, waits that long.
+        #expect(SessionPlatform.apple.connectingLimit(RequestTimeouts(idle: .seconds(90))) == nil)
+        var activity = SessionActivity(idle: .seconds(60), connecting: limit)
+        #expect(activity.timeLeft(at: .seconds(29)) == .seconds(1))
+        #expect(activity.timeLeft(at: .seconds(31)) == .seconds(-1))
+        activity.note(at: .seconds(31))
+        #expect(activity.timeLeft(at: .seconds(31)) == .seconds(60))
+    }
+
+    @Test("The limit before a connection is never longer than the idle timeout, and starts with the task")
+    func shortIdle() {
+        var activity = SessionActivity(idle: .seconds(5), connecting: .seconds(30))
+        #expect(activity.limit == .seconds(5))
+        activity.begin(at: .seconds(4))
+        #expect(activity.timeLeft(at: .seconds(5)) == .seconds(4))
+        #expect(SessionActivity(idle: .seconds(60), connecting: nil).limit == .seconds(60))
+    }
+
+    @Test("A task that waits for a network, or for its reader, is not idle until something moves")
+    func paused() {
+        var activity = SessionActivity(idle: .seconds(5), connecting: nil)
+        let before = activity
+        activity.isWaiting = true
+        #expect(activity.timeLeft(at: .seconds(1_000)) == nil)
+        #expect(!activity.isUnchanged(since: before))
+        activity.note(at: .seconds(1_000))
+        #expect(activity.timeLeft(at: .seconds(1_001)) == .seconds(4))
+        activity.isHeldBack = true
+        activity.note(at: .seconds(1_002))  // the upload goes on
+        #expect(activity.timeLeft(at: .seconds(2_000)) == nil)
+        activity.isHeldBack = false
+        #expect(activity.timeLeft(at: .seconds(1_003)) == .seconds(4))
+    }
+
+    @Test("The metrics of a task give the times of its connection and the version of HTTP")
+    func metrics() {
+        let start = Date(timeIntervalSince1970: 1_000)
+        func after(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
+        var times = TransactionTimes(
+            start: start, nameLookupEnd: after(0.25), connectEnd: after(0.75), tlsStart: after(0.5),
+            tlsEnd: after(0.75),
+            responseStart: after(1), responseEnd: after(2), protocolName: "h2")
+        #expect(
+            times.timing
+                == ResponseTiming(
+                    nameLookup: .milliseconds(250), connect: .milliseconds(500), tls: .milliseconds(750),
+                    firstByte: .seconds(1), total: .seconds(2)))
+        #expect(times.httpVersion == "2")
+        (times.isReusedConnection, times.isSecure) = (true, true)
+        #expect(times.timing.connect == .zero && times.timing.tls == .zero && times.timing.firstByte == .seconds(1))
+        times.protocolName = "http/1.1"
+        #expect(times.httpVersion == "1.1")
+        times.protocolName = "h3"
+        #expect(times.httpVersion == "3")
+        #expect(TransactionTimes().timing == ResponseTiming())
+        #expect(TransactionTimes().httpVersion == nil)
+    }
+
+    @Test("A network that may not be used is not retried, because it stays the same")
+    func restricted() {
+        // Without a reason, being reachable may change it.
+        #expect(NetworkError.Kind(URLError.Code.dataNotAllowed) == .notConnected)
+        let error = NetworkError(.networkRestricted)
+        #expect(error.recoverySuggestion?.contains("Low Data Mode") == true)
+        #expect(error.kind.urlErrorCode == .notConnectedToInternet)
+    }
+}
+
+@Suite("A response's backlog")
+struct ResponseBacklogTests {
+    @Test("Chunks are passed on in order, those that the reader has room for, and then the end")
+    func order() {
+        let ended = Locked(false)
+        var backlog = ResponseBacklog(capacity: 10)
+        let first = backlog.keep(Data("one".utf8))
+        #expect(first == .kept(isFirst: true))
+        let second = backlog.keep(Data("two".utf8))
+        #expect(second == .kept(isFirst: false))
+        backlog.finish { ended.withLock { $0 = true } }
+        #expect(backlog.isHeldBack && !ended.withLock { $0 })
+        var read: [String] = []
+        var room = 1
+        func offer(_ chunk: Data) -> Bool {
+            guard room > 0 else { return false }
+            room -= 1
+            read.append(String(decoding: chunk, as: UTF8.self))
+            return true
+        }
+        let wasDrained = backlog.drain(offer)
+        #expect(!wasDrained)
+        #expect(read == ["one"] && !ended.withLock { $0 })
+        room = 5
+        let isDrained = backlog.drain(offer)
+        #expect(isDrained)
+        #expect(read == ["one", "two"] && ended.withLock { $0 })
+        #expect(!backlog.isHeldBack)
+    }
+
+    @Test("More than its capacity is refused; room that was made counts")
+    func capacity() {
+        var backlog = ResponseBacklog(capacity: 4)
+        let kept = backlog.keep(Data(count: 3))
+        #expect(kept == .kept(isFirst: true))
+        let refused = backlog.keep(Data(count: 2))
+        #expect(refused == .tooMany)
+        let isDrained = backlog.drain { _ in true }
+        #expect(isDrained)
+        let keptLater = backlog.keep(Data(count: 4))
+        #expect(keptLater == .kept(isFirst: true))
+    }
+
+    @Test("Without chunks the end is passed on at once, and after removal never")
+    func end() {
+        let ends = Locked(0)
+        var backlog = ResponseBacklog(capacity: 4)
+        backlog.finish { ends.withLock { $0 += 1 } }
+        #expect(ends.withLock { $0 } == 1)
+        _ = backlog.keep(Data(count: 1))
+        backlog.finish { ends.withLock { $0 += 1 } }
+        backlog.removeAll()
+        let isDrained = backlog.drain { _ in true }
+        #expect(isDrained)
+        #expect(ends.withLock { $0 } == 1)
+    }
+}
+
+@Suite("A streamed upload")
+struct StreamedUploadTests {
+    /// A body that gives the pieces one after another, and has nothing where a piece is nil.
+    private final class PieceReader: BodyReader, @unchecked Sendable {  // because one test reads at a time
+        private var pieces: [String?]
+        let closings = Locked(0)
+
+        init(_ pieces: [String?]) {
+            self.pieces = pieces
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+            guard !pieces.isEmpty else { return .end }
+            guard let piece = pieces.removeFirst() else { return .notYet }
+            buffer.copyBytes(from: piece.utf8)
+            return .bytes(piece.utf8.count)
+        }
+
+        func close() { closings.withLock { $0 += 1 } }
+    }
+
+    private func request(_ reader: PieceReader, length: Int? = nil) throws -> HTTPRequest {
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        return HTTPRequest(
+            .post, url, body: .source(length: length, isReplayable: false, contentType: nil) { reader })
+    }
+
+    @Test("The bytes are written in order, in the portions for which the stream has room")
+    func portions() throws {
+        let reader = PieceReader(["abc", nil, "defgh"])
+        var upload = try StreamedUpload(request(reader, length: 8)) {}
+        var written = ""
+        var room = 2
+        func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+            let count = min(room, bytes.count)
+            room -= count
+            written += String(decoding: bytes.prefix(count), as: UTF8.self)
+            return count
+        }
+        let full = try upload.run(write)
+        #expect(full == .waiting)
+        #expect(written == "ab")
+        room = 100
+        let early = try upload.run(write)
+        #expect(early == .waiting)  // the body has nothing yet
+        #expect(written == "abc")
+        let last = try upload.run(write)
+        #expect(last == .finished)
+        #expect(written == "abcdefgh")
+        upload.close()
+        upload.close()
+        #expect(reader.closings.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "A body that is shorter or longer than its length is an error, never a request that is cut off",
+        arguments: [7, 9])
+    func length(_ length: Int) throws {
+        var upload = try StreamedUpload(request(PieceReader(["abc", "defgh"]), length: length)) {}
+        var kind: NetworkError.Kind?
+        do { while try upload.run({ $0.count }) != .finished {} } catch { kind = error.kind }
+        #expect(kind == .bodyUnreadable)
+    }
+}
+
+@Suite("Public keys")
+struct PublicKeyPinTests {
+    // Made with openssl: the keys as Apple's Security exports them, and the digests of what `openssl pkey -pubin` writes.
+    private static let rsa =
+        "MIIBCgKCAQEAtAt0+PQHeOX1dza8DpikDjZGnJOxomdGblLzVhRLWUzsbmBfVnourhUeNFNMwATRXy72rWx6P5xoCh7JMsLvrzdq6vqJ8+H7p7gUbJl9"
+        + "vymf2effMwujdOxJMH4Kd+jZU9TWOmVf+yXYCk7iEuTxTeySkFwTLGYGnlDfcACyfuJdjVkinr7YIdUY4QazN2LaTpBLVM4dh9L+hRKECiQBP3bjwdhF"
+        + "N4uoyxtR0AzlKtSH62v+goTY97boRv3M+infytKtY43g/vRQMODHl6wYjteQ6WpxvY79ey+WclNFBDywldNJMMRG0auetBFBI5L/uwTTVJYiD5HHIgEE"
+        + "+K/EfQIDAQAB"
+    private static let curves: [(bits: Int, key: String, pin: String)] = [
+        (
+            256, "BHCoC2B4Ka5DQtqfdXWAt83WRdoKn21DSvfZssSxV69yP366PCmku+wjFyC1oUhldHpHD85G/G+UodqZhGYK1Q8=",
+            "0+r5wZ/7Kc821c8DDfTvvbxleIc1eMhYdtodRIgRm2A="
+        ),
+        (
+            384,
+            "BFxt3QJ3J27kNJi5+RdhsW97cTJ/rEm6b9QS+lkK/oexY8d46moibD2gq352EdMkvlxBCOp14Ei/u8JYUSkj2XKOKm0fYl9cg0XdkohqIyDnuvoe"
+                + "bcKx4N9KxqER1X+AWA==",
+            "junzwz3QHmXL9mIjTWbtS2i/DWnJwhGn3dOrqSkdldE="
+        ),
+        (
+            521,
+            "BAHpS2kJL5rSwE51Cpui0BOc0HDHuV2lGS6tylMivhlpcBbNXwzbmoqjDMB0+cuQas3XXhuhgEYE9IrhWFTH7/wo1ABEW8Jgr5Uvm7FNzsLlJPvH"
+                + "wJq96fmAL3+y6PBET6twEyu4xKw+nz7ytxMeQruknVfxLIAEetnS5fjdQQzaAvpZ2A==",
+            "qYRXs+y0ihH+n0kNxzWKzwV9rpLng52y0QSE1hUpWVw="
+        ),
+    ]
+
+    @Test("The pin of a key that Apple's Security exports is the one that openssl computes")
+    func exported() throws {
+        let rsa = try #require(Data(base64Encoded: Self.rsa))
+        #expect(try PublicKeyPin(.rsa(rsa))?.base64 == "v4CtBhS6UFEgrye+0pj8xK/cCn510egrF9RZzCZrDVg=")
+        for (bits, key, pin) in Self.curves {
+            let point = try #require(Data(base64Encoded: key))
+            #expect(try PublicKeyPin(.curve(point, bits: bits))?.base64 == pin, "\(bits)")
+        }
+        #expect(try PublicKeyPin(.curve(Data(count: 65), bits: 255)) == nil)
+    }
+
+    @Test("The certificates of a PEM file are read, whatever else is in it")
+    func authorities() throws {
+        let one = Data("one".utf8).base64EncodedString()
+        let text = """
+            a comment
+            -----BEGIN CERTIFICATE-----\r\n\(one)\r\n-----END CERTIFICATE-----
+            -----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----
+            -----BEGIN CERTIFICATE-----
+            \(Data("two".utf8).base64EncodedString())
+            -----END CERTIFICATE-----
+            """
+        let tls = TLSConfiguration(trust: .pem(Data(text.utf8)))
+        #expect(try tls.authorities == [Data("one".utf8), Data("two".utf8)])
+        #expect(try TLSConfiguration().authorities == nil)
+        #expect(throws: NetworkError.self) {
+            try TLSConfiguration(trust: .pem(Data("-----BEGIN PRIVATE KEY-----".utf8))).authorities
+        }
+    }
+
+    @Test("A part that cannot be read is an error that names it, on every engine")
+    func unreadable() {
+        let wrong: [(String, TLSConfiguration)] = [
+            ("tls.trust", TLSConfiguration(trust: .pem(Data("no PEM".utf8)))),
+            ("tls.trust", TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/file")))),
+            (
+                "tls.clientCertificate",
+                TLSConfiguration(clientCertificate: .init(pkcs12: Data("x".utf8), passphrase: ""))
+            ),
+            (
+                "tls.clientCertificate",
+                TLSConfiguration(clientCertificate: .init(certificate: URL(fileURLWithPath: "/dev/null")))
+            ),
+        ]
+        for (part, tls) in wrong {
+            let error = #expect(throws: NetworkError.self) { _ = try URLSessionTransport(tls: tls) }
+            #expect(error?.kind == .invalidRequest)
+            #expect(error?.description.hasPrefix(part + ":") == true, "\(String(describing: error))")
+        }
+    }
+
+    #if os(Linux)
+        @Test("URLSession on Linux refuses every TLS setting when it is created, and names the other engine")
+        func refused() {
+            let pin = PublicKeyPin(Data(count: 32).base64EncodedString())
+            for tls in [TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(pins: [pin].compactMap { $0 })] {
+                let error = #expect(throws: NetworkError.self) { _ = try URLSessionTransport(tls: tls) }
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.description.contains("CurlTransport") == true)
+            }
+        }
+    #endif
+
+    @Test("No text of a client certificate shows its passphrase")
+    func passphrase() {
+        let certificate = TLSConfiguration.ClientCertificate(pkcs12: Data([0x30]), passphrase: "hunter2")
+        var text = "\(certificate) \(TLSConfiguration(clientCertificate: certificate))"
+        dump(certificate, to: &text)
+        #expect(!text.contains("hunter2"))
+    }
+}
