@@ -7,6 +7,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// Only Apple's tools read the privacy manifest. Elsewhere it would become a bundle that nobody loads.
+#if canImport(Darwin)
+    let privacyManifest: (resources: [Resource], excluded: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+    let privacyManifest: (resources: [Resource], excluded: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
     name: "Networking",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -19,6 +26,8 @@ let package = Package(
         .target(
             name: "Networking",
             dependencies: [.target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources,
             swiftSettings: settings),
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(

@@ -2,8 +2,8 @@
 ///
 /// Where each refresh makes the refresh token before it worthless, two processes that refresh on their own log each other out. A supervisor
 /// with a store refreshes only while it has the store to itself, and reads it again first: where another process has brought a newer token,
-/// that is taken. What another process does, a log-out included, is noticed at the next refresh and not before. It reads it once more before it declares the session over. ``AccessTokenFile`` is a store; in an app, write one on the
-/// keychain.
+/// that is taken. What another process does, a log-out included, is noticed at the next refresh and not before. It reads it once more before it declares the session over. ``AccessTokenFile`` is a store; on Apple platforms there is
+/// `KeychainTokenStore`, too.
 public protocol AccessTokenStore: Sendable {
     /// The token that is kept; nil where there is none, because nobody has logged in or somebody has logged out.
     func load() throws -> AccessToken?

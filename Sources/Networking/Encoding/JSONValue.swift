@@ -165,8 +165,11 @@ extension JSONValue {
     }
 
     private init(_ number: NSNumber, at path: [any CodingKey]) throws {
+        if number.isTruthValue {
+            self = .bool(number.boolValue)
+            return
+        }
         switch String(cString: number.objCType) {
-        case "c", "B": self = .bool(number.boolValue)
         case "d", "f": self = try JSONValue(number: number.doubleValue, at: path)
         case "Q": self = Int(exactly: number.uint64Value).map { .int($0) } ?? .double(number.doubleValue)
         default: self = .int(number.intValue)

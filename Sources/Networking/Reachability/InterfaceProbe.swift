@@ -71,3 +71,10 @@ public struct InterfaceProbe: ReachabilityProbe {
         }
     }
 }
+
+#if !canImport(Network)
+    extension ReachabilityService {
+        /// The system's own probe.
+        static func systemProbe() -> any ReachabilityProbe { InterfaceProbe() }
+    }
+#endif

@@ -2,7 +2,8 @@
     import Foundation
     import Network
 
-    /// Asks Apple's path monitor, which knows at once when the system's connection changes.
+    /// Asks Apple's path monitor, which notices at once when the system's connection changes. Without a host,
+    /// ``ReachabilityService`` uses it by default.
     public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
         private let monitor = NWPathMonitor()
         private let wakes = Locked<[@Sendable () -> Void]>([])
@@ -25,9 +26,9 @@
         /// The same as ``glance()``.
         public func status() async -> ReachabilityStatus { glance() }
 
-        /// What the monitor knows; unknown until it has said something.
+        /// The status that the monitor has reported last. Before its first report, the status of the interfaces.
         public func glance() -> ReachabilityStatus {
-            guard isInformed.withLock({ $0 }) else { return .unknown }
+            guard isInformed.withLock({ $0 }) else { return InterfaceProbe().glance() }
             let path = monitor.currentPath
             guard path.status == .satisfied else { return .notReachable }
             if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }
@@ -35,9 +36,20 @@
             return .reachable(path.usesInterfaceType(.cellular) ? .cellular : .ethernetOrWiFi)
         }
 
+        /// Whether the path is expensive: most cellular networks and personal hotspots.
+        public var isExpensive: Bool { monitor.currentPath.isExpensive }
+
+        /// Whether the path is in Low Data Mode.
+        public var isConstrained: Bool { monitor.currentPath.isConstrained }
+
         /// Takes what to call when the path has changed.
         public func onChange(_ wake: @escaping @Sendable () -> Void) {
             wakes.withLock { $0.append(wake) }
         }
+    }
+
+    extension ReachabilityService {
+        /// The system's own probe.
+        static func systemProbe() -> any ReachabilityProbe { PathProbe() }
     }
 #endif

@@ -15,11 +15,19 @@ public protocol ReachabilityProbe: Sendable {
     func status() async -> ReachabilityStatus
     /// What can be told at once, without waiting for anything.
     func glance() -> ReachabilityStatus
+    /// Whether the network costs more than others, as far as the system tells: a cellular network, a personal hotspot.
+    var isExpensive: Bool { get }
+    /// Whether the user has asked for less traffic on the network: Low Data Mode.
+    var isConstrained: Bool { get }
     /// Takes the closure to call, from any thread, when looking again makes sense before the interval is over.
     func onChange(_ wake: @escaping @Sendable () -> Void)
 }
 
 extension ReachabilityProbe {
+    /// False: most systems do not tell.
+    public var isExpensive: Bool { false }
+    /// False: most systems do not tell.
+    public var isConstrained: Bool { false }
     /// What the system's interfaces tell.
     public func glance() -> ReachabilityStatus { InterfaceProbe().glance() }
     /// Does nothing: right for a probe that knows only what it is asked for.

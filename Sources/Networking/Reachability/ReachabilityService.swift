@@ -50,13 +50,15 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
     }
 
-    /// Makes a service that connects to a host, or looks at the machine's interfaces where none is named (then the port means nothing).
+    /// Makes a service that connects to a host. Without a host, it asks the system (``PathProbe``) on Apple platforms, and
+    /// looks at the machine's interfaces on Linux; the port means nothing then.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)
     ) {
         self.init(
-            probe: host.map { TCPConnectionProbe(host: $0, port: port) } ?? InterfaceProbe(), interval: interval,
+            probe: host.map { TCPConnectionProbe(host: $0, port: port) } ?? ReachabilityService.systemProbe(),
+            interval: interval,
             intervalWhileDown: intervalWhileDown)
     }
 
@@ -73,6 +75,13 @@ public final class ReachabilityService: Sendable {
         let isLooking = state.withLock { $0.poller != nil }
         return isLooking && status != .unknown ? status.isReachable : looker.probe.glance().isReachable
     }
+
+    /// Whether the network costs more than others: a cellular network, a personal hotspot. False on Linux. Changes of it
+    /// alone are not published.
+    public var isExpensive: Bool { looker.probe.isExpensive }
+
+    /// Whether the network is in Low Data Mode. False on Linux. Changes of it alone are not published.
+    public var isConstrained: Bool { looker.probe.isConstrained }
 
     /// Whether it is a probe's own call that asks: one that waited for the network would wait for itself.
     static var isAskedByProbe: Bool { ReachabilityLooker.isLooking }

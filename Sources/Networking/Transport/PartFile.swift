@@ -106,7 +106,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
 
     /// Has the system put everything on the disk.
     func synchronize() throws {
-        guard fsync(descriptor) == 0 else { throw fault(errno) }
+        guard synchronizeFile(descriptor) else { throw fault(errno) }
     }
 
     /// Whether a name is still this file's.
