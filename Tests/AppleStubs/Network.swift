@@ -13,6 +13,8 @@ public final class NWPathMonitor {
 public struct NWPath: Sendable {
     public enum Status: Sendable { case satisfied, unsatisfied, requiresConnection }
     public let status: Status
+    public var isExpensive: Bool { false }
+    public var isConstrained: Bool { false }
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { false }
 }
 

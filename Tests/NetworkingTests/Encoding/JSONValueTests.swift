@@ -45,6 +45,7 @@ struct JSONValueTests {
     func foundationNumbers() throws {
         #expect(try JSONValue(NSNumber(value: 1)) == .int(1))
         #expect(try JSONValue(NSNumber(value: true)) == .bool(true))
+        #expect(try JSONValue(NSNumber(value: 5 as Int8)) == .int(5))
         #expect(try JSONValue(NSNumber(value: 9_007_199_254_740_993)) == .int(9_007_199_254_740_993))
         #expect(try JSONValue(NSNumber(value: 0.5)) == .double(0.5))
     }
