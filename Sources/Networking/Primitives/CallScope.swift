@@ -149,3 +149,36 @@ final class CallScope: Endable {
         if !isKept { timer.cancel() }
     }
 }
+
+/// A moment on a clock by which something has to be over.
+struct Deadline: Sendable {
+    let instant: Duration
+    let clock: NetworkClock
+
+    init(after duration: Duration, on clock: NetworkClock) {
+        self.instant = clock.now() + duration
+        self.clock = clock
+    }
+
+    /// The time left; zero or less once it has passed.
+    var remaining: Duration { instant - clock.now() }
+
+    var hasPassed: Bool { remaining <= .zero }
+}
+
+/// Why the library ended a wait before what was waited for came.
+enum Interruption: Error, Equatable {
+    /// The task, or the call, was cancelled.
+    case cancelled
+    /// The call's total deadline passed.
+    case deadlineExceeded
+    /// The work was paused, and will be begun again.
+    case paused
+    /// The service is being reset.
+    case resetting
+}
+
+/// A wait that can be ended from outside. Its identity is that of the object behind it.
+protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
+    func end(with interruption: Interruption)
+}

@@ -207,7 +207,7 @@ struct RequestCall: Sendable {
         guard var error = error as? NetworkError else { return error }
         error.attempts = max(attempt, 1)
         error.retryDecision = failure.isInterruption ? nil : failure.decisions.last
-        error.report = report
+        error.attachment = report
         return error
     }
 

@@ -24,6 +24,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 }
                 let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
+                client.errorHandlingService.record(response)
                 let value = try await read(response, for: &call, giving: permit)
                 return Response(value, response, record: try call.finish(with: response))
             } catch {

@@ -61,7 +61,7 @@ public struct TrafficPolicy: Sendable {
 
     /// The parts that decide when a request may go.
     var admission: [any AdmissionPolicy] {
-        let parts: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, retryBudget, limit]
+        let parts: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, limit]
         return parts.compactMap { $0 } + policies
     }
 

@@ -46,7 +46,7 @@ struct DocumentationTests {
             "Tests/NetworkingTests/Documentation/ExtensionPointExamples.swift")
         let text = try String(contentsOf: file, encoding: .utf8)
         let compiled = Self.lines(Substring(text)).joined(separator: "\n")
-        let points = text.matches(of: /\/\/ snippet\.(\w+\/\w+)/).map { String($0.output.1) }
+        let points = text.matches(of: /\/\/ snippet\.(\w+\/[\w\/]+)/).map { String($0.output.1) }
         #expect(points.count >= 11)
         for point in points {
             let source = try String(

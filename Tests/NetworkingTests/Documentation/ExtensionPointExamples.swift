@@ -21,7 +21,7 @@ private enum ExtensionPoints {
         let refreshToken: String
     }
 
-    // snippet.RequestAdapting/RequestAdapter
+    // snippet.Policies/Adapters/RequestAdapter
     struct TenantAdapter: RequestAdapter {
         let tenant: String
 
@@ -31,7 +31,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.ErrorHandling/ErrorHandler
+    // snippet.Call/Failure/ErrorHandler
     struct MaintenanceHandler: ErrorHandler {
         func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
             failure.status == .serviceUnavailable ? .fail(AppError.maintenance) : .next(failure.error)
@@ -39,7 +39,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.Transport/Transport
+    // snippet.Transport/Engine/Transport
     struct StopwatchTransport: Transport {
         let base: any Transport
 
@@ -51,7 +51,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.HTTP/BodyReader
+    // snippet.HTTP/Body/BodyReader
     final class CountdownReader: BodyReader, @unchecked Sendable {  // because one thread reads at a time
         private var lines = ["1\n", "2\n", "3\n"]
 
@@ -63,7 +63,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.Observation/RequestObserver
+    // snippet.Policies/Observation/RequestObserver
     struct SlowCallObserver: RequestObserver {
         let report: @Sendable (String) -> Void
 
@@ -74,7 +74,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.Admission/AdmissionPolicy
+    // snippet.Policies/Admission/AdmissionPolicy
     /// Lets nothing out while the app is in the background.
     struct ForegroundOnly: AdmissionPolicy {
         let app: AppState
@@ -92,7 +92,7 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
-    // snippet.Reachability/ReachabilityProbe
+    // snippet.Policies/Connectivity/ReachabilityProbe
     struct HealthProbe: ReachabilityProbe {
         let service: NetworkService
 
@@ -104,7 +104,7 @@ private enum ExtensionPoints {
     // snippet.end
 
     static func converting(_ service: NetworkService) async throws {
-        // snippet.Response/ResponseConverter
+        // snippet.Call/Reading/ResponseConverter
         let count = ResponseConverter<Int> { response in
             guard let count = response.headers["X-Total"].flatMap(Int.init) else { throw MissingCount() }
             return count
@@ -115,7 +115,7 @@ private enum ExtensionPoints {
     }
 
     static func validating() {
-        // snippet.Response/ResponseValidator
+        // snippet.Call/Reading/ResponseValidator
         let hasVersion = ResponseValidator { response in
             response.headers.contains("X-Version") ? .valid : .invalid("the answer has no X-Version")
         }
@@ -123,7 +123,7 @@ private enum ExtensionPoints {
         _ = hasVersion
     }
 
-    // snippet.Authorization/AccessTokenRefresher
+    // snippet.Policies/Session/AccessTokenRefresher
     final class SignIn: AccessTokenRefresher {
         let auth: NetworkService
 
@@ -138,7 +138,7 @@ private enum ExtensionPoints {
     // snippet.end
 
     static func choosing(_ request: inout HTTPRequest) {
-        // snippet.HTTP/RequestOption
+        // snippet.HTTP/Message/RequestOption
         enum Priority: RequestOption {
             static let defaultOption = 0  // what a request that says nothing has
         }

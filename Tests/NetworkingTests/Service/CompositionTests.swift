@@ -81,7 +81,7 @@ struct CompositionTests {
         let client = NetworkClient(environment: Fixture.environment, authorizedBy: session, traffic: traffic)
         #expect(
             client.admission.map { "\(type(of: $0))" }
-                == ["CircuitBreaker", "BackoffGate", "RetryBudget", "Own", "ConcurrencyLimit", "TokenGate"])
+                == ["CircuitBreaker", "BackoffGate", "Own", "ConcurrencyLimit", "TokenGate"])
         #expect(
             client.errorHandlingService.handlers.map { "\(type(of: $0))" }
                 == ["UnauthorizedErrorHandler", "RetryErrorHandler", "GeneralErrorHandler"])

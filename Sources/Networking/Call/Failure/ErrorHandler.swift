@@ -43,3 +43,9 @@ public struct ClosureErrorHandler: ErrorHandler {
         await answer(failure)
     }
 }
+
+/// A handler that is notified of responses, too: one whose retries are paid for by what succeeds.
+protocol ResponseRecorder: ErrorHandler {
+    /// An attempt has a response, which has not been validated yet.
+    func record(_ response: HTTPResponse)
+}

@@ -1,10 +1,11 @@
 /// The error handlers of a service, in order.
 ///
-/// `ErrorHandlingService()` alone holds a ``GeneralErrorHandler``; with a list, it holds that list and nothing else. With an empty
+/// `ErrorHandlingService()` alone has a `GeneralErrorHandler`; with a list, it has that list and nothing else. With an empty
 /// list every error is thrown as it is. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that it was made with, the first one first.
     public let handlers: [any ErrorHandler]
+    private let recorders: [any ResponseRecorder]
     private let registered = Registrations<any ErrorHandler>()
 
     /// What becomes of a failure.
@@ -14,8 +15,9 @@ public struct ErrorHandlingService: Sendable {
     }
 
     /// Makes a service of handlers.
-    public init(_ handlers: [any ErrorHandler] = [GeneralErrorHandler()]) {
+    public init(_ handlers: [any ErrorHandler]) {
         self.handlers = handlers
+        recorders = handlers.compactMap { $0 as? any ResponseRecorder }
     }
 
     /// Adds a handler while the app runs. It is asked before those that the service was made with, after those registered earlier; a
@@ -28,6 +30,12 @@ public struct ErrorHandlingService: Sendable {
 
     /// Those who are asked about a failure that happens now, in order.
     var current: [any ErrorHandler] { registered.all + handlers }
+
+    /// Notifies the handlers that record responses.
+    func record(_ response: HTTPResponse) {
+        for recorder in recorders { recorder.record(response) }
+        for handler in registered.all { (handler as? any ResponseRecorder)?.record(response) }
+    }
 
     /// Asks the handlers one after another.
     ///

@@ -3,7 +3,7 @@ public import Foundation
 /// The body of a request: what to send, how long it is, and whether it can be sent twice.
 ///
 /// A body is a description. Its values are encoded once a call, when the endpoint becomes a request, and it is opened once an
-/// attempt, so that a retry sends it whole. `.json(value)` and its like are declared in the room `Encoding`.
+/// attempt, so that a retry sends it whole.
 ///
 /// ```swift
 /// var body: HTTPBody {

@@ -28,8 +28,8 @@ public struct NetworkError: Error {
     public var retryDecision: RetryDecision?
     /// The answers that had redirected before it failed, the first one first.
     public internal(set) var redirects: [HTTPResponse] = []
-    /// What happened in the call that ended with this error; nil for one that ended none, or not yet.
-    public internal(set) var report: CallReport?
+    /// The call's report, a type of a higher layer, which reads it as `report`.
+    var attachment: (any Sendable)?
 
     /// Makes an error.
     public init(

@@ -44,18 +44,6 @@ public struct HTTPHeader: Hashable, Sendable {
         HTTPHeader(.contentType, type.description)
     }
 
-    /// `User-Agent` (RFC 9110 section 10.1.5) in the form `iOS 17.4 version 3.1`.
-    ///
-    /// - Parameters:
-    ///   - osName: The system's name; by default that of the system this was built for.
-    ///   - osVersion: The system's version.
-    ///   - appVersion: The app's version.
-    public static func userAgent(
-        osName: String = OperatingSystem.name, osVersion: String, appVersion: String
-    ) -> HTTPHeader {
-        HTTPHeader(.userAgent, "\(osName) \(osVersion) version \(appVersion)")
-    }
-
     /// `dpi`, the scale of the screen that images are wanted for: `@2x`.
     public static func dpi(scale: Double) -> HTTPHeader {
         let isWhole = scale == scale.rounded() && scale.magnitude < 1_000

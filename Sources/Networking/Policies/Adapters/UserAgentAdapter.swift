@@ -16,3 +16,17 @@ public struct UserAgentAdapter: SynchronousRequestAdapter {
         request.headers[.userAgent] = value
     }
 }
+
+extension HTTPHeader {
+    /// `User-Agent` (RFC 9110 section 10.1.5) in the form `iOS 17.4 version 3.1`.
+    ///
+    /// - Parameters:
+    ///   - osName: The system's name; by default that of the system this was built for.
+    ///   - osVersion: The system's version.
+    ///   - appVersion: The app's version.
+    public static func userAgent(
+        osName: String = OperatingSystem.name, osVersion: String, appVersion: String
+    ) -> HTTPHeader {
+        HTTPHeader(.userAgent, "\(osName) \(osVersion) version \(appVersion)")
+    }
+}

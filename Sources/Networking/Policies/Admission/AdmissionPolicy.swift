@@ -91,3 +91,37 @@ extension AdmissionPolicy {
     /// Between the gates and the limits.
     public var stage: AdmissionStage { .custom }
 }
+
+/// Whether a request has to be admitted: `request[option: AdmissionOption.self] = .unlimited`.
+public enum AdmissionOption: RequestOption {
+    /// What a request may ask for.
+    public enum Value: Hashable, Sendable {
+        /// It waits for its place like every other: the default.
+        case required
+        /// It takes no place of a ``ConcurrencyLimit`` and does not count there.
+        case unlimited
+        /// It is part of a token refresh: it needs no permit, gets no token, waits for no refresh and starts none. The library marks
+        /// the calls that a refresh makes by itself; set it by hand where a refresh hops to a queue of its own.
+        case refresh
+    }
+
+    /// It waits for its place like every other.
+    public static let defaultOption = Value.required
+}
+
+/// Where a policy stands among those of its service: they are entered in this order and left in the opposite one, however they are listed.
+public enum AdmissionStage: Int, Comparable, Sendable {
+    /// It refuses what has no prospect: ``CircuitBreaker``.
+    case breaker
+    /// It holds back what the server does not want yet: ``BackoffGate``.
+    case gate
+    /// Everything that says nothing else.
+    case custom
+    /// It hands out places: ``ConcurrencyLimit``.
+    case limit
+    /// It waits for a token, and hears of a refusal before the place is handed on: `TokenGate`.
+    case token
+
+    /// Whether one stands before another.
+    public static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
+}

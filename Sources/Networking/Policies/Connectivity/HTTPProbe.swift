@@ -19,15 +19,15 @@ public struct HTTPProbe: ReachabilityProbe {
     ///   - url: What to ask for, with GET.
     ///   - expected: The status that only the right server answers with; 204 unless said otherwise.
     ///   - timeout: How long connecting may take, and how long nothing may move.
-    ///   - transport: What carries the request; the platform's engine unless one is named.
+    ///   - transport: The transport that sends the request.
     public init(
         url: URL, expecting expected: HTTPStatus = .noContent, timeout: Duration = .seconds(5),
-        transport: (any Transport)? = nil
+        transport: any Transport
     ) {
         self.url = url
         self.expected = expected
         self.timeout = timeout
-        self.transport = transport ?? PlatformTransport.shared
+        self.transport = transport
     }
 
     /// Asks. Reachable is a server that answers as expected, or with an error of its own; a redirect, another success, 511, or a certificate that

@@ -45,3 +45,10 @@ public struct GeneralErrorHandler: ErrorHandler {
         }
     }
 }
+
+extension ErrorHandlingService {
+    /// Makes a service with a ``GeneralErrorHandler`` alone.
+    public init() {
+        self.init([GeneralErrorHandler()])
+    }
+}

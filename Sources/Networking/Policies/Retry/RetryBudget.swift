@@ -1,8 +1,8 @@
 /// What a service may spend on retries: successes earn a share of one, each retry spends one.
 ///
 /// While a server works, one request in ten may be a retry; once it fails, nothing is earned, and retries end with what is left, instead
-/// of multiplying the load that the server failed under. Make one a service, and put it both among its admission policies, where it
-/// earns, and into its `RetryErrorHandler`, where it spends; `TrafficPolicy` does both.
+/// of multiplying the load that the server failed under. Make one a service, for its ``RetryErrorHandler``, which earns by responses and
+/// pays for retries.
 public final class RetryBudget: Sendable {
     /// What a success earns, in retries.
     public let share: Double
@@ -25,7 +25,12 @@ public final class RetryBudget: Sendable {
     /// How many retries could be made now.
     public var balance: Double { saved.withLock { $0 } }
 
-    /// Something succeeded. A service's admission does it; call it from a retry loop of your own.
+    /// A response arrived: it earns, unless it is an error of the server's or a request to slow down.
+    func record(_ response: HTTPResponse) {
+        if !response.status.isServerError, response.status != .tooManyRequests { earn() }
+    }
+
+    /// Something succeeded. A `RetryErrorHandler` does it; call it from a retry loop of your own.
     public func earn() {
         saved.withLock { $0 = min($0 + share, capacity) }
     }

@@ -1,7 +1,7 @@
 /// Has a failed request sent again as a ``RetryPolicy`` says.
 ///
 /// It counts its own retries; those of other handlers, such as a repeat with a new token, do not count.
-public struct RetryErrorHandler: ErrorHandler {
+public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     private final class Identity: Sendable {}
 
     private let policy: RetryPolicy?
@@ -18,12 +18,16 @@ public struct RetryErrorHandler: ErrorHandler {
     ///
     /// - Parameters:
     ///   - policy: When to retry, where the request has no policy of its own; nil for never.
-    ///   - budget: What all retries of the service are paid from; put the same object among its admission policies, where it earns.
+    ///   - budget: What all retries of the service are paid from. Responses of the service earn for it.
     ///   - random: Where the jitter comes from.
     public init(_ policy: RetryPolicy?, budget: RetryBudget? = nil, random: RandomSource = .system) {
         self.policy = policy
         self.budget = budget
         self.random = random
+    }
+
+    func record(_ response: HTTPResponse) {
+        budget?.record(response)
     }
 
     /// Asks for a retry, or passes the failure on with the reason.

@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A file that is there as long as somebody holds it.
 final class TemporaryFile: Sendable {
     let url: URL
@@ -30,4 +38,15 @@ final class TemporaryFile: Sendable {
                 .bodyUnreadable, reason: "the request's body cannot be put into a temporary file", underlying: error)
         }
     }
+}
+
+/// Has the system write a file to stable storage.
+///
+/// - Returns: Whether it did; otherwise `errno` says why not.
+func synchronizeFile(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+        // There, fsync leaves the bytes in the drive's cache. Some file systems have fsync only (fcntl(2)).
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
 }

@@ -1,3 +1,9 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// What `URLSession` can be relied on for, by platform. The code for each platform is in `SessionPlatform+Apple.swift`
 /// and `SessionPlatform+Linux.swift`.
 struct SessionPlatform: Sendable {
@@ -28,4 +34,16 @@ struct SessionPlatform: Sendable {
         guard reportsCertificates, timeouts.effectiveIdle == RequestTimeouts.standard.idle else { return nil }
         return timeouts.effectiveConnect * 2
     }
+}
+
+/// How a session responds to an authentication challenge.
+enum AuthenticationResponse {
+    /// As the system does.
+    case systemDefault
+    /// With a credential.
+    case credential(URLCredential)
+    /// Not at all: the 401 or 407 that the server has sent is the response.
+    case responseAsReceived
+    /// By ending the call.
+    case failure(NetworkError)
 }

@@ -1,3 +1,28 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension HTTPURLResponse {
+    var head: ResponseHead {
+        var headers = HTTPHeaders()
+        for (name, value) in allHeaderFields {
+            let name = HTTPHeaderName("\(name)")
+            // Foundation on Linux joins equal fields by commas. A blank is in no URL, so that these are several.
+            let values =
+                switch name {
+                case .setCookie: JoinedCookies(value: "\(value)").fields
+                case .location: "\(value)".components(separatedBy: ", ")
+                // A carriage return that ends no line counts as a blank (RFC 9112 section 2.2).
+                default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
+                }
+            for value in values { headers.append(HTTPHeader(name, value)) }
+        }
+        return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
+    }
+}
+
 /// The `Set-Cookie` fields of a response in the form of Foundation on Linux: one string, joined by commas.
 struct JoinedCookies {
     let value: String

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The platform's transport")
+struct PlatformTransportTests {
+    @Test("L5, L43: the sessions that the library makes have neither cache, cookies nor stored credentials")
+    func withoutPolicy() {
+        let configuration = URLSessionConfiguration.withoutPolicy
+        #expect(configuration.urlCache == nil)
+        #expect(configuration.httpCookieStorage == nil)
+        #expect(configuration.urlCredentialStorage == nil)
+        #expect(!configuration.httpShouldSetCookies)
+    }
+
+    #if os(Linux)
+        @Test("Where libcurl cannot be had, URLSession carries requests")
+        func withoutLibcurl() {
+            #expect(PlatformTransport.choose(nil) is URLSessionTransport)
+        }
+
+        @Test("A libcurl that looks names up on its own thread is not taken: one slow name would hold up every call")
+        func blockingLibcurl() {
+            #expect(throws: CurlLibrary.Fault.blocking) {
+                _ = try CurlLibrary(version: "libcurl/8.0.0", features: [.tls, .http2]).checked()
+            }
+        }
+
+        @Test("What this system's libcurl was built without is told by the part of the configuration that wants it")
+        func missingFeature() throws {
+            let proxy = try #require(URL(string: "https://proxy.example"))
+            let wanting = [
+                "addressFamily": CurlConfiguration(addressFamily: .v6),
+                "unixSocketPath": CurlConfiguration(unixSocketPath: "/run/x"),
+                "proxy": CurlConfiguration(proxy: .url(proxy)),
+                "tls": CurlConfiguration(tls: TLSConfiguration(minimumVersion: .v1_3)),
+            ]
+            for (part, configuration) in wanting {
+                let error = #expect(throws: NetworkError.self) {
+                    try configuration.validate(for: CurlLibrary(version: "", features: .asynchronousLookup))
+                }
+                #expect(error?.description.contains("\(part): this system's libcurl") == true)
+            }
+        }
+    #endif
+}
