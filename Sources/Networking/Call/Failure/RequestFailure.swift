@@ -105,3 +105,18 @@ extension RequestFailure: CustomStringConvertible {
         return "<RequestFailure> from \(place): \(([words] + decisions.map(\.description)).joined(separator: "; "))"
     }
 }
+
+extension RequestFailure {
+    /// What the server says, as the endpoint reads it, whatever type that is; nil where it is no refusal, the endpoint has no server
+    /// error, or the body is another one.
+    public var serverError: (any Sendable)? {
+        guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint
+        else {
+            return nil
+        }
+        return endpoint.serverError(in: response, decoder: decoder)
+    }
+
+    /// The problem that the answer tells of (RFC 9457); nil where it tells of none.
+    public var problem: ProblemDetails? { response?.problem }
+}
