@@ -103,7 +103,11 @@ struct LoopbackSocket: Sendable {
                 let socket = LoopbackSocket(descriptor: accepted)
                 try? socket.set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
                 #if canImport(Darwin)
-                    try? socket.set(SOL_SOCKET, SO_NOSIGPIPE, 1)
+                    // Fails if the client has gone already; writing to it would end the process by a signal then.
+                    guard (try? socket.set(SOL_SOCKET, SO_NOSIGPIPE, 1)) != nil else {
+                        socket.release()
+                        continue
+                    }
                 #endif
                 return socket
             }

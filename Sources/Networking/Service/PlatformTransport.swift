@@ -2,7 +2,7 @@ public import Foundation
 
 /// The engine of the platform.
 public enum PlatformTransport {
-    /// What carries the requests of services that name no transport, one a process: ``CurlTransport`` on Linux, and
+    /// What carries the requests of services that name no transport, one a process: `CurlTransport` on Linux, and
     /// ``URLSessionTransport`` on Apple platforms and where Linux has no libcurl, or one older than 7.68.
     public static let shared: any Transport = {
         #if os(Linux)
