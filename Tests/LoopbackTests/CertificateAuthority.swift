@@ -32,6 +32,12 @@
             )
         }
 
+        /// A certificate's key, encrypted.
+        func encryptedKey(_ name: String, passphrase: String) throws -> URL {
+            try openssl("pkey -in \(name).key -aes128 -passout pass:\(passphrase) -out \(name).encrypted.key")
+            return try folder.file("\(name).encrypted.key")
+        }
+
         /// A certificate with its key as PKCS #12.
         func pkcs12(_ name: String, passphrase: String) throws -> Data {
             try openssl(

@@ -151,11 +151,18 @@
                 #expect(reason { $0.limits.connections = -1 }?.hasPrefix("limits.connections") == true)
                 #expect(reason { $0.limits.connectionsPerHost = 1 } == nil)
                 for (host, address) in [
-                    ("a", "127.0.0.1"), ("a:x", "::1"), ("a:1", "b"), ("a:1,b", "::1"), (":1", "::1"),
+                    ("a", "127.0.0.1"), ("a:x", "::1"), ("a:1", "b"), ("a:1,b", "::1"), (":1", "::1"), ("-a:1", "::1"),
+                    ("+a:1", "::1"), ("*:1", "::1"), ("a:0", "::1"), ("[::1]:1", "::1"), ("ä.test:1", "::1"),
                 ] {
                     #expect(reason { $0.resolve = [host: [address]] }?.hasPrefix("resolve") == true, "\(host)")
                 }
                 #expect(reason { $0.resolve = ["a:1": []] }?.hasPrefix("resolve") == true)
+                #expect(reason { $0.resolve = ["a:1": ["::1"], "A:1": ["::2"]] }?.hasPrefix("resolve") == true)
+                #expect(reason { $0.resolve = ["xn--pi-uia.test:1": ["::1"]] } == nil)
+                #expect(reason { $0.threads = 100_000 } == "threads: expected at most 256, found 100000")
+                for path in ["", String(repeating: "x", count: 108)] {
+                    #expect(reason { $0.unixSocketPath = path }?.hasPrefix("unixSocketPath") == true)
+                }
                 #expect(reason { $0.tls.trust = .pem(Data()) }?.hasPrefix("tls.trust") == true)
                 #expect(reason { $0.tls.trust = .file(URL(fileURLWithPath: "/tmp")) }?.hasPrefix("tls.trust") == true)
                 #expect(

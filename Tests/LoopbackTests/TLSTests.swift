@@ -148,8 +148,48 @@
                 }
                 #expect(try await answer(server.url, tls("secret")).get().status == .ok)
                 let error = try await failure(server.url, tls("wrong"))
-                #expect(error?.kind == .tlsFailed)
-                #expect(error?.description.contains("wrong") == false)
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.description.contains("tls.clientCertificate") == true)
+            }
+
+            @Test("An encrypted key without a passphrase ends the call; OpenSSL does not ask for one on the terminal")
+            func missingPassphrase() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                try authority.issue("client", for: "DNS:client.example")
+                let key = try authority.encryptedKey("client", passphrase: "secret")
+                let server = try TLSServer(authority, certificate: "server", "-Verify 1 -CAfile ca.pem")
+                let certificate = TLSConfiguration.ClientCertificate(
+                    certificate: try authority.folder.file("client.pem"), key: key)
+                let tls = TLSConfiguration(trust: .file(try authority.certificate), clientCertificate: certificate)
+                let error = try await failure(server.url, tls)
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.description.contains("tls.clientCertificate") == true)
+            }
+
+            @Test("Certificates that cannot be read are an error that names the part, before anything is sent")
+            func brokenAuthority() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let server = try TLSServer(authority, certificate: "server")
+                let broken = try authority.folder.file("broken.pem")
+                try Data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8).write(to: broken)
+                let error = try await failure(server.url, TLSConfiguration(trust: .file(broken)))
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.description.contains("tls.trust") == true)
+                let key = try authority.folder.file("server.key")
+                #expect(throws: NetworkError.self) {
+                    try CurlTransport(CurlConfiguration(tls: TLSConfiguration(trust: .file(key))))
+                }
+            }
+
+            @Test("A server that speaks HTTP/1.1 only is named as the likely reason if HTTP/2 is required")
+            func noHTTP2() async throws {
+                let server = try LoopbackServer()
+                let transport = try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
+                let error = await Exchange(server, transport).failure(
+                    HTTPRequest(.get, server.url, timeouts: RequestTimeouts(idle: .seconds(5))))
+                #expect(error?.description.contains("HTTP/2") == true, "\(String(describing: error))")
             }
 
             @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)

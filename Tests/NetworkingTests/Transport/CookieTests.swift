@@ -350,4 +350,17 @@ struct CookieTests {
         try jar.keep("sid=evil", "sid=; Max-Age=0", from: "http://x.example/")
         #expect(storage.cookies?.map(\.value) == ["1"] && storage.cookies?.first?.isHTTPOnly == true)
     }
+
+    @Test("No text of a jar or of a service that has it shows a cookie")
+    func noCookieInTexts() throws {
+        try jar.keep("session=hunter2", from: "https://a.example/")
+        let service = NetworkService(
+            environment: NetworkEnvironment(), authorizedBy: nil, traffic: TrafficPolicy(cookies: jar),
+            transport: StubTransport { _ in StubAnswer() })
+        var text = "\(jar)"
+        dump(jar, to: &text)
+        dump(service, to: &text)
+        #expect(!text.contains("hunter2"))
+        #expect(text.contains("1 cookie"))
+    }
 }

@@ -62,12 +62,14 @@ extension NetworkError: CustomNSError {
         .tlsUntrusted:
             "Check the server's certificate, or the authorities that are trusted.",
         .responseTooLarge:
-            "Take it into a file or as a stream (as: .file, as: .stream), or allow more (maximumResponseSize).",
+            "Allow more (maximumResponseSize; for heads and compressed bodies the transport's Limits), or take the body into a file or as a stream.",
         .fileNotWritable:
             "Check that the folder is there and writable, and choose what happens to a file that is there (overwriting).",
         .checksumMismatch: "Download it again.", .circuitOpen: "Try again later.",
         .noToken: "Log in again; the refresh's error is underlying.",
         .invalidRequest: "Nothing was sent: mend the part that is named.",
+        .bodyUnreadable: "Check that the body's source exists and can be read.",
+        .shutDown: "Make the call with a transport that has not been shut down.",
         .bodyNotEncodable: "Nothing was sent: mend the value that is named.",
     ]
 }

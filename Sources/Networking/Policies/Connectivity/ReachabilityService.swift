@@ -50,7 +50,7 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
     }
 
-    /// Makes a service that connects to a host. Without a host, it asks the system (``PathProbe``) on Apple platforms, and
+    /// Makes a service that connects to a host. Without a host, it asks the system (`PathProbe`) on Apple platforms, and
     /// looks at the machine's interfaces on Linux; the port means nothing then.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),

@@ -26,6 +26,9 @@ public import Foundation
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
+/// ``URLSessionTransport`` on Linux gets the `Set-Cookie` fields of a response joined by commas, and separates them as
+/// well as that allows: a value that has a comma itself may become two cookies.
+///
 /// ## Foundation's storage
 ///
 /// By default, cookies are kept in memory. A jar that is given an `HTTPCookieStorage` reads the storage for each
@@ -123,4 +126,12 @@ public final class CookieJar: Sendable {
             return store.cookies(for: location, at: now)
         }
     }
+}
+
+extension CookieJar: CustomStringConvertible, CustomReflectable {
+    /// The number of cookies, and nothing of them.
+    public var description: String { "CookieJar (\(cookies.count) cookies)" }
+
+    /// Nothing but the description, so that `dump` and the like show no cookie.
+    public var customMirror: Mirror { Mirror(self, children: ["jar": description]) }
 }

@@ -116,6 +116,7 @@
             let features = library.features
             try validateLimits()
             try validateProxy()
+            try validateUnixSocket()
             try tls.validate()
             try validateResolve()
             let wanted: [(part: String, isWanted: Bool, feature: CurlLibrary.Features)] = [
@@ -140,10 +141,24 @@
                 ("limits.headBytes", limits.headBytes), ("limits.decodedBytes", limits.decodedBytes),
             ]
             for (name, count) in counts where count < 1 {
-                throw NetworkError(.invalidRequest, reason: "\(name): it is not greater than zero")
+                throw NetworkError(.invalidRequest, reason: "\(name): expected more than 0, found \(count)")
+            }
+            guard threads <= 256 else {
+                throw NetworkError(.invalidRequest, reason: "threads: expected at most 256, found \(threads)")
             }
             guard limits.idleConnections >= 0 else {
-                throw NetworkError(.invalidRequest, reason: "limits.idleConnections: it is less than zero")
+                throw NetworkError(
+                    .invalidRequest,
+                    reason: "limits.idleConnections: expected 0 or more, found \(limits.idleConnections)")
+            }
+        }
+
+        private func validateUnixSocket() throws {
+            guard let count = unixSocketPath?.utf8.count else { return }
+            // What `sockaddr_un` has room for.
+            guard (1...107).contains(count) else {
+                throw NetworkError(
+                    .invalidRequest, reason: "unixSocketPath: expected 1 to 107 bytes, found \(count)")
             }
         }
 
@@ -157,14 +172,21 @@
         }
 
         private func validateResolve() throws {
+            guard Set(resolve.keys.map { $0.lowercased() }).count == resolve.count else {
+                throw NetworkError(
+                    .invalidRequest, reason: "resolve: expected each host once, found one in two spellings")
+            }
             for (host, addresses) in resolve {
+                // libcurl removes names that begin with a minus, and has a wildcard and a prefix of its own.
                 guard let colon = host.lastIndex(of: ":"), colon > host.startIndex,
-                    UInt16(host[host.index(after: colon)...]) != nil,
-                    !host[..<colon].contains(where: { ":, ".contains($0) })
+                    UInt16(host[host.index(after: colon)...]) ?? 0 > 0,
+                    HostName.canonical(String(host[..<colon])) == host[..<colon].lowercased(),
+                    !host[..<colon].contains(where: { ":,+*[] ".contains($0) }), !host.hasPrefix("-")
                 else {
                     throw NetworkError(
                         .invalidRequest,
-                        reason: "resolve: expected a host and a port as in \"api.example.com:443\", found \"\(host)\"")
+                        reason: "resolve: expected a host name (an international one as punycode) and a port as in "
+                            + "\"api.example.com:443\", found \"\(host)\"")
                 }
                 var (v4, v6) = (in_addr(), in6_addr())
                 let isNoAddress = { (text: String) in

@@ -11,6 +11,7 @@
         /// What stands between the client and every host: a proxy, a Unix socket; nil where nothing does.
         let between: String?
         let hasHead: Bool
+        let requiresHTTP2: Bool
         /// The system's own error, where there was one.
         let systemError: Int32
         /// What a proxy answered to being asked for a tunnel; 0 where none was.
@@ -24,14 +25,24 @@
 
         /// The kind in words, with what really could not be connected to.
         private var explanation: String {
-            if code == CCURLE_COULDNT_RESOLVE_PROXY { return "the proxy's name cannot be resolved" }
-            guard let between, kind == .cannotConnect else { return kind.explanation }
-            return "\(between) does not take the connection, or not pass it on"
+            switch Int(code) {
+            case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
+            case CCURLE_SSL_CERTPROBLEM: return "tls.clientCertificate: certificate or key cannot be used"
+            case CCURLE_SSL_CACERT_BADFILE: return "tls.trust: the certificates cannot be read"
+            case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
+            default: break
+            }
+            if let between, kind == .cannotConnect { return "\(between) cannot connect" }
+            guard requiresHTTP2, !hasHead, kind.isConnectionLoss || kind == .malformedResponse else {
+                return kind.explanation
+            }
+            return "\(kind.explanation); does the server speak HTTP/2, which httpVersions requires?"
         }
 
         private var kind: NetworkError.Kind {
             switch Int(code) {
-            case CCURLE_URL_MALFORMAT: .invalidRequest
+            // The last two are faults of certificates and keys on this side.
+            case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
             case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : .cannotConnect
@@ -39,9 +50,8 @@
             case CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_PINNEDPUBKEYNOTMATCH, CCURLE_SSL_ISSUER_ERROR,
                 CCURLE_SSL_INVALIDCERTSTATUS:
                 .tlsUntrusted
-            case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER, CCURLE_SSL_CACERT_BADFILE,
-                CCURLE_SSL_CRL_BADFILE, CCURLE_SSL_CLIENTCERT, CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_ENGINE_SETFAILED,
-                CCURLE_USE_SSL_FAILED:
+            case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CIPHER, CCURLE_SSL_CRL_BADFILE, CCURLE_SSL_CLIENTCERT,
+                CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_ENGINE_SETFAILED, CCURLE_USE_SSL_FAILED:
                 .tlsFailed
             case CCURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLostBeforeHead
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge

@@ -66,7 +66,8 @@
                 try require(set(CCURLOPT_SSLCERTTYPE, "P12"), "tls.clientCertificate")
                 try require(set(CCURLOPT_SSLCERT_BLOB, data), "tls.clientCertificate")
             }
-            if let passphrase = certificate.passphrase { set(CCURLOPT_KEYPASSWD, passphrase) }
+            // Without one, OpenSSL would ask for it on the terminal, and block the loop.
+            set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
 
         private func require(_ result: Int32, _ part: String) throws {

@@ -176,7 +176,7 @@
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
                 code: code, words: String(cString: errorText), between: between,
-                hasHead: exchange?.transfer.hasHead ?? false,
+                hasHead: exchange?.transfer.hasHead ?? false, requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
             ).networkError

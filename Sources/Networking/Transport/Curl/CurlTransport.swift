@@ -80,7 +80,8 @@
 
         /// Shuts down gracefully, as a server does before it ends: refuses new requests with
         /// ``NetworkError/Kind/shutDown``, waits for those in progress (until their bodies have been read), and then
-        /// calls ``shutDown()``. A redirect or a retry is a new request.
+        /// calls ``shutDown()``. A redirect, a retry, and a call that waits for a permit are new requests. Of several
+        /// calls of this method, the shortest limit counts.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
@@ -151,7 +152,10 @@
         }
     }
 
-    extension CurlTransport: CustomStringConvertible {
+    extension CurlTransport: CustomStringConvertible, CustomReflectable {
+        /// Nothing but the description, so that `dump` and the like show no request in progress.
+        public var customMirror: Mirror { Mirror(self, children: ["transport": description]) }
+
         /// The name and the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
         public var description: String {
             let parts = library.version.split(separator: " ").enumerated().filter {

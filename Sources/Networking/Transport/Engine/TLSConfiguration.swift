@@ -104,8 +104,8 @@ extension TLSConfiguration {
     func validate() throws(NetworkError) {
         switch trust {
         case .system: break
-        case .file(let file): _ = try TLSConfiguration.pem(in: file, "tls.trust")
-        case .pem(let data): try TLSConfiguration.check(data, "tls.trust", "the data")
+        case .file(let file): _ = try TLSConfiguration.pem(in: file, "tls.trust", "CERTIFICATE-----")
+        case .pem(let data): try TLSConfiguration.check(data, "tls.trust", "the data", "CERTIFICATE-----")
         }
         switch clientCertificate?.source {
         case nil: break
@@ -126,7 +126,7 @@ extension TLSConfiguration {
             let pem: Data
             switch trust {
             case .system: return nil
-            case .file(let file): pem = try TLSConfiguration.pem(in: file, "tls.trust")
+            case .file(let file): pem = try TLSConfiguration.pem(in: file, "tls.trust", "CERTIFICATE-----")
             case .pem(let data): pem = data
             }
             let certificates = TLSConfiguration.certificates(in: pem)
@@ -137,17 +137,27 @@ extension TLSConfiguration {
         }
     }
 
-    private static func pem(in file: URL, _ part: String) throws(NetworkError) -> Data {
-        guard let bytes = try? Data(contentsOf: file) else {
-            throw NetworkError(.invalidRequest, reason: "\(part): the file \(file.path) cannot be read")
+    private static func pem(
+        in file: URL, _ part: String, _ label: String = "-----BEGIN "
+    ) throws(NetworkError) -> Data {
+        guard file.isFileURL else {
+            throw NetworkError(.invalidRequest, reason: "\(part): expected a file URL, found \(file.withoutSecrets)")
         }
-        try check(bytes, part, "the file \(file.path)")
+        let bytes: Data
+        do { bytes = try Data(contentsOf: file) } catch {
+            throw NetworkError(
+                .invalidRequest, reason: "\(part): the file \(file.path) cannot be read", underlying: error)
+        }
+        try check(bytes, part, "the file \(file.path)", label)
         return bytes
     }
 
-    private static func check(_ pem: Data, _ part: String, _ place: String) throws(NetworkError) {
-        guard pem.range(of: Data("-----BEGIN ".utf8)) != nil else {
-            throw NetworkError(.invalidRequest, reason: "\(part): expected PEM in \(place), found none")
+    private static func check(
+        _ pem: Data, _ part: String, _ place: String, _ label: String
+    ) throws(NetworkError) {
+        guard pem.range(of: Data(label.utf8)) != nil else {
+            let wanted = label.hasPrefix("CERTIFICATE") ? "certificates in PEM" : "PEM"
+            throw NetworkError(.invalidRequest, reason: "\(part): expected \(wanted) in \(place), found none")
         }
     }
 

@@ -111,8 +111,8 @@ public final class URLSessionTransport: Transport {
     }
 
     /// Shuts down gracefully, as a server does before it ends: refuses new requests with
-    /// ``NetworkError/Kind/shutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect or a retry
-    /// is a new request.
+    /// ``NetworkError/Kind/shutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect, a retry,
+    /// and a call that waits for a permit are new requests. Of several calls of this method, the shortest limit counts.
     ///
     /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends when
     ///   the task is cancelled.
@@ -235,7 +235,10 @@ extension URL {
     }
 }
 
-extension URLSessionTransport: CustomStringConvertible {
+extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
+    /// Nothing but the description, so that `dump` and the like show no request in progress.
+    public var customMirror: Mirror { Mirror(self, children: ["transport": description]) }
+
     /// The engine's name.
     public var description: String { "URLSessionTransport" }
 }
