@@ -93,10 +93,14 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Makes `value` the current one; whoever calls ``deliver()`` next tells of it. May be called under a lock.
     func enqueue(_ value: Value) {
-        state.withLock { state in
-            state.current = value
-            state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
+        let old = state.withLock { state in
+            defer {
+                state.current = value
+                state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
+            }
+            return state.current
         }
+        withExtendedLifetime(old) {}  // released outside the lock: it may ask this broadcaster as it goes
     }
 
     /// The changes as an asynchronous sequence, which keeps every change until it is read, and ends with the broadcaster.

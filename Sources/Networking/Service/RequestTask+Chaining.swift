@@ -110,8 +110,11 @@ extension RequestTask {
             else { return }
             task.settle(.success(Response((one.value, two.value), two.http)))
         }
-        first.observe { gathered.note($0, task, finish) }
-        second.observe { gathered.note($0, task, finish) }
+        // Before either is observed: one that has failed already ends the other, unless somebody else waits for it.
+        first.join()
+        second.join()
+        first.settlement.observe { gathered.note($0, task, finish) }
+        second.settlement.observe { gathered.note($0, task, finish) }
         return task
     }
 
@@ -128,8 +131,9 @@ extension RequestTask {
         guard let first = tasks.first else { return nil }
         let gathered = Gathered<Value>(count: tasks.count) { tasks.map { $0.leave() }.contains(true) }
         let task = RequestTask(of: first.endpoint, on: first.queue, track: first.track, leaving: gathered.leave)
+        for one in tasks { one.join() }
         for one in tasks {
-            one.observe { outcome in
+            one.settlement.observe { outcome in
                 gathered.note(outcome, task) {
                     let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
                     guard let last = responses.last else { return }

@@ -154,8 +154,13 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Calls `action` with the outcome, from whoever settles; whoever registers waits for it.
     func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
-        interest.withLock { $0 += 1 }
+        join()
         settlement.observe(action)
+    }
+
+    /// Somebody waits for the task from now on: see ``leave()``.
+    func join() {
+        interest.withLock { $0 += 1 }
     }
 
     /// One who waited leaves; the last one ends the call.

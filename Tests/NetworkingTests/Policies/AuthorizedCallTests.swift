@@ -51,6 +51,24 @@ struct AuthorizedCallTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer one", "Basic two", "Token two", nil, nil])
     }
 
+    @Test("2.5: a response and a report that are kept do not keep the session alive")
+    func keptResponse() async throws {
+        func call() async throws -> (response: Response<User>, session: Weak) {
+            let session = session(AccessToken("one"))
+            let service = service(server { "one" }, session)
+            return (
+                try await service.send(UserEndpoint.fetch(id: "7"), as: .json(User.self)), Weak(session: session)
+            )
+        }
+        let (response, kept) = try await call()
+        #expect(kept.session == nil)
+        #expect(response.report.attempts.count == 1)
+    }
+
+    private struct Weak {
+        weak var session: AccessTokenSupervisor?
+    }
+
     @Test("R-20, R-26: a 401 is repaired by one refresh, and the retry carries the new token")
     func repair() async throws {
         let session = session()

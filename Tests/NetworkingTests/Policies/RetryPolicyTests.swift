@@ -162,6 +162,33 @@ struct RetryPolicyTests {
         #expect(request.url == changed.url)
     }
 
+    @Test("2.10: no factor, step or time ends the process, and no wait is longer than the limit")
+    func hostileBackoff() {
+        let longest = Duration.seconds(Int64.max)
+        let times = [
+            Duration.zero, .milliseconds(1), .seconds(Int64.max / 4), longest, .seconds(-1), .seconds(Int64.min),
+        ]
+        let factors = [Double.nan, .infinity, -.infinity, -1, 0, 1, 2, 1_000, .greatestFiniteMagnitude]
+        for first in times {
+            for limit in times {
+                for retry in [0, 1, 19, 1_000, Int.max] {
+                    for factor in factors {
+                        let delay = RetryPolicy.Backoff.exponential(first: first, factor: factor, limit: limit)
+                            .delay(before: min(retry, 100_000))
+                        #expect(delay >= .zero && delay <= max(limit, .zero))
+                    }
+                    for step in times {
+                        let delay = RetryPolicy.Backoff.linear(first: first, step: step, limit: limit)
+                            .delay(before: retry)
+                        #expect(delay >= .zero && delay <= max(limit, .zero))
+                    }
+                }
+            }
+        }
+        let doubling = RetryPolicy.Backoff.exponential(first: .milliseconds(100))
+        #expect((0..<4).map(doubling.delay) == [100, 200, 400, 800].map { .milliseconds($0) })
+    }
+
     @Test("A policy that is not about a failure, or is used up, says so")
     func reasons() async throws {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))

@@ -205,6 +205,20 @@ struct WaitingTests {
         #expect(error?.kind == .responseTooLarge)
     }
 
+    @Test("3.1: a value that asks its broadcaster as it goes away hangs nobody")
+    func askingValue() {
+        final class Asking: Sendable {
+            let broadcaster: Broadcaster<Asking?>
+            init(_ broadcaster: Broadcaster<Asking?>) { self.broadcaster = broadcaster }
+            deinit { _ = broadcaster.current }
+        }
+        let broadcaster = Broadcaster<Asking?>()
+        broadcaster.publish(Asking(broadcaster))
+        broadcaster.publish(Asking(broadcaster))
+        broadcaster.publish(nil)
+        if case .some(.none) = broadcaster.current {} else { #expect(Bool(false), "nil was not published") }
+    }
+
     @Test("A manual clock wakes sleepers when their time has come, and a cancelled one at once")
     func manualClock() async throws {
         let clock = ManualClock()

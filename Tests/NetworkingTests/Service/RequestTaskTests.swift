@@ -90,6 +90,21 @@ struct RequestTaskTests {
             "nobody else waits")
     }
 
+    @Test("1.3: a task that has failed already ends exactly those others that nobody else waits for")
+    func allWithFailure() async throws {
+        let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
+        _ = try? await failed.value
+        let watched = task()
+        watched.onFailure { note("\($0)") }
+        let unwatched = task()
+        await manual.waitForRequests(2)
+        _ = try? await RequestTask.all(failed, watched).value
+        _ = try? await #require(RequestTask.all([failed, unwatched])).value
+        #expect(watched.result == nil)
+        #expect(unwatched.isCancelled)
+        watched.cancel()
+    }
+
     @Test("I-25, N-22, P-20: a cancel is true once, ends the call, runs its handlers once and in reverse order")
     func cancelling() async {
         let task = task()

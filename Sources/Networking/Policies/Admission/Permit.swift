@@ -2,13 +2,17 @@
 ///
 /// It travels with the request as its ``HeldPlace``, so that a transport that has the request wait for another one gives it back early.
 final class Permit: HeldPlace {
-    /// One for each policy; empty once they have been given back.
-    private let tickets: Locked<[AdmissionTicket]>
-    private let policies: [any AdmissionPolicy]
+    private struct Holding: Sendable {
+        /// One for each policy; empty once they have been given back.
+        var tickets: [AdmissionTicket] = []
+        /// Released with the tickets: a response that is kept has its request, and so its permit.
+        var policies: [any AdmissionPolicy] = []
+    }
 
-    private init(_ tickets: [AdmissionTicket], of policies: [any AdmissionPolicy]) {
-        self.tickets = Locked(tickets)
-        self.policies = policies
+    private let holding: Locked<Holding>
+
+    private init(_ holding: Holding) {
+        self.holding = Locked(holding)
     }
 
     /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
@@ -19,15 +23,15 @@ final class Permit: HeldPlace {
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
-        guard request[option: AdmissionOption.self] != .refresh else { return Permit([], of: []) }
+        guard request[option: AdmissionOption.self] != .refresh else { return Permit(Holding()) }
         var entry = try enterAll(policies, request, endpoint)
         while case .refused(let index) = entry {
             noteWait(policies[index])
             let ticket = try await policies[index].enter(request, for: endpoint)
             entry = try enterAll(policies, but: index, with: ticket, request, endpoint)
         }
-        guard case .entered(let tickets) = entry else { return Permit([], of: []) }
-        return Permit(tickets, of: policies)
+        guard case .entered(let tickets) = entry else { return Permit(Holding()) }
+        return Permit(Holding(tickets: tickets, policies: policies))
     }
 
     private enum Entry {
@@ -68,11 +72,15 @@ final class Permit: HeldPlace {
 
     /// Gives every ticket back, the one entered last first, unless that has happened.
     func release(_ outcome: AdmissionOutcome) {
-        let tickets = tickets.withLock { tickets in
-            defer { tickets = [] }
-            return tickets
+        let held = take()
+        for index in held.tickets.indices.reversed() { held.policies[index].leave(held.tickets[index], outcome) }
+    }
+
+    private func take() -> Holding {
+        holding.withLock { holding in
+            defer { holding = Holding() }
+            return holding
         }
-        for index in tickets.indices.reversed() { policies[index].leave(tickets[index], outcome) }
     }
 
     /// Gives every ticket back after an answer, whatever its status.
@@ -92,11 +100,8 @@ final class Permit: HeldPlace {
     }
 
     func handOver() -> (any HeldPlace)? {
-        let moved = tickets.withLock { tickets in
-            defer { tickets = [] }
-            return tickets
-        }
-        return moved.isEmpty ? nil : Permit(moved, of: policies)
+        let moved = take()
+        return moved.tickets.isEmpty ? nil : Permit(moved)
     }
 
     deinit {

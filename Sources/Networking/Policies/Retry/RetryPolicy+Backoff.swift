@@ -8,19 +8,34 @@ extension RetryPolicy {
         /// The first time, then each `factor` (1 to 1,000) times the one before, never more than `limit`.
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
 
-        /// The time before a retry, counted from 0.
+        /// The time before a retry, counted from 0. A factor that is not a number counts as 1.
         public func delay(before retry: Int) -> Duration {
             switch self {
             case .constant(let delay):
                 return max(delay, .zero)
             case .linear(let first, let step, let limit):
-                let steps = min(retry, 1_000_000)
+                let steps = min(max(retry, 0), 1_000_000)
+                // As Double first, which cannot overflow.
+                let seconds = first / .seconds(1) + step / .seconds(1) * Double(steps)
+                guard seconds > 0 else { return .zero }
+                guard seconds < limit / .seconds(1) else { return max(limit, .zero) }
                 return max(min(first + step * steps, limit), .zero)
             case .exponential(let first, let factor, let limit):
-                var delay = min(first, limit)
-                for _ in 0..<retry where delay < limit { delay = min(delay * min(max(factor, 1), 1_000), limit) }
-                return max(delay, .zero)
+                return Backoff.exponential(max(min(first, limit), .zero), factor, limit, retry)
             }
+        }
+
+        private static func exponential(
+            _ first: Duration, _ factor: Double, _ limit: Duration, _ retry: Int
+        ) -> Duration {
+            let factor = factor >= 1 ? min(factor, 1_000) : 1
+            guard factor > 1, first > .zero else { return first }
+            var delay = first
+            for _ in 0..<max(retry, 0) {
+                guard delay / .seconds(1) * factor < limit / .seconds(1) else { return limit }
+                delay = min(delay * factor, limit)
+            }
+            return delay
         }
 
         /// The longest it ever gets.
