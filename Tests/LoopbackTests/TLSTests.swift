@@ -118,13 +118,19 @@
                 #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
             }
 
-            @Test("A client certificate is shown where one is asked for; without one the handshake fails")
-            func clientCertificate() async throws {
+            /// A server that requires a client certificate, and its authority, which has issued one to `client`.
+            private func demandingServer() throws -> (authority: CertificateAuthority, server: TLSServer) {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
                 try authority.issue("client", for: "DNS:client.example")
                 let server = try TLSServer(
                     authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
+                return (authority, server)
+            }
+
+            @Test("A client certificate is sent if the server asks for one; without one the handshake fails")
+            func clientCertificate() async throws {
+                let (authority, server) = try demandingServer()
                 let trust = TLSConfiguration.Trust.file(try authority.certificate)
                 let folder = try authority.folder
                 let certificate = TLSConfiguration.ClientCertificate(
@@ -136,11 +142,7 @@
 
             @Test("A client certificate in PKCS #12 is sent, with the right passphrase only")
             func pkcs12() async throws {
-                let authority = try CertificateAuthority()
-                try authority.issue("server", for: "IP:127.0.0.1")
-                try authority.issue("client", for: "DNS:client.example")
-                let server = try TLSServer(
-                    authority, certificate: "server", "-Verify 1 -CAfile ca.pem -verify_return_error")
+                let (authority, server) = try demandingServer()
                 let trust = TLSConfiguration.Trust.file(try authority.certificate)
                 let data = try authority.pkcs12("client", passphrase: "secret")
                 func tls(_ passphrase: String) -> TLSConfiguration {
@@ -154,11 +156,8 @@
 
             @Test("An encrypted key without a passphrase ends the call; OpenSSL does not ask for one on the terminal")
             func missingPassphrase() async throws {
-                let authority = try CertificateAuthority()
-                try authority.issue("server", for: "IP:127.0.0.1")
-                try authority.issue("client", for: "DNS:client.example")
+                let (authority, server) = try demandingServer()
                 let key = try authority.encryptedKey("client", passphrase: "secret")
-                let server = try TLSServer(authority, certificate: "server", "-Verify 1 -CAfile ca.pem")
                 let certificate = TLSConfiguration.ClientCertificate(
                     certificate: try authority.folder.file("client.pem"), key: key)
                 let tls = TLSConfiguration(trust: .file(try authority.certificate), clientCertificate: certificate)

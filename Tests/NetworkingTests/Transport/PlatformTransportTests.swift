@@ -31,7 +31,7 @@ struct PlatformTransportTests {
             }
         }
 
-        @Test("What this system's libcurl was built without is told by the part of the configuration that wants it")
+        @Test("A feature that this system's libcurl was built without is an error that names the part that needs it")
         func missingFeature() throws {
             let proxy = try #require(URL(string: "https://proxy.example"))
             let wanting = [

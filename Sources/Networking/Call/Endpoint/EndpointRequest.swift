@@ -128,7 +128,8 @@ extension String {
     }
 }
 
-/// Whether a request goes to another server than that of its service's environment: what is meant for that server is not for this one.
+/// Whether a request goes to another origin than that of its service's environment. The environment's headers and query
+/// are not sent there.
 public enum OtherOrigin: RequestOption {
     /// It goes to the environment's, or there is none.
     public static var defaultOption: Bool { false }

@@ -4,8 +4,10 @@ public import Foundation
 ///
 /// What an endpoint says wins over it, and adapters win over both. The query of the base URL is kept.
 public struct NetworkEnvironment: Sendable {
-    /// The server, with or without a path; nil where every endpoint has a base URL of its own. A user and password in it
-    /// are sent as `Authorization: Basic …`, unless the request has that field; no text shows them.
+    /// The server, with or without a path; nil if every endpoint has a base URL of its own.
+    ///
+    /// A user and password in it are sent as `Authorization: Basic …`, unless the request has that field. No text shows
+    /// them.
     public let baseURL: URL?
     /// A path put between the base URL and an endpoint's path, unless that begins with the same whole segments.
     public let pathPrefix: EndpointPath

@@ -1,6 +1,6 @@
 /// The error handlers of a service, in order.
 ///
-/// `ErrorHandlingService()` alone has a `GeneralErrorHandler`; with a list, it has that list and nothing else. With an empty
+/// `ErrorHandlingService()` has a `GeneralErrorHandler`; with a list, it has that list and nothing else. With an empty
 /// list every error is thrown as it is. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that it was made with, the first one first.

@@ -107,8 +107,8 @@ extension RequestFailure: CustomStringConvertible {
 }
 
 extension RequestFailure {
-    /// What the server says, as the endpoint reads it, whatever type that is; nil where it is no refusal, the endpoint has no server
-    /// error, or the body is another one.
+    /// The server's error, decoded by the endpoint (``TypedEndpoint``); nil if the status was accepted, the endpoint has
+    /// no server error, or the body cannot be read as one.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint
         else {
@@ -117,6 +117,6 @@ extension RequestFailure {
         return endpoint.serverError(in: response, decoder: decoder)
     }
 
-    /// The problem that the answer tells of (RFC 9457); nil where it tells of none.
+    /// The problem details of the response (RFC 9457); nil if it has none.
     public var problem: ProblemDetails? { response?.problem }
 }

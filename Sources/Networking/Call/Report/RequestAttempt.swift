@@ -53,7 +53,7 @@ extension RequestAttempt: CustomStringConvertible {
     }
 }
 
-/// The token that a request was dressed in, as far as anybody but its session may know.
+/// The token that a request carries, without the token itself, which only its session knows.
 public protocol CarriedToken: AnyObject, Sendable {
     /// Which one of its session's tokens it is, counted from 0.
     var generation: Int { get }

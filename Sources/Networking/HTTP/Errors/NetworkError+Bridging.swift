@@ -67,10 +67,10 @@ extension NetworkError: CustomNSError {
             "Check that the folder is there and writable, and choose what happens to a file that is there (overwriting).",
         .checksumMismatch: "Download it again.", .circuitOpen: "Try again later.",
         .noToken: "Log in again; the refresh's error is underlying.",
-        .invalidRequest: "Nothing was sent: mend the part that is named.",
+        .invalidRequest: "Nothing was sent: correct the part that is named.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .shutDown: "Make the call with a transport that has not been shut down.",
-        .bodyNotEncodable: "Nothing was sent: mend the value that is named.",
+        .bodyNotEncodable: "Nothing was sent: correct the value that is named.",
     ]
 }
 

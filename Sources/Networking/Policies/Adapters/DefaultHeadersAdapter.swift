@@ -40,7 +40,7 @@ public struct HeadersAdapter: SynchronousRequestAdapter {
     ///
     /// - Parameters:
     ///   - headers: The fields.
-    ///   - rule: What happens on equal names; the adapter's fields win unless said otherwise.
+    ///   - rule: What happens on equal names. Default: the adapter's fields win.
     public init(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .newWins) {
         self.headers = headers
         self.rule = rule
