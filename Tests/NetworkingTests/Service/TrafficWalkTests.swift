@@ -69,9 +69,10 @@ struct TrafficWalkTests {
             }
         }
         await service.reset()
-        while transport.isBusy.value > 0 { await Task.yield() }
+        // A transfer for an observer outlives its calls, and releases its permit after the transport has returned.
+        while transport.isBusy.value > 0 || limit.activeCount > 0 { await Task.yield() }
         #expect(answers.value == Self.calls / lanes * lanes)
-        #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+        #expect(limit.waiterCount == 0)
         #expect(service.client.calls.count == 0)
     }
 
