@@ -1,29 +1,54 @@
-/// Where a task stands with regard to the calls of the library.
+/// Where a task stands in relation to the calls of the library.
 enum CallPosition: Sendable {
-    /// In a call, the scope of which ends its waits.
+    /// In a call, whose end ends the task's waits.
     case inside(CallScope)
-    /// In work that a call has begun for others as well, and that goes on when it ends.
+    /// In a transfer that a call has started, and that the end of that call does not end.
     case beside(CallScope)
+    /// In a token refresh.
+    case refreshing(RefreshMark)
 
-    /// Where the current task stands; nil where it has nothing to do with a call.
+    /// The position of the current task; nil outside of calls and refreshes.
     @TaskLocal static var current: CallPosition?
 
     /// The call that made the task do what it does.
-    var scope: CallScope {
+    var scope: CallScope? {
         switch self {
         case .inside(let scope), .beside(let scope): scope
+        case .refreshing: nil
         }
     }
 
-    /// The call that ends the task's waits.
+    /// The call whose end ends the task's waits.
     var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
 
-    /// Whether there is a place already for what the task does: what is called from there must not wait for one.
-    var hasPlace: Bool {
+    /// The refresh that the task is part of, directly or by one of the refresh's calls.
+    var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
+
+    /// Whether calls that the task makes need no permit: it runs under one that others wait for.
+    var hasPermit: Bool {
         switch self {
-        case .inside(let scope): scope.holdsPlace
+        case .inside(let scope): scope.hasPermit
         case .beside: true
+        case .refreshing: false
         }
+    }
+
+    /// A task that a finished call has left running stands outside of it.
+    var isOver: Bool { owner?.isOver ?? false }
+}
+
+/// Marks a token refresh, and what its task does until it has ended: tasks that it leaves running are no part of it.
+final class RefreshMark: Sendable {
+    private let state = Locked(true)
+
+    /// Whether the refresh is running.
+    var isOpen: Bool { state.withLock { $0 } }
+
+    /// Runs an operation as a refresh.
+    static func run<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+        let mark = RefreshMark()
+        defer { mark.state.withLock { $0 = false } }
+        return try await CallPosition.$current.withValue(.refreshing(mark), operation: operation)
     }
 }
 

@@ -16,9 +16,9 @@ final class CallScope: Endable {
         var phase = Phase.open
         var waits = Few<any Endable>()
         var timer: ScheduledAction?
-        /// The call has a place that others wait for.
-        var holdsPlace = false
-        /// The call has been answered: tasks that it left running are on their own.
+        /// The permit of the attempt under way.
+        var permit: (any CallPermit)?
+        /// The call has returned.
         var isOver = false
         /// What tells the call from every other one, once somebody has asked.
         var id: UUID?
@@ -27,26 +27,43 @@ final class CallScope: Endable {
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
-            self = State(phase: next, isOver: isOver, id: id)
+            self = State(phase: next, permit: permit, isOver: isOver, id: id)
             return opened
         }
     }
 
     let deadline: Deadline?
-    /// The call inside which this one is made.
+    /// The call that made this one.
     let parent: CallScope?
+    /// The refresh that made this call.
+    let refresh: RefreshMark?
+    /// Whether the call was made under the permit of another one, which may wait for it: it must not wait for a second one.
+    let isAdmitted: Bool
     private let state = Locked(State())
 
-    init(deadline: Deadline? = nil, inside parent: CallScope? = nil) {
+    /// Makes the scope of a call that is made by the current task.
+    init(deadline: Deadline? = nil) {
+        let position = CallPosition.current.flatMap { $0.isOver ? nil : $0 }
         self.deadline = deadline
-        self.parent = parent
+        parent = position?.scope
+        refresh = position?.refresh
+        isAdmitted = position?.hasPermit ?? false
     }
 
-    /// Whether the call has a place that others wait for: what it does meanwhile must not wait for one.
-    var holdsPlace: Bool {
-        get { state.withLock { $0.holdsPlace } }
-        set { state.withLock { $0.holdsPlace = newValue } }
+    /// The permit of the attempt under way.
+    var permit: (any CallPermit)? {
+        get { state.withLock { $0.permit } }
+        set { state.withLock { $0.permit = newValue } }
     }
+
+    /// Whether calls that are made inside this one need no permit.
+    var hasPermit: Bool { isAdmitted || permit?.isHeld ?? false }
+
+    /// Whether the call is part of a token refresh.
+    var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
+
+    /// Whether the call has returned: tasks that it left running are on their own.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// What tells the call from every other one; drawn when somebody asks first.
     func id(using random: RandomSource) -> UUID {
@@ -176,6 +193,12 @@ enum Interruption: Error, Equatable {
     case paused
     /// The service is being reset.
     case resetting
+}
+
+/// What others wait for while a call holds it.
+protocol CallPermit: AnyObject, Sendable {
+    /// Whether it has not been released yet.
+    var isHeld: Bool { get }
 }
 
 /// A wait that can be ended from outside. Its identity is that of the object behind it.

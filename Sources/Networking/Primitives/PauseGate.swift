@@ -55,8 +55,8 @@ final class PauseGate: Sendable {
     static func passing<Value: Sendable>(_ gate: PauseGate?, _ work: () async throws -> Value) async throws -> Value {
         guard let gate else { return try await work() }
         let outer = CallScope.current
-        let scope = CallScope(inside: outer)
-        scope.holdsPlace = outer?.holdsPlace ?? false
+        let scope = CallScope()
+        scope.permit = outer?.permit
         let isPaused = gate.state.withLock { state in
             state.work = scope
             return state.isResumed != nil

@@ -4,8 +4,6 @@ import Foundation
 struct RequestCall: Sendable {
     let endpoint: any Endpoint
     let scope: CallScope
-    /// The call was made by an adapter or transport of another one, which holds a place.
-    let isInsideAnother: Bool
     let settings: RequestSettings
     let clock: NetworkClock
     /// Who watches it; nil for nobody.
@@ -34,12 +32,11 @@ struct RequestCall: Sendable {
     private var attempts: [RequestAttempt] = []
 
     init(
-        endpoint: any Endpoint, scope: CallScope, isInsideAnother: Bool, settings: RequestSettings,
-        clock: NetworkClock, watch: CallWatch?, meter: ProgressMeter?
+        endpoint: any Endpoint, scope: CallScope, settings: RequestSettings, clock: NetworkClock,
+        watch: CallWatch?, meter: ProgressMeter?
     ) {
         self.endpoint = endpoint
         self.scope = scope
-        self.isInsideAnother = isInsideAnother
         self.settings = settings
         self.clock = clock
         self.watch = watch
@@ -63,9 +60,9 @@ struct RequestCall: Sendable {
             original = request
         }
         // Anew with each attempt: a handler may have put a request of its own in the place of the first one.
-        if RefreshMark.isSet {
+        if scope.isPartOfRefresh {
             request[option: AdmissionOption.self] = .refresh
-        } else if isInsideAnother, request[option: AdmissionOption.self] == .required {
+        } else if scope.isAdmitted, request[option: AdmissionOption.self] == .required {
             request[option: AdmissionOption.self] = .unlimited
         }
         isUnderWay = true
@@ -83,11 +80,10 @@ struct RequestCall: Sendable {
 
     /// Dresses the original request, and remembers it as it goes out.
     mutating func adapt(
-        _ original: HTTPRequest, holding permit: Permit, with adapting: RequestAdaptingService
+        _ original: HTTPRequest, with adapting: RequestAdaptingService
     ) async throws -> HTTPRequest {
         watch?.tell(.admitted(attempt: attempt))
         var request = original
-        request[option: HeldPlaceOption.self] = permit
         try await adapting.adapt(&request, for: endpoint)
         if let interruption = scope.interruption { throw interruption }
         adapted = request

@@ -17,12 +17,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 let permit = try await Permit.enter(client.admission, original, for: endpoint) {
                     call.noteWait(for: $0)
                 }
-                call.scope.holdsPlace = true
-                defer {
-                    call.scope.holdsPlace = false
-                    permit.release(.notSent)
-                }
-                let request = try await call.adapt(original, holding: permit, with: client.requestAdaptingService)
+                call.scope.permit = permit
+                defer { permit.release(.notSent) }
+                let request = try await call.adapt(original, with: client.requestAdaptingService)
                 let response = try await call.note(carry(request, giving: permit))
                 client.errorHandlingService.record(response)
                 let value = try await read(response, for: &call, giving: permit)
@@ -104,13 +101,10 @@ extension RequestPipeline {
         in scope: CallScope? = nil, telling follow: (@Sendable (RequestEvent) -> Void)? = nil,
         holdingEnd holdEnd: @escaping CallWatch.EndHold = { $0() }
     ) async throws -> Response<Value> {
-        let position = CallPosition.current
-        let outer = position?.owner
-        let scope = scope ?? CallScope(deadline: deadline, inside: position?.scope)
-        // A refresh outlives a reset, and so do its calls.
-        let calls = RefreshMark.isSet ? nil : client.calls
+        let outer = scope == nil ? CallScope.current : nil
+        let scope = scope ?? CallScope(deadline: deadline)
         outer?.add(scope)
-        calls?.enter(scope, endpoint)
+        client.calls.enter(scope, endpoint)
         let watch = CallWatch(endpoint, of: client, in: scope, following: follow, holdingEnd: holdEnd)
         let meter = settings.progress ?? watch?.makeMeter(on: client.clock)
         if let meter { watch?.observe(meter) }
@@ -119,13 +113,12 @@ extension RequestPipeline {
         defer {
             scope.leave()
             outer?.remove(scope)
-            calls?.leave(scope)
+            client.calls.leave(scope)
             meter?.finish(wasAnswered: wasAnswered)
         }
         let response = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, isInsideAnother: position?.hasPlace ?? false, settings: settings,
-                clock: client.clock, watch: watch, meter: meter)
+                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, watch: watch, meter: meter)
             return try await run(&call)
         }
         wasAnswered = true

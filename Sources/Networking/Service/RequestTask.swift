@@ -54,21 +54,18 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             track.finish()
         }
         // At once, so that a reset or a cancel right after this line finds it.
-        if !RefreshMark.isSet { pipeline.client.calls.enter(scope, endpoint) }
+        pipeline.client.calls.enter(scope, endpoint)
         let settlement = settlement
-        // A call of its own: the end of a call inside which it is started does not end it.
-        let task = CallPosition.$current.withValue(nil) {
-            Task { [pipeline] in
-                let end = HeldEnd()
-                do {
-                    let response = try await pipeline.run(
-                        in: scope, telling: { track.note($0) }, holdingEnd: { end.hold($0) })
-                    settlement.settle(.success(response))
-                } catch {
-                    settlement.settle(.failure(error))
-                }
-                end.tell(after: callbacks)
+        let task = Task { [pipeline] in
+            let end = HeldEnd()
+            do {
+                let response = try await pipeline.run(
+                    in: scope, telling: { track.note($0) }, holdingEnd: { end.hold($0) })
+                settlement.settle(.success(response))
+            } catch {
+                settlement.settle(.failure(error))
             }
+            end.tell(after: callbacks)
         }
         onCancel = {
             task.cancel()

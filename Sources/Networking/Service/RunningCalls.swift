@@ -25,8 +25,9 @@ final class RunningCalls: Sendable {
     /// How many calls are under way.
     var count: Int { state.withLock { $0.calls.count } }
 
-    /// A call begins. While the service is being reset it is ended at once.
+    /// A call begins. While the service is being reset it is ended at once. A refresh outlives a reset, and so do its calls.
     func enter(_ scope: CallScope, _ endpoint: any Endpoint) {
+        guard !scope.isPartOfRefresh else { return }
         let isResetting = state.withLock { state in
             state.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint)
             return !state.resets.isEmpty

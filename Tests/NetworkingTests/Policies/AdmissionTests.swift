@@ -131,11 +131,11 @@ struct AdmissionTests {
         let request = try request()
         let permit = try await Permit.enter([limit], request, for: UserEndpoint.open)
         let other = try await Permit.enter([limit], request, for: UserEndpoint.open)
-        permit.giveBack(after: nil)
-        permit.giveBack(after: nil)
+        permit.release(after: nil)
+        permit.release(after: nil)
         permit.release(.notSent)
         #expect(limit.activeCount == 1)
-        other.giveBack(after: nil)
+        other.release(after: nil)
         #expect(limit.activeCount == 0)
     }
 

@@ -1,7 +1,7 @@
 /// The tickets of every policy of a service, entered at once; given back exactly once.
 ///
-/// It travels with the request as its ``HeldPlace``, so that a transport that has the request wait for another one gives it back early.
-final class Permit: HeldPlace {
+/// The call's scope has it, so that a transport that lets the call wait for the transfer of another one releases it early.
+final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One for each policy; empty once they have been given back.
         var tickets: [AdmissionTicket] = []
@@ -10,6 +10,8 @@ final class Permit: HeldPlace {
     }
 
     private let holding: Locked<Holding>
+
+    var isHeld: Bool { holding.withLock { !$0.tickets.isEmpty } }
 
     private init(_ holding: Holding) {
         self.holding = Locked(holding)
@@ -91,7 +93,7 @@ final class Permit: HeldPlace {
         release(.answered(response))
     }
 
-    func giveBack(after outcome: Result<HTTPResponse, any Error>?) {
+    func release(after outcome: Result<HTTPResponse, any Error>?) {
         switch outcome {
         case .success(let response): release(.answered(response))
         case .failure(let error): release(.failed(error))
@@ -99,31 +101,12 @@ final class Permit: HeldPlace {
         }
     }
 
-    func handOver() -> (any HeldPlace)? {
+    func handOver() -> (any TransferPermit)? {
         let moved = take()
         return moved.tickets.isEmpty ? nil : Permit(moved)
     }
 
     deinit {
         release(.notSent)
-    }
-}
-
-/// Marks the calls that a token refresh makes, wherever in its task they are made.
-///
-/// It would leak into tasks that the refresh leaves running; so it is closed with the refresh.
-final class RefreshMark: Sendable {
-    @TaskLocal private static var current: RefreshMark?
-
-    private let isOpen = Locked(true)
-
-    /// Whether the current task is part of a refresh that is still running.
-    static var isSet: Bool { current?.isOpen.withLock { $0 } ?? false }
-
-    /// Runs an operation whose calls are marked until it returns.
-    static func mark<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
-        let mark = RefreshMark()
-        defer { mark.isOpen.withLock { $0 = false } }
-        return try await $current.withValue(mark, operation: operation)
     }
 }

@@ -271,7 +271,7 @@ extension AccessTokenSupervisor {
         }
         let task = Task.detached { [self] in
             let result: Result<AccessToken, any Error>
-            do { result = .success(try await RefreshMark.mark { try await renew(id, replacing: old) }) } catch {
+            do { result = .success(try await RefreshMark.run { try await renew(id, replacing: old) }) } catch {
                 result = .failure(error)
             }
             timeout.cancel()

@@ -90,13 +90,13 @@ public final class DuplicateHandlingTransport: Transport {
     private func share(
         _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
     ) throws -> Place? {
-        let held = request[option: HeldPlaceOption.self]
+        let held = CallScope.currentPermit
         switch audience {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is on its way")
         case .everybody:
             guard let caller = transfer.attach() else { return nil }
-            held?.giveBack(after: nil)  // it waits for another one's transfer, which has a place
+            held?.release(after: nil)  // it waits for another one's transfer, which has a place
             return .waiting(caller)
         case .latest:
             return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }
@@ -115,7 +115,7 @@ public final class DuplicateHandlingTransport: Transport {
         let caller = SharedTransfer.Caller(beginning: key, in: running)
         guard running.replace(old, by: caller.transfer) else { return nil }
         if case .observer(let observer) = audience,
-            !caller.transfer.observe(observer, at: key.request[option: HeldPlaceOption.self])
+            !caller.transfer.observe(observer, at: CallScope.currentPermit)
         {
             observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
         }

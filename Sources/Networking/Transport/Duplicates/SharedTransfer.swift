@@ -20,7 +20,7 @@ final class SharedTransfer: Sendable {
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
         /// The place of a caller who has left the transfer to others.
-        var place: (any HeldPlace)?
+        var place: (any TransferPermit)?
 
         var lacksPlace: Bool { phase == .running && place == nil }
 
@@ -58,7 +58,7 @@ final class SharedTransfer: Sendable {
     /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait, where the system can. A task
     /// that is handed to another thread costs ten times as much, and one that never waits need not be.
     private func start(on base: any Transport) -> Task<Void, Never> {
-        CallPosition.$current.withValue(CallPosition.current.map { .beside($0.scope) }) {
+        CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                     // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is preferred, and spares the
@@ -106,7 +106,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the transfer is over.
-    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any HeldPlace)?) -> Bool {
+    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in
             guard state.phase == .running else { return false }
             state.observers.append(observer)
@@ -117,14 +117,14 @@ final class SharedTransfer: Sendable {
     }
 
     /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who tells how the call ended.
-    private func take(_ place: (any HeldPlace)?) {
+    private func take(_ place: (any TransferPermit)?) {
         guard let place, state.withLock({ $0.lacksPlace }), let kept = place.handOver() else { return }
         let isTaken = state.withLock { state in
             guard state.lacksPlace else { return false }
             state.place = kept
             return true
         }
-        if !isTaken { kept.giveBack(after: nil) }
+        if !isTaken { kept.release(after: nil) }
     }
 
     /// Ends every caller so far, and goes on.
@@ -142,7 +142,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// One caller leaves; the last one takes the transfer along.
-    private func detach(_ turn: Turn, leaving place: (any HeldPlace)?) {
+    private func detach(_ turn: Turn, leaving place: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == turn.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
@@ -159,7 +159,7 @@ final class SharedTransfer: Sendable {
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
         if phase == .abandoned { ended.task?.cancel() }
-        ended.place?.giveBack(after: outcome)
+        ended.place?.release(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
@@ -213,7 +213,7 @@ final class SharedTransfer: Sendable {
         /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
-            transfer.detach(turn, leaving: request[option: HeldPlaceOption.self])
+            transfer.detach(turn, leaving: CallScope.currentPermit)
             return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
         }
     }

@@ -38,21 +38,17 @@ public struct RequestWatch: RequestOption, Sendable {
     }
 }
 
-/// The place that a request has in the queues of its service while it is carried.
-///
-/// A transport that lets a request wait for the answer of another one, which has a place of its own, gives it back at once:
-/// `request[option: HeldPlaceOption.self]?.giveBack(after: nil)`.
-public protocol HeldPlace: AnyObject, Sendable {
-    /// Gives the place back, unless that has happened.
+/// The permit of the call that a transfer belongs to.
+protocol TransferPermit: CallPermit {
+    /// Releases the permit, unless that has happened.
     ///
-    /// - Parameter outcome: How the request ended for which it was held; nil where nothing was sent in its name.
-    func giveBack(after outcome: Result<HTTPResponse, any Error>?)
-    /// Takes the place away from the request, for a transfer that goes on without it; nil where it has none any more.
-    func handOver() -> (any HeldPlace)?
+    /// - Parameter outcome: How the request ended for which it was held; nil if nothing was sent in its name.
+    func release(after outcome: Result<HTTPResponse, any Error>?)
+    /// Takes the permit away from the call, for a transfer that outlives it; nil if it has been released.
+    func handOver() -> (any TransferPermit)?
 }
 
-/// The place that a request has; nil where it needs none.
-public enum HeldPlaceOption: RequestOption {
-    /// None.
-    public static var defaultOption: (any HeldPlace)? { nil }
+extension CallScope {
+    /// The permit of the call that the current task runs in.
+    static var currentPermit: (any TransferPermit)? { current?.permit as? any TransferPermit }
 }

@@ -1,0 +1,114 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Calls that adapters and transports make, and wait for, while their own call holds its permit.
+@Suite("Nested calls", .timeLimit(.minutes(5)))
+struct NestedCallTests {
+    /// How a nested call is made and waited for.
+    enum Form: CaseIterable, Sendable {
+        case asynchronous
+        case task
+        case taskInTask
+        case callback
+
+        func text(from service: NetworkService) async throws -> String {
+            switch self {
+            case .asynchronous:
+                return try await service.request(.get("inner"), as: .string)
+            case .task:
+                return try await service.task(.get("inner"), as: .string).value
+            case .taskInTask:
+                return try await Task { try await service.task(.get("inner"), as: .string).map { $0 }.value }.value
+            case .callback:
+                return try await withCheckedThrowingContinuation { continuation in
+                    service.request(
+                        for: .get("inner"), as: .string, with: RequestSettings(callbackQueue: .global()),
+                        success: { continuation.resume(returning: $0) },
+                        failure: { continuation.resume(throwing: $0) })
+                }
+            }
+        }
+    }
+
+    /// What makes the nested call.
+    enum Caller: CaseIterable, Sendable {
+        case adapter
+        case transport
+    }
+
+    /// A transport that makes a nested call before it responds to an outer one.
+    private struct NestingTransport: Transport {
+        let nested: @Sendable () async throws -> String
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            let text = request.url.path == "/v1/outer" ? try await nested() : "inner"
+            return HTTPResponse(.ok, content: .data(Data(text.utf8)), to: request)
+        }
+    }
+
+    private func service(_ caller: Caller, _ form: Form, _ limit: ConcurrencyLimit) -> NetworkService {
+        let made = Box<NetworkService?>(nil)
+        let nested: @Sendable () async throws -> String = {
+            guard let service = made.value else { return "no service" }
+            await Task.yield()
+            return try await form.text(from: service)
+        }
+        let adapter = ClosureAdapter { request, _ in
+            if caller == .adapter, request.url.path == "/v1/outer" { request.headers["X-Nested"] = try await nested() }
+        }
+        let transport = NestingTransport { caller == .transport ? try await nested() : "outer" }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: transport, admission: [limit],
+            requestAdaptingService: RequestAdaptingService([adapter]))
+        made.change { $0 = service }
+        return service
+    }
+
+    @Test(
+        "A call made inside another one needs no second permit, in whatever form it is made",
+        arguments: Caller.allCases, Form.allCases)
+    func needsNoPermit(caller: Caller, form: Form) async throws {
+        for (calls, limit) in [(1, ConcurrencyLimit(1)), (200, ConcurrencyLimit())] {
+            let service = service(caller, form, limit)
+            let texts = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<calls { group.addTask { try await service.request(.get("outer"), as: .string) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(texts == Array(repeating: caller == .adapter ? "outer" : "inner", count: calls))
+            #expect(limit.activeCount == 0 && limit.waiterCount == 0)
+        }
+    }
+
+    @Test("What a finished call has left running needs a permit of its own")
+    func afterwards() async throws {
+        let limit = ConcurrencyLimit(1)
+        let mayGo = Settlement<Void>()
+        let left = Box<Task<String, any Error>?>(nil)
+        let made = Box<NetworkService?>(nil)
+        let adapter = ClosureAdapter { request, _ in
+            guard request.url.path == "/v1/outer", let service = made.value else { return }
+            left.change {
+                $0 = Task {
+                    try? await mayGo.value()
+                    return try await service.task(.get("inner"), as: .string).value
+                }
+            }
+        }
+        let transport = StubTransport { _ in .status(.ok) }
+        let service = NetworkService(
+            environment: Fixture.environment, transport: transport, admission: [limit],
+            requestAdaptingService: RequestAdaptingService([adapter]))
+        made.change { $0 = service }
+        try await service.request(.get("outer"))
+        let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
+        let held = try #require(limit.tryEnter(request, for: UserEndpoint.open))
+        mayGo.settle(.success(()))
+        while limit.waiterCount == 0 { await Task.yield() }
+        limit.leave(held, .notSent)
+        _ = try await left.value?.value
+        #expect(limit.activeCount == 0)
+    }
+}
