@@ -76,9 +76,12 @@ final class CallScope: Endable {
         }
     }
 
-    /// - Throws: The interruption of the current call, where it has to end.
-    static func check() throws {
-        if let interruption = current?.interruption { throw interruption }
+    /// - Throws: The interruption of the current call, if it has to end.
+    static func check() throws { try current?.check() }
+
+    /// - Throws: The interruption, if the call has to end.
+    func check() throws {
+        if let interruption { throw interruption }
     }
 
     /// Whether a pause ended it.
@@ -110,15 +113,17 @@ final class CallScope: Endable {
         end(interruption)
     }
 
-    /// The call has its answer; from now on the scope ends nothing.
+    /// The call has its outcome; from now on the scope ends nothing.
     ///
-    /// - Returns: The interruption that came before, in which case the answer must not be given.
-    func close() -> Interruption? {
+    /// - Throws: The interruption that came before, which is the outcome then.
+    func close() throws {
         noticeEnd()
-        return seal()
+        if let interruption = seal() { throw interruption }
     }
 
-    /// The same, without a look at the task that it is called from.
+    /// Closes the scope, and ignores whether the current task is cancelled.
+    ///
+    /// - Returns: The interruption that came before.
     func seal() -> Interruption? {
         guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
             return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }

@@ -1,12 +1,19 @@
 import Foundation
 
-/// Where one call stands; shared by its task and whatever is derived from that.
+/// Where one call stands; shared by its task and the tasks that are derived from it.
 final class CallTrack: Sendable {
-    /// What a call that has no answer yet is at.
+    typealias Observer = @Sendable (RequestEvent) -> Void
+
+    /// What a call that has no outcome yet is doing.
     enum Phase: Sendable {
         case queued
         case sending
         case retrying(after: Duration)
+    }
+
+    /// A track that shows what this one shows.
+    private struct Follower: Sendable {
+        weak let track: CallTrack?
     }
 
     private struct State: Sendable {
@@ -14,45 +21,34 @@ final class CallTrack: Sendable {
         var request: HTTPRequest?
         var attempts: [RequestAttempt] = []
         var report: CallReport?
-        var isOver = false
-        var startObservers: [@Sendable () -> Void] = []
-        var stepObservers: [@Sendable (RequestEvent) -> Void] = []
-        var attemptObservers: [@Sendable (RequestAttempt) -> Void] = []
+        var observers: [Observer] = []
+        var followers: [Follower] = []
+        /// The track that this one follows.
+        weak var source: CallTrack?
 
-        /// Takes note of a step; says whom to tell.
-        mutating func take(_ step: RequestEvent) -> [@Sendable () -> Void] {
-            switch step {
-            case .attempting(_, let request):
-                phase = .queued
-                self.request = request
-                defer { startObservers = [] }
-                return startObservers
-            case .adapted(let request):
-                phase = .sending
-                self.request = request
-                return []
-            case .attempted(let attempt):
-                attempts.append(attempt)
-                return attemptObservers.map { observer in { observer(attempt) } }
-            case .waiting(.retry(let delay, _)):
-                phase = .retrying(after: delay)
-                return []
-            case .waiting(.connectivity):
-                phase = .queued
-                return []
-            case .finished(let report):
-                self.report = report
-                return []
-            default:
-                return []
+        mutating func take(_ event: RequestEvent) {
+            switch event {
+            case .attempting(_, let request): (phase, self.request) = (.queued, request)
+            case .adapted(let request): (phase, self.request) = (.sending, request)
+            case .attempted(let attempt): attempts.append(attempt)
+            case .waiting(.retry(let delay, _)): phase = .retrying(after: delay)
+            case .waiting(.connectivity): phase = .queued
+            case .finished(let report): self.report = report
+            default: break
             }
+        }
+
+        /// What an observer that comes now has missed.
+        var past: [RequestEvent] {
+            [request.map { .attempting(1, $0) }].compactMap { $0 } + attempts.map { .attempted($0) }
+                + [report.map { .finished($0) }].compactMap { $0 }
         }
     }
 
     let meter: ProgressMeter
     /// Lets a download be paused.
     let pauseGate: PauseGate?
-    /// How the answer's body is wanted.
+    /// How the response's body is delivered.
     let delivery: BodyDelivery
     /// Whether the request's body is what takes time.
     let countsUpload: Bool
@@ -70,23 +66,6 @@ final class CallTrack: Sendable {
         self.init(meter: ProgressMeter(), pauseGate: nil, delivery: .memory, isUpload: false)
     }
 
-    /// Tells from now on what another one tells, what it has told included.
-    func follow(_ other: CallTrack) {
-        other.onStep { [weak self] step in self?.note(step) }
-        meter.follow(other.meter)
-    }
-
-    /// Has a closure told of each step, of the last request and the attempts before at once.
-    private func onStep(_ action: @escaping @Sendable (RequestEvent) -> Void) {
-        let (request, attempts, report) = state.withLock { state in
-            if !state.isOver { state.stepObservers.append(action) }
-            return (state.request, state.attempts, state.report)
-        }
-        if let request { action(.attempting(1, request)) }
-        for attempt in attempts { action(.attempted(attempt)) }
-        if let report { action(.finished(report)) }
-    }
-
     var phase: Phase { state.withLock { $0.phase } }
 
     /// The request, as far as it has come; nil before there is one.
@@ -95,45 +74,42 @@ final class CallTrack: Sendable {
     /// What happened in the call; nil before its end.
     var report: CallReport? { state.withLock { $0.report } }
 
-    /// Takes note of a step, and tells.
-    func note(_ step: RequestEvent) {
-        let (tell, followers): ([@Sendable () -> Void], [@Sendable (RequestEvent) -> Void]) = state.withLock { state in
-            (state.take(step), state.stepObservers)
-        }
-        for tell in tell { tell() }
-        for follower in followers { follower(step) }
-    }
-
-    /// The call is over: whoever was told of it is let go.
-    func finish() {
-        let before = state.withLock { state in
-            defer {
-                state.isOver = true
-                (state.startObservers, state.attemptObservers, state.stepObservers) = ([], [], [])
-            }
-            return state
-        }
-        withExtendedLifetime(before) {}  // let go outside the lock: what a closure holds may ask the task as it goes
-    }
-
     /// The response of the last attempt that had one.
     var lastResponse: HTTPResponse? { state.withLock { $0.attempts.last { $0.response != nil }?.response } }
 
-    /// Has a closure called once the request is made; at once where it is.
-    func onStart(_ action: @escaping @Sendable () -> Void) {
-        let hasStarted = state.withLock { state in
-            if state.request == nil, !state.isOver { state.startObservers.append(action) }
-            return state.request != nil
+    /// Takes note of an event. With the end of the call, observers are released.
+    func note(_ event: RequestEvent) {
+        let before = state.withLock { state in
+            state.take(event)
+            defer { if case .finished = event { (state.observers, state.followers) = ([], []) } }
+            return state
         }
-        if hasStarted { action() }
+        for observer in before.observers { observer(event) }
+        for follower in before.followers { follower.track?.note(event) }
     }
 
-    /// Has a closure called for each attempt that is over, those from before included.
-    func onAttempt(_ action: @escaping @Sendable (RequestAttempt) -> Void) {
-        let attempts = state.withLock { state in
-            if !state.isOver { state.attemptObservers.append(action) }
-            return state.attempts
+    /// Calls `observer` with what has happened, and then with each event.
+    func observe(_ observer: @escaping Observer) {
+        let past = state.withLock { state in
+            if state.report == nil { state.observers.append(observer) }
+            return state.past
         }
-        for attempt in attempts { action(attempt) }
+        for event in past { observer(event) }
+    }
+
+    /// Shows from now on what another track shows, in place of the one before.
+    func follow(_ other: CallTrack) {
+        let before = state.withLock { state in
+            defer { state.source = other }
+            return state.source
+        }
+        before?.state.withLock { $0.followers.removeAll { $0.track === self } }
+        before?.meter.removeFollower(meter)
+        let past = other.state.withLock { state in
+            if state.report == nil { state.followers.append(Follower(track: self)) }
+            return state.past
+        }
+        for event in past { note(event) }
+        meter.follow(other.meter)
     }
 }

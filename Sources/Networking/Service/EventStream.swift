@@ -66,10 +66,9 @@ public struct EventStream: AsyncSequence, Sendable {
 
         /// The next event of the connection, which is opened where there is none; or how that ended.
         private mutating func read() async -> Outcome {
-            let cause = Locked<(any Error)?>(nil)
             do {
                 if events == nil {
-                    guard let opened = try await stream.connect(after: lastEventID, noting: cause) else {
+                    guard let opened = try await stream.connect(after: lastEventID) else {
                         isOver = true
                         return Outcome()
                     }
@@ -79,24 +78,20 @@ public struct EventStream: AsyncSequence, Sendable {
                 guard let event = try await events?.next() else { return Outcome() }
                 (failures, barren) = (0, 0)
                 return Outcome(event: event)
+            } catch let failed as FailedCall {
+                // The error as it was before handlers made another one of it.
+                let cause = failed.report.attempts.last?.error ?? failed.error
+                return Outcome(error: failed.error, isWorthATry: EventReconnection.isWorthwhile(after: cause))
             } catch {
-                let cause = cause.withLock { $0 } ?? error
-                return Outcome(error: error, isWorthATry: EventReconnection.isWorthwhile(after: cause))
+                return Outcome(error: error, isWorthATry: EventReconnection.isWorthwhile(after: error))
             }
         }
     }
 
-    /// Opens a connection; nil where the server wants no more of them.
-    ///
-    /// - Parameter cause: Is given the error of a failed attempt as it was before handlers made another one of it.
-    fileprivate func connect(
-        after lastEventID: String, noting cause: Locked<(any Error)?>
-    ) async throws -> ServerSentEvents? {
+    /// Opens a connection; nil if the server wants no more of them.
+    fileprivate func connect(after lastEventID: String) async throws(FailedCall) -> ServerSentEvents? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        let pipeline = client.pipeline(endpoint, as: converter, with: settings)
-        return try await pipeline.run(telling: { step in
-            if case .attempted(let attempt) = step { cause.withLock { $0 = attempt.error } }
-        }).value
+        return try await client.pipeline(endpoint, as: converter, with: settings).outcome().get().value
     }
 
     /// Waits before a new connection; a reset of the service ends the stream here, too.

@@ -33,20 +33,3 @@ final class PendingCallbacks: Sendable {
         if isNow { action() }
     }
 }
-
-/// What observers are told of a call's end, held back until its task has settled.
-final class HeldEnd: Sendable {
-    private let action = Locked<(@Sendable () -> Void)?>(nil)
-
-    func hold(_ action: @escaping @Sendable () -> Void) {
-        self.action.withLock { $0 = action }
-    }
-
-    func tell(after callbacks: PendingCallbacks) {
-        let held = action.withLock { action in
-            defer { action = nil }
-            return action
-        }
-        if let held { callbacks.afterwards(held) }
-    }
-}

@@ -2,15 +2,15 @@ import Foundation
 
 /// The whole life of one call.
 struct RequestPipeline<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Response<Value>, FailedCall>
+
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
     var settings: RequestSettings
 
-    /// Sends the request, again and again as the handlers want, until there is a value or an error to end with.
-    ///
-    /// - Parameter call: The call's own state, in the scope of which this runs.
-    func run(_ call: inout RequestCall) async throws -> Response<Value> {
+    /// Sends the request, again for every retry that the handlers want, until the call ends.
+    private func run(_ call: inout RequestCall) async -> Outcome {
         while true {
             do {
                 let original = try call.begin { try makeRequest() }
@@ -20,12 +20,14 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 call.scope.permit = permit
                 defer { permit.release(.notSent) }
                 let request = try await call.adapt(original, with: client.requestAdaptingService)
-                let response = try await call.note(carry(request, giving: permit))
+                let response = try await call.note(send(request, releasing: permit))
                 client.errorHandlingService.record(response)
-                let value = try await read(response, for: &call, giving: permit)
-                return Response(value, response, record: try call.finish(with: response))
+                let value = try await read(response, for: &call, releasing: permit)
+                return .success(Response(value, response, record: try call.finish(with: response)))
             } catch {
-                try await call.recover(from: error, with: client.errorHandlingService)
+                if let failed = await call.recover(from: error, with: client.errorHandlingService) {
+                    return .failure(failed)
+                }
             }
         }
     }
@@ -41,9 +43,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         return request
     }
 
-    /// Sends one attempt; the permit is given back as soon as the answer is known, before anybody judges it. Only what comes into a file keeps
-    /// its place until it is there.
-    private func carry(_ request: HTTPRequest, giving permit: Permit) async throws -> HTTPResponse {
+    /// Sends one attempt. The permit is released as soon as the response is known, before it is validated; that of a download into a
+    /// file is kept until the file is in place.
+    private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {
             var response = try await converter.carrier(over: client.transport)
@@ -61,12 +63,12 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         }
     }
 
-    /// Judges an answer, and makes a value of it.
+    /// Validates a response and converts it.
     private func read(
-        _ response: HTTPResponse, for call: inout RequestCall, giving permit: Permit
+        _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit
     ) async throws -> Value {
         defer { permit.release(after: response) }
-        try await call.judge(response, by: settings.validators ?? .standard)
+        try await call.validate(response, by: settings.validators ?? .standard)
         do { return try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder()) } catch {
             permit.release(.failed(error))
             throw error
@@ -74,8 +76,62 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     }
 }
 
+extension RequestPipeline {
+    /// Runs the call in the caller's task: see ``outcome()``.
+    func run() async throws -> Response<Value> {
+        switch await outcome() {
+        case .success(let response): return response
+        case .failure(let failed): throw failed.error
+        }
+    }
+
+    /// Runs the call in the caller's task and reports its end. A call inside another one ends with that.
+    func outcome() async -> Outcome {
+        let outer = CallScope.current
+        let scope = CallScope(deadline: deadline)
+        let events = CallEvents(endpoint, of: client, in: scope)
+        outer?.add(scope)
+        let outcome = await run(in: scope, reporting: events)
+        outer?.remove(scope)
+        events?.finish(outcome.report())
+        return outcome
+    }
+
+    /// Runs the call in the current task, inside the scope that ends its waits, and reports everything but its end.
+    func run(in scope: CallScope, reporting events: CallEvents?) async -> Outcome {
+        client.calls.enter(scope, endpoint)
+        let meter = settings.progress ?? events?.makeMeter(on: client.clock)
+        if let meter { events?.observe(meter) }
+        if converter.delivery == .stream { meter?.expectStream() }
+        let outcome = await CallPosition.$current.withValue(.inside(scope)) {
+            var call = RequestCall(
+                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, events: events, meter: meter)
+            return await run(&call)
+        }
+        scope.leave()
+        client.calls.leave(scope)
+        meter?.finish(wasAnswered: (try? outcome.get()) != nil)
+        return outcome
+    }
+
+    /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
+    var deadline: Deadline? {
+        settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
+    }
+}
+
+extension Result where Failure == FailedCall {
+    /// The report of a call's end.
+    func report<Value>() -> CallReport where Success == Response<Value> {
+        switch self {
+        case .success(let response): response.report
+        case .failure(let failed): failed.report
+        }
+    }
+}
+
 extension NetworkError {
-    /// An error page that was too large, with its beginning.
+    /// The response of an error page that was too large, with its beginning.
     fileprivate var largeRefusal: HTTPResponse? {
         guard kind == .responseTooLarge, let response else { return nil }
         return response.status.isSuccessful || response.status.isRedirection ? nil : response
@@ -83,50 +139,10 @@ extension NetworkError {
 }
 
 extension HTTPResponse {
-    /// Has an error page be known by its status, though it is too large. Where it would be an answer, it must not be one that is cut.
+    /// Throws the error of an error page by its status, although it was too large.
     fileprivate func refused(by validators: [ResponseValidator]) throws {
         do { try validated(by: validators) } catch let error as NetworkError {
             throw error.completed(request: request, response: self)
         }
-    }
-}
-
-extension RequestPipeline {
-    /// Runs in the caller's task, inside a scope that ends the library's waits.
-    ///
-    /// - Parameters:
-    ///   - follow: Is told of each step.
-    ///   - holdEnd: Holds back what observers are told of the end.
-    func run(
-        in scope: CallScope? = nil, telling follow: (@Sendable (RequestEvent) -> Void)? = nil,
-        holdingEnd holdEnd: @escaping CallWatch.EndHold = { $0() }
-    ) async throws -> Response<Value> {
-        let outer = scope == nil ? CallScope.current : nil
-        let scope = scope ?? CallScope(deadline: deadline)
-        outer?.add(scope)
-        client.calls.enter(scope, endpoint)
-        let watch = CallWatch(endpoint, of: client, in: scope, following: follow, holdingEnd: holdEnd)
-        let meter = settings.progress ?? watch?.makeMeter(on: client.clock)
-        if let meter { watch?.observe(meter) }
-        if converter.delivery == .stream { meter?.expectStream() }
-        var wasAnswered = false
-        defer {
-            scope.leave()
-            outer?.remove(scope)
-            client.calls.leave(scope)
-            meter?.finish(wasAnswered: wasAnswered)
-        }
-        let response = try await CallPosition.$current.withValue(.inside(scope)) {
-            var call = RequestCall(
-                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, watch: watch, meter: meter)
-            return try await run(&call)
-        }
-        wasAnswered = true
-        return response
-    }
-
-    /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
-    var deadline: Deadline? {
-        settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }
 }

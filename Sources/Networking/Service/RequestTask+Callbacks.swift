@@ -7,7 +7,15 @@ extension RequestTask {
     @discardableResult
     public func onStart(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable () -> Void) -> Self {
         let queue = queue ?? self.queue
-        track.onStart { queue.async(execute: action) }
+        let hasStarted = Locked(false)
+        track.observe { event in
+            guard case .attempting = event else { return }
+            let isFirst = hasStarted.withLock { hasStarted in
+                defer { hasStarted = true }
+                return !hasStarted
+            }
+            if isFirst { queue.async(execute: action) }
+        }
         return self
     }
 
@@ -25,7 +33,9 @@ extension RequestTask {
     public func onDebug(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self
     {
         let queue = queue ?? self.queue
-        track.onAttempt { attempt in queue.async { action(attempt) } }
+        track.observe { event in
+            if case .attempted(let attempt) = event { queue.async { action(attempt) } }
+        }
         return self
     }
 

@@ -58,10 +58,7 @@ extension RequestTask {
     ) -> RequestTask<Other> {
         derived(track: CallTrack()) { result, derived in
             do {
-                let following = try next(result.get().value)
-                derived.track.follow(following.track)
-                following.observe { derived.settle($0) }
-                derived.cancellations.add { _ = following.leave() }
+                derived.follow(try next(result.get().value))
             } catch {
                 if case .failure = result { derived.track.follow(self.track) }
                 derived.settle(.failure(error))
@@ -87,34 +84,37 @@ extension RequestTask {
     ) -> RequestTask<Other> {
         let task = RequestTask<Other>(
             of: endpoint, on: queue, track: track ?? self.track,
-            callbacks: track == nil ? callbacks : PendingCallbacks()
-        ) { [self] in leave() }
-        observe { result in
-            // What nobody wants any more is not begun.
-            if case .success = result, task.isCancelled { return task.settle(.failure(NetworkError(.cancelled))) }
-            settle(result, task)
+            callbacks: track == nil ? callbacks : PendingCallbacks(), waitingFor: [interest])
+        settlement.observe { [self] result in
+            Trampoline.run { [self] in
+                withExtendedLifetime(self) {}
+                // What nobody wants any more is not begun.
+                if case .success = result, task.isCancelled {
+                    task.settle(.failure(NetworkError(.cancelled)))
+                } else {
+                    settle(result, task)
+                }
+            }
         }
         return task
     }
 }
 
 extension RequestTask {
-    /// A task with the values of two; it fails with the first error, which ends the other one where nobody else waits for it.
+    /// A task with the values of two; it fails with the first error, which ends the other one if nobody else waits for it.
     public static func all<First, Second>(
         _ first: RequestTask<First>, _ second: RequestTask<Second>
     ) -> RequestTask where Value == (First, Second) {
-        let gathered = Gathered<Value>(count: 2) { [first, second] in [first.leave(), second.leave()].contains(true) }
-        let task = RequestTask(of: first.endpoint, on: first.queue, track: first.track, leaving: gathered.leave)
-        let finish: @Sendable () -> Void = {
+        let task = RequestTask(
+            of: first.endpoint, on: first.queue, track: first.track, waitingFor: [first.interest, second.interest])
+        let finish: @Sendable () -> Void = { [first, second] in
             guard case .success(let one) = first.settlement.outcome, case .success(let two) = second.settlement.outcome
             else { return }
             task.settle(.success(Response((one.value, two.value), two.http)))
         }
-        // Before either is observed: one that has failed already ends the other, unless somebody else waits for it.
-        first.join()
-        second.join()
-        first.settlement.observe { gathered.note($0, task, finish) }
-        second.settlement.observe { gathered.note($0, task, finish) }
+        let left = Locked(2)
+        first.settlement.observe { task.note($0, left, finish) }
+        second.settlement.observe { task.note($0, left, finish) }
         return task
     }
 
@@ -126,59 +126,37 @@ extension RequestTask {
         return RequestTask<((First, Second), Third)>.all(pair, third).map { ($0.0.0, $0.0.1, $0.1) }
     }
 
-    /// A task with the values of many, in their order; nil where there are none.
+    /// A task with the values of many, in their order; nil if there are none.
     public static func all<Element>(_ tasks: [RequestTask<Element>]) -> RequestTask? where Value == [Element] {
         guard let first = tasks.first else { return nil }
-        let gathered = Gathered<Value>(count: tasks.count) { tasks.map { $0.leave() }.contains(true) }
-        let task = RequestTask(of: first.endpoint, on: first.queue, track: first.track, leaving: gathered.leave)
-        for one in tasks { one.join() }
-        for one in tasks {
-            one.settlement.observe { outcome in
-                gathered.note(outcome, task) {
-                    let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
-                    guard let last = responses.last else { return }
-                    task.settle(.success(Response(responses.map(\.value), last.http)))
-                }
-            }
+        let task = RequestTask(
+            of: first.endpoint, on: first.queue, track: first.track, waitingFor: tasks.map(\.interest))
+        let finish: @Sendable () -> Void = {
+            let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
+            guard let last = responses.last else { return }
+            task.settle(.success(Response(responses.map(\.value), last.http)))
         }
+        let left = Locked(tasks.count)
+        for one in tasks { one.settlement.observe { task.note($0, left, finish) } }
         return task
     }
-}
 
-/// Waits for several tasks in one's name.
-private final class Gathered<Value: Sendable>: Sendable {
-    private let left: Locked<Int>
-    private let isOver = Locked(false)
-    private let leaveAll: @Sendable () -> Bool
-
-    init(count: Int, leaving leaveAll: @escaping @Sendable () -> Bool) {
-        left = Locked(count)
-        self.leaveAll = leaveAll
-    }
-
-    /// Leaves every task, once.
-    @Sendable func leave() -> Bool {
-        let isFirst = isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-        }
-        return isFirst && leaveAll()
-    }
-
-    /// One of them is over.
-    func note<One>(
-        _ outcome: Result<Response<One>, any Error>, _ task: RequestTask<Value>, _ finish: @Sendable () -> Void
+    /// One of several tasks has settled: the first error ends this one, and the last value.
+    private func note<One>(
+        _ outcome: Result<Response<One>, any Error>, _ left: Locked<Int>, _ finish: @escaping @Sendable () -> Void
     ) {
         switch outcome {
         case .failure(let error):
-            task.settle(.failure(error))
-            _ = leave()
+            Trampoline.run { [self] in
+                interest.dropSources()
+                settle(.failure(error))
+            }
         case .success:
             let isLast = left.withLock { left in
                 left -= 1
                 return left == 0
             }
-            if isLast { finish() }
+            if isLast { Trampoline.run(finish) }
         }
     }
 }

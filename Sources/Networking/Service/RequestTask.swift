@@ -19,21 +19,18 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public let endpoint: any Endpoint
     /// Where the callbacks are called unless said otherwise.
     let queue: DispatchQueue
-    let settlement = Settlement<Response<Value>>()
+    let settlement: Settlement<Response<Value>>
     /// Where the call stands.
     let track: CallTrack
-    private let scope: CallScope
-    /// What has to be ended to end this.
-    private let onCancel: @Sendable () -> Bool
-    /// How many wait for the answer: callbacks, derived tasks, and whoever waits just now.
-    private let interest = Locked(0)
+    let interest: TaskInterest
     /// What is done when it ends cancelled.
     let cancellations = CancellationList()
     /// The callbacks that were registered before it ended.
     let callbacks: PendingCallbacks
+    let successor = Locked(Successor<Value>())
 
     /// Starts a call.
-    init(_ pipeline: RequestPipeline<Value>) {
+    convenience init(_ pipeline: RequestPipeline<Value>) {
         var pipeline = pipeline
         let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
         let isSafe = pipeline.endpoint.method.isSafe
@@ -43,54 +40,52 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let track = CallTrack(
             meter: meter, pauseGate: gate, delivery: pipeline.converter.delivery, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
-        let callbacks = PendingCallbacks()
-        self.track = track
-        self.scope = scope
-        self.callbacks = callbacks
-        endpoint = pipeline.endpoint
-        queue = pipeline.settings.callbackQueue ?? .main
-        settlement.observe { [cancellations] _ in
-            cancellations.end(wasCancelled: scope.isCancelled)
-            track.finish()
-        }
+        let events = CallEvents(pipeline.endpoint, of: pipeline.client, in: scope, for: track)
         // At once, so that a reset or a cancel right after this line finds it.
-        pipeline.client.calls.enter(scope, endpoint)
-        let settlement = settlement
-        let task = Task { [pipeline] in
-            let end = HeldEnd()
-            do {
-                let response = try await pipeline.run(
-                    in: scope, telling: { track.note($0) }, holdingEnd: { end.hold($0) })
-                settlement.settle(.success(response))
-            } catch {
-                settlement.settle(.failure(error))
-            }
-            end.tell(after: callbacks)
+        pipeline.client.calls.enter(scope, pipeline.endpoint)
+        let settlement = Settlement<Response<Value>>()
+        let callbacks = PendingCallbacks()
+        let call = Task { [pipeline] in
+            let outcome = await pipeline.run(in: scope, reporting: events)
+            let report = outcome.report()
+            track.note(.finished(report))
+            settlement.settle(outcome.mapError(\.error))
+            callbacks.afterwards { events?.finish(report) }
         }
-        onCancel = {
-            task.cancel()
-            return true
-        }
+        self.init(
+            of: pipeline.endpoint, on: pipeline.settings.callbackQueue ?? .main, track: track, callbacks: callbacks,
+            TaskInterest(scope, endingBy: { call.cancel() }), settlement)
     }
 
     /// Makes a task that waits for others.
     ///
-    /// - Parameters:
-    ///   - callbacks: Those of the call, where it is the same one: observers hear of its end after them.
-    ///   - leave: Leaves them; says whether that ended one, so that its error will come.
-    init(
+    /// - Parameter callbacks: Those of the call, if it is the same one: observers hear of its end after them.
+    convenience init(
         of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack,
-        callbacks: PendingCallbacks = PendingCallbacks(),
-        leaving leave: @escaping @Sendable () -> Bool
+        callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
+    ) {
+        let settlement = Settlement<Response<Value>>()
+        let interest = TaskInterest(CallScope(), in: sources) {
+            settlement.settle(.failure(NetworkError(.cancelled)))
+        }
+        self.init(of: endpoint, on: queue, track: track, callbacks: callbacks, interest, settlement)
+    }
+
+    private init(
+        of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack, callbacks: PendingCallbacks,
+        _ interest: TaskInterest, _ settlement: Settlement<Response<Value>>
     ) {
         self.endpoint = endpoint
         self.queue = queue
         self.track = track
         self.callbacks = callbacks
-        let scope = CallScope()
-        self.scope = scope
-        onCancel = leave
-        settlement.observe { [cancellations] _ in cancellations.end(wasCancelled: scope.isCancelled) }
+        self.interest = interest
+        self.settlement = settlement
+        settlement.observe { [cancellations, successor] outcome in
+            interest.finish()
+            cancellations.end(wasCancelled: interest.scope.isCancelled)
+            successor.settle(outcome)
+        }
     }
 
     /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the call.
@@ -102,8 +97,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// and not the call.
     public var response: Response<Value> {
         get async throws {
-            interest.withLock { $0 += 1 }
-            defer { interest.withLock { $0 -= 1 } }
+            interest.join()
+            defer { interest.leave() }
             let wait = Settlement<Response<Value>>()
             settlement.observe { wait.settle($0) }
             do {
@@ -127,10 +122,10 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public var state: RequestState {
         switch settlement.outcome {
         case .success: return .completed
-        case .failure(let error): return scope.isCancelled ? .cancelled : .failed(error)
+        case .failure(let error): return isCancelled ? .cancelled : .failed(error)
         case nil: break
         }
-        if scope.isCancelled { return .cancelled }
+        if isCancelled { return .cancelled }
         if track.pauseGate?.isPaused == true { return .paused }
         switch track.phase {
         case .queued: return .waiting
@@ -144,40 +139,22 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// A derived task ends the call that it waits for only where nobody else does.
     @discardableResult
     public func cancel() -> Bool {
-        guard scope.end(.cancelled) else { return false }
-        if !onCancel() { settlement.settle(.failure(NetworkError(.cancelled))) }
-        return true
+        interest.cancel()
     }
 
-    /// Calls `action` with the outcome, from whoever settles; whoever registers waits for it.
+    /// Calls `action` with the outcome, on the thread that settles. Who registers is interested in the task, and keeps it until then.
     func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
-        join()
-        settlement.observe(action)
-    }
-
-    /// Somebody waits for the task from now on: see ``leave()``.
-    func join() {
-        interest.withLock { $0 += 1 }
-    }
-
-    /// One who waited leaves; the last one ends the call.
-    ///
-    /// - Returns: Whether that ended it.
-    func leave() -> Bool {
-        let isLast = interest.withLock { interest in
-            interest -= 1
-            return interest == 0
-        }
-        return isLast && cancel()
+        interest.join()
+        settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }
     }
 
     /// Whether the call was cancelled.
-    var isCancelled: Bool { scope.isCancelled }
+    var isCancelled: Bool { interest.scope.isCancelled }
 
     /// Settles a derived task, unless it was cancelled: then with the error of the call that it ended.
     func settle(_ outcome: Result<Response<Value>, any Error>) {
-        // Not by `close()`: whoever settles is no part of this call, and its own end is none of this.
-        if scope.seal() != nil, case .success = outcome {
+        // Not by `close()`: the thread that settles is no part of this call, and its own end is none of this.
+        if interest.scope.seal() != nil, case .success = outcome {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
             settlement.settle(outcome)

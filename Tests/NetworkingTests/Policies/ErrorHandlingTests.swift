@@ -139,7 +139,7 @@ struct ErrorHandlingTests {
             errorHandlingService: ErrorHandlingService([handler]))
         #expect(try await service.request(UserEndpoint.open, as: .string) == "hello")
         #expect(failures.value.map(\.attempt) == [1, 2])
-        #expect(failures.value.last?.earlierFailures.map(\.status) == [.badGateway])
+        #expect(failures.value.last?.history.map(\.response?.status) == [.badGateway])
         #expect(failures.value.last?.request?.headers["X-A"] == "1")
         #expect(failures.value.last?.originalRequest?.headers["X-A"] == nil)
     }

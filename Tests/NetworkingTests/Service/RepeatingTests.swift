@@ -126,7 +126,7 @@ struct RepeatingTests {
         #expect(last.networkError?.kind == .cancelled)
         #expect(last.status == nil)
         #expect(last.attempt == 1)
-        #expect(last.earlierFailures.count == 1)
+        #expect(last.history.count == 1)
     }
 
     @Test("Two retry handlers in one chain count for themselves")

@@ -264,7 +264,7 @@ struct SecondReadingTests {
     @Test("A request that a handler sends to another server and back again is at home where it began")
     func thereAndBack() async throws {
         let marks = Box<[Bool]>([])
-        let note = ClosureAdapter { request, _ in marks.change { $0.append(request[option: OtherOrigin.self]) } }
+        let note = ClosureAdapter { request, _ in marks.change { $0.append(request.isForeign) } }
         let home = try #require(Fixture.environment.baseURL)
         let mirrors = [try #require(URL(string: "https://mirror.example/x")), home]
         let handler = ClosureErrorHandler { failure in

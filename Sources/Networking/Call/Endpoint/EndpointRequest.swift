@@ -33,7 +33,8 @@ struct EndpointRequest {
         request.headers =
             environment.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
         request.options = options
-        if server.isForeign { request[option: OtherOrigin.self] = true }
+        request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
+            authorizationType: endpoint.authorizationType, home: server.home, query: environment.query)
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
@@ -56,8 +57,12 @@ struct EndpointRequest {
         let address: ServerAddress
         /// Whether the endpoint names it.
         var isOwn = false
+        /// The environment's origin, if it is another one.
+        var foreignHome: HTTPOrigin?
+
         /// Whether it is another one than the environment's.
-        var isForeign = false
+        var isForeign: Bool { foreignHome != nil }
+        var home: HTTPOrigin? { foreignHome ?? address.origin }
     }
 
     private func server() throws -> Server {
@@ -68,7 +73,8 @@ struct EndpointRequest {
         guard own.host != nil, case .success(let shared) = environment.address else {
             return Server(address: address, isOwn: own.host != nil)
         }
-        return Server(address: address, isOwn: true, isForeign: shared.origin != address.origin)
+        let isForeign = shared.origin != address.origin
+        return Server(address: address, isOwn: true, foreignHome: isForeign ? shared.origin : nil)
     }
 
     /// The environment's address.
@@ -128,9 +134,48 @@ extension String {
     }
 }
 
-/// Whether a request goes to another origin than that of its service's environment. The environment's headers and query
-/// are not sent there.
-public enum OtherOrigin: RequestOption {
-    /// It goes to the environment's, or there is none.
-    public static var defaultOption: Bool { false }
+/// What an endpoint has been resolved to, once a call: an endpoint may compute its properties.
+struct ResolvedEndpoint: RequestOption, Sendable {
+    static var defaultOption: ResolvedEndpoint? { nil }
+
+    let authorizationType: AuthorizationType
+    /// The origin of the environment; that of the endpoint if the environment has none.
+    let home: HTTPOrigin?
+    /// The environment's query, percent-encoded.
+    let query: URLQuery
+}
+
+extension HTTPRequest {
+    /// Whether it goes to another origin than that of its service's environment: the environment's query and secret fields, and tokens, are
+    /// not for that one.
+    var isForeign: Bool { self[option: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
+
+    /// How the call is authorized.
+    func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
+        self[option: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
+    }
+
+    /// The request in the place of another one of the same call. If it goes to a foreign origin, what it has taken over of the environment's
+    /// query and of secret fields stays behind.
+    func replacing(_ original: HTTPRequest) -> HTTPRequest {
+        guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
+        var request = self
+        request[option: ResolvedEndpoint.self] = resolved
+        guard request.isForeign else { return request }
+        let inherited = original.headers.filter(\.isSensitive)
+        request.headers.removeAll { inherited.contains($0) }
+        if !resolved.query.isEmpty { request.url = request.url.removing(resolved.query) }
+        return request
+    }
+}
+
+extension URL {
+    fileprivate func removing(_ query: URLQuery) -> URL {
+        guard let own = self.query(percentEncoded: true) else { return self }
+        let removed = Set(query.percentEncoded.split(separator: "&"))
+        let left = own.split(separator: "&").filter { !removed.contains($0) }
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        components?.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&")
+        return components?.url ?? self
+    }
 }

@@ -19,7 +19,7 @@ public struct RequestFailure: Sendable {
     /// When it failed, by the service's clock.
     public let date: Date
     /// The attempts of this call that failed before, the first one first, each with what was decided about it.
-    public let earlierFailures: [RequestFailure]
+    public let history: [RequestAttempt]
     /// What has been decided about sending it again, and why, the first decision first.
     public internal(set) var decisions: [RetryDecision] = []
     /// The error as it was before any handler.
@@ -33,7 +33,7 @@ public struct RequestFailure: Sendable {
     public init(
         endpoint: any Endpoint, request: HTTPRequest? = nil, adaptedRequest: HTTPRequest? = nil,
         originalRequest: HTTPRequest? = nil, response: HTTPResponse? = nil, error: any Error, attempt: Int = 1,
-        date: Date = Date(), earlierFailures: [RequestFailure] = []
+        date: Date = Date(), history: [RequestAttempt] = []
     ) {
         self.endpoint = endpoint
         self.request = request
@@ -44,7 +44,7 @@ public struct RequestFailure: Sendable {
         self.originalError = error
         self.attempt = attempt
         self.date = date
-        self.earlierFailures = earlierFailures
+        self.history = history
     }
 
     /// Whether sending it again means what sending it once means: each request of the attempt, the one before redirects and the last

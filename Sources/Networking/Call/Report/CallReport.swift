@@ -103,11 +103,15 @@ struct CallRecord: Sendable {
     let handedOver: Duration?
     let ended: Duration
 
-    /// The report of the call that this answered.
-    func report(on response: HTTPResponse) -> CallReport {
-        let last = RequestAttempt(
+    /// The attempt that brought the response.
+    func attempt(with response: HTTPResponse) -> RequestAttempt {
+        RequestAttempt(
             number: number, request: response.request, response: response.withoutStream, error: nil,
             start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun)
-        return CallReport(of: call, date: date, earlier: earlier, last: last, duration: ended - begun)
+    }
+
+    /// The report of the call that ended with the response.
+    func report(on response: HTTPResponse) -> CallReport {
+        CallReport(of: call, date: date, earlier: earlier, last: attempt(with: response), duration: ended - begun)
     }
 }

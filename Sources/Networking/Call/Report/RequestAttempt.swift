@@ -15,13 +15,13 @@ public struct RequestAttempt: Sendable {
     public let queued: Duration?
     /// How long it took, from its beginning to here, with its wait for a place.
     public let duration: Duration
-    /// What the error handlers decided about sending the request again, and why; nil where nobody thought about it, and until they have.
-    public internal(set) var decision: RetryDecision?
+    /// What the error handlers decided about sending the request again, and why, the first decision first; empty until they have.
+    public internal(set) var decisions: [RetryDecision]
 
     /// Makes an attempt.
     public init(
         number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, start: Duration = .zero,
-        queued: Duration? = nil, duration: Duration, decision: RetryDecision? = nil
+        queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = []
     ) {
         self.number = number
         self.request = request
@@ -30,8 +30,11 @@ public struct RequestAttempt: Sendable {
         self.start = start
         self.queued = queued
         self.duration = duration
-        self.decision = decision
+        self.decisions = decisions
     }
+
+    /// What was decided last about sending the request again; nil if no handler decided anything.
+    public var decision: RetryDecision? { decisions.last }
 
     /// The redirects that were followed on the way, the first one first.
     public var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }

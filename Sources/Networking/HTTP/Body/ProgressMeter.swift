@@ -76,6 +76,11 @@ public final class ProgressMeter: Sendable {
         if isOver { end() }
     }
 
+    /// Tells another one nothing any more.
+    func removeFollower(_ meter: ProgressMeter) {
+        state.withLock { $0.followers.removeAll { $0 === meter } }
+    }
+
     /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later one brings the newer.
     private func adopt(_ other: ProgressMeter) {
         change { state in

@@ -24,7 +24,7 @@ public struct TraceContextAdapter: SynchronousRequestAdapter {
 
     /// Sets the fields.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-        guard includesOtherOrigins || !request[option: OtherOrigin.self], !request.headers.contains(.traceparent) else {
+        guard includesOtherOrigins || !request.isForeign, !request.headers.contains(.traceparent) else {
             return
         }
         guard let context = span(of: TraceContext.current) else { return }

@@ -27,7 +27,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so before.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard isMeant(failure), !ReachabilityService.isAskedByProbe else { return .next(failure.error) }
-        let earlier = failure.earlierFailures.flatMap(\.decisions).map(\.reason)
+        let earlier = failure.history.flatMap(\.decisions).map(\.reason)
         // Its patience is for the call, not for each retry that a handler after this one grants.
         guard !earlier.contains(impatience) else { return .next(failure.error) }
         let pause = ConnectivityErrorHandler.pause(after: earlier.filter { $0 == Self.reachable }.count)

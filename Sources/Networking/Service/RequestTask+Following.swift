@@ -1,0 +1,63 @@
+/// How a task takes over the outcome of another one.
+///
+/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, makes one task in each round, and each takes over the outcome of
+/// the next. So those that follow a task go on to the one that it follows: the first task always follows the newest, and the rounds between
+/// are released.
+struct Successor<Value: Sendable>: Sendable {
+    fileprivate struct Follower: Sendable {
+        weak let task: RequestTask<Value>?
+    }
+
+    /// The task whose outcome this one takes over; nil if it has none yet, and at the end.
+    fileprivate var target: RequestTask<Value>?
+    /// The tasks that take over the outcome of this one. One that somebody observes keeps itself.
+    fileprivate var followers: [Follower] = []
+}
+
+extension Locked {
+    /// Gives the outcome to the followers.
+    func settle<Value>(_ outcome: Settlement<Response<Value>>.Outcome) where State == Successor<Value> {
+        let before = withLock { state in
+            defer { state = Successor() }
+            return state
+        }
+        for follower in before.followers {
+            guard let task = follower.task else { continue }
+            Trampoline.run { task.settle(outcome) }
+        }
+    }
+}
+
+extension RequestTask {
+    /// Takes over the outcome of another task, with its progress and its attempts.
+    func follow(_ other: RequestTask) {
+        guard other !== self else { return settle(.failure(NetworkError.waitsForItself)) }
+        let followers = successor.withLock { state in
+            defer { state = Successor(target: other) }
+            return state.followers.compactMap(\.task)
+        }
+        for follower in followers { follower.attach(to: other, isPassedOver: false) }
+        attach(to: other, isPassedOver: !followers.isEmpty)
+    }
+
+    private func attach(to other: RequestTask, isPassedOver: Bool) {
+        var target = other
+        while let next = target.successor.withLock({ state in
+            if state.target == nil { state.followers.append(.init(task: self)) }
+            return state.target
+        }) {
+            guard next !== self else { return settle(.failure(NetworkError.waitsForItself)) }
+            target = next
+        }
+        successor.withLock { $0.target = target }
+        interest.follow(target.interest, isPassedOver: isPassedOver)
+        track.follow(target.track)
+        if let outcome = target.settlement.outcome { target.successor.settle(outcome) }
+    }
+}
+
+extension NetworkError {
+    fileprivate static var waitsForItself: NetworkError {
+        NetworkError(.invalidRequest, reason: "flatMap: the closure returned the task that it makes, which would wait for itself")
+    }
+}
