@@ -88,6 +88,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
+    deinit {
+        // Those who are interested in a task keep it. One that was passed over is released without having settled.
+        interest.finish()
+    }
+
     /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the call.
     public var value: Value {
         get async throws { try await response.value }

@@ -19,6 +19,11 @@ public final class ProgressMeter: Sendable {
         var isCalled = false
     }
 
+    /// A meter that shows what this one shows.
+    private struct Follower: Sendable {
+        weak let meter: ProgressMeter?
+    }
+
     private struct State: Sendable {
         var upload = TransferCount()
         var download = TransferCount()
@@ -30,7 +35,7 @@ public final class ProgressMeter: Sendable {
         var isTelling = false
         var isStream = false
         /// The meters that tell what this one tells.
-        var followers: [ProgressMeter] = []
+        var followers: [Follower] = []
         var isOver = false
 
         var progress: RequestProgress { RequestProgress(upload: upload.progress, download: download.progress) }
@@ -69,7 +74,7 @@ public final class ProgressMeter: Sendable {
     /// Tells from now on what another meter tells.
     func follow(_ other: ProgressMeter) {
         let isOver = other.state.withLock { state in
-            state.followers.append(self)
+            state.followers.append(Follower(meter: self))
             return state.isOver
         }
         adopt(other)
@@ -78,7 +83,7 @@ public final class ProgressMeter: Sendable {
 
     /// Tells another one nothing any more.
     func removeFollower(_ meter: ProgressMeter) {
-        state.withLock { $0.followers.removeAll { $0 === meter } }
+        state.withLock { $0.followers.removeAll { $0.meter === meter } }
     }
 
     /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later one brings the newer.
@@ -153,7 +158,7 @@ public final class ProgressMeter: Sendable {
             return state
         }
         for reader in before.readers.values { reader.finish() }
-        for follower in before.followers { follower.end() }
+        for follower in before.followers { follower.meter?.end() }
     }
 
     private func change(_ change: (inout State) -> Void) {
@@ -170,7 +175,7 @@ public final class ProgressMeter: Sendable {
         }
         for id in called { call(id) }
         if tells { tellReaders() }
-        for follower in state.withLock({ $0.followers }) { follower.adopt(self) }
+        for follower in state.withLock({ $0.followers }) { follower.meter?.adopt(self) }
     }
 
     private func tellReaders() {

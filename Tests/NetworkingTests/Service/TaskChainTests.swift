@@ -1,0 +1,170 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Long chains of tasks", .timeLimit(.minutes(5)))
+struct TaskChainTests {
+    private let service = NetworkService(
+        environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, admission: [])
+
+    /// Runs something on a thread with a small stack: 512 KB, as Apple's secondary threads have.
+    private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                body()
+                continuation.resume()
+            }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+    }
+
+    /// Polls by `flatMap` until a number of rounds have passed.
+    private static func poll(_ task: RequestTask<String>, _ rounds: Box<Int>, of count: Int) -> RequestTask<String> {
+        task.flatMap { value in
+            rounds.change { $0 += 1 }
+            return rounds.value >= count ? task.map { _ in "done" } : poll(task, rounds, of: count)
+        }
+    }
+
+    private static let length = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 20_000 : 2_000
+
+    @Test("Polling by flatMap for 20,000 rounds needs no more stack than one round")
+    func polling() async throws {
+        let task = service.task(.get("x"), as: .string)
+        _ = try await task.value
+        let rounds = Box(0)
+        let end = Box<RequestTask<String>?>(nil)
+        await onSmallStack {
+            end.change { $0 = Self.poll(task, rounds, of: Self.length) }
+        }
+        #expect(try await end.value?.value == "done")
+        #expect(rounds.value == Self.length)
+    }
+
+    @Test("Polling by flatMap keeps the tasks of two rounds alive, and not those of all")
+    func pollingMemory() async throws {
+        let service = service
+        let alive = Box<[Weak]>([])
+        let most = Box(0)
+        let rounds = Box(0)
+        @Sendable func poll() -> RequestTask<String> {
+            let round = service.task(.get("x"), as: .string).flatMap { value in
+                rounds.change { $0 += 1 }
+                let count = alive.value.count { $0.task != nil }
+                most.change { $0 = max($0, count) }
+                return rounds.value >= 200 ? service.task(.get("x"), as: .string) : poll()
+            }
+            alive.change { $0.append(Weak(task: round)) }
+            return round
+        }
+        let first = poll()
+        #expect(try await first.value == "x")
+        #expect(most.value <= 5, "of \(rounds.value)")
+    }
+
+    private struct Weak: Sendable {
+        weak let task: RequestTask<String>?
+    }
+
+    @Test("A chain of 20,000 flatMaps settles, is cancelled and is released on a small stack")
+    func longChain() async throws {
+        for isCancelled in [false, true] {
+            let transport = ManualTransport()
+            let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+            let first = service.task(.get("x"), as: .string)
+            let done = Box(0)
+            let last = Box<RequestTask<String>?>(first)
+            for _ in 0..<Self.length {
+                last.change { task in
+                    task = task?.flatMap { _ in
+                        done.change { $0 += 1 }
+                        return first
+                    }
+                }
+            }
+            await transport.waitForRequests()
+            if isCancelled {
+                await onSmallStack { last.value?.cancel() }
+                await #expect(throws: NetworkError.self) { _ = try await last.value?.value }
+                #expect(first.isCancelled)
+            } else {
+                transport.answer(.ok, "end")
+                #expect(try await last.value?.value == "end")
+                #expect(done.value == Self.length)
+            }
+            await onSmallStack { last.change { $0 = nil } }
+        }
+    }
+
+    @Test("Cancelling the first task of a poll ends the call of the newest round")
+    func cancelPoll() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        @Sendable func poll() -> RequestTask<String> {
+            service.task(.get("x"), as: .string).flatMap { _ in poll() }
+        }
+        let first = poll()
+        for _ in 0..<5 {
+            await transport.waitForRequests()
+            transport.answer()
+        }
+        await transport.waitForRequests()
+        #expect(first.cancel())
+        await #expect(throws: NetworkError.self) { _ = try await first.value }
+        while transport.endedCount == 0 { await Task.yield() }
+        #expect(transport.count == 6)
+    }
+
+    @Test("The state, the attempts and the progress of a poll are those of its last call")
+    func track() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil, .text("1"), .text("2"), .status(.notFound))
+        let service = NetworkService(environment: Fixture.environment, transport: stub, admission: [])
+        @Sendable func poll(_ id: Int) -> RequestTask<String> {
+            service.task(.get("round\(id)"), as: .string).flatMap { _ in
+                id == 2 ? service.task(.get("last"), as: .string) : poll(id + 1)
+            }
+        }
+        let attempts = Box<[String]>([])
+        let first = poll(1).onDebug(on: DispatchQueue(label: "attempts")) { attempt in
+            attempts.change { $0.append(attempt.request?.url.path ?? "") }
+        }
+        await #expect(throws: NetworkError.self) { _ = try await first.value }
+        #expect(first.report?.status == .notFound)
+        #expect(first.request?.url.path == "/v1/last")
+        while attempts.value.isEmpty { await Task.yield() }
+        #expect(attempts.value == ["/v1/last"])
+    }
+
+    @Test("A task that somebody else wants is spared, in whatever order the interest was registered")
+    func interest() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        let inner = service.task(.get("inner"), as: .string)
+        let outer = service.task(.get("outer"), as: .string).flatMap { _ in inner }
+        let other = inner.map { $0 + "!" }
+        await transport.waitForRequests(2)
+        while transport.count < 2 { await Task.yield() }
+        transport.answer(.ok, "x")
+        transport.answer(.ok, "x")
+        outer.cancel()
+        #expect(try await other.value == "x!")
+    }
+
+    @Test("A closure that returns the task which it makes fails that task, in place of waiting for ever")
+    func itself() async throws {
+        let made = Box<RequestTask<String>?>(nil)
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        let first = service.task(.get("x"), as: .string)
+        let task = first.flatMap { _ in made.value ?? first }
+        made.change { $0 = task }
+        await transport.waitForRequests()
+        transport.answer(.ok, "x")
+        await #expect(throws: NetworkError.self) { _ = try await task.value }
+        made.change { $0 = nil }
+    }
+}
