@@ -28,8 +28,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         var current: Value?
         var receivers: [UInt64: Receiver] = [:]
         var nextID: UInt64 = 0
-        var queue: [Delivery] = []
-        var isDelivering = false
+        var queue = DeliveryQueue<Delivery>()
     }
 
     private let state: Locked<State>
@@ -121,14 +120,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Delivers until nothing is left, unless somebody is at it already: so changes keep their order.
     func deliver() {
-        guard
-            state.withLock({ state in
-                guard !state.isDelivering else { return false }
-                state.isDelivering = true
-                return true
-            })
-        else { return }
-        while let delivery = nextDelivery() {
+        guard state.withLock({ $0.queue.begin() }) else { return }
+        while let delivery = state.withLock({ $0.queue.next() }) {
             for id in delivery.receivers { tell(id, delivery.value) }
         }
     }
@@ -142,15 +135,5 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     private func receiver(_ id: UInt64) -> Receiver? {
         state.withLock { $0.receivers[id] }
-    }
-
-    private func nextDelivery() -> Delivery? {
-        state.withLock { state in
-            guard !state.queue.isEmpty else {
-                state.isDelivering = false
-                return nil
-            }
-            return state.queue.removeFirst()
-        }
     }
 }

@@ -24,6 +24,8 @@ public final class NetworkClient: Sendable {
     let cookies: CookieJar?
     /// The answers that the service keeps.
     let cache: ResponseCache?
+    /// The token's supervisor; nil if requests carry no token, an error if they would carry those of two.
+    let session: Result<AccessTokenSupervisor?, NetworkError>
     /// The calls under way.
     let calls = RunningCalls()
     /// What may take part in a reset, besides handlers.
@@ -69,6 +71,8 @@ public final class NetworkClient: Sendable {
         self.observers = RequestObservers(observers)
         self.clock = clock
         self.random = random
+        session = NetworkClient.session(
+            of: policies + requestAdaptingService.adapters + errorHandlingService.handlers)
         parts = [base] + policies + requestAdaptingService.adapters + [cache].compactMap { $0 }
     }
 
@@ -78,6 +82,27 @@ public final class NetworkClient: Sendable {
         return (parts + errorHandlingService.current).compactMap { $0 as? any ResetParticipant }.filter {
             !(type(of: $0) is AnyClass) || seen.insert(ObjectIdentifier($0 as AnyObject)).inserted
         }
+    }
+
+    /// The one session that the parts of a service belong to.
+    private static func session(of parts: [any Sendable]) -> Result<AccessTokenSupervisor?, NetworkError> {
+        var first: (supervisor: AccessTokenSupervisor, part: any Sendable)?
+        for part in parts {
+            guard let supervisor = (part as? any AccessTokenPart)?.supervisor else { continue }
+            guard let known = first else {
+                first = (supervisor, part)
+                continue
+            }
+            guard known.supervisor === supervisor else {
+                return .failure(
+                    NetworkError(
+                        .invalidRequest,
+                        reason:
+                            "session: a service has one AccessTokenSupervisor, and this one has two: \(type(of: known.part)) and "
+                            + "\(type(of: part)) belong to different ones; make a service for each"))
+            }
+        }
+        return .success(first?.supervisor)
     }
 
     /// The transports in their order, the outermost last.

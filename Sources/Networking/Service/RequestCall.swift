@@ -126,7 +126,7 @@ struct RequestCall: Sendable {
                 try scope.close()
                 return failed(with: error, after: history.last?.decision)
             case .retry(let delay, let request):
-                if let request { original = original.map { request.replacing($0) } ?? request }
+                if let request { replace(with: request) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
                 try await clock.wait(for: delay)
                 return nil
@@ -146,6 +146,13 @@ struct RequestCall: Sendable {
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
         history[history.count - 1].decisions = failure.decisions
         return verdict
+    }
+
+    /// A handler wants another request sent, which belongs to the same call.
+    private mutating func replace(with request: HTTPRequest) {
+        var next = original.map { request.replacing($0) } ?? request
+        if let session = original?[option: CallSession.self] { next[option: CallSession.self] = session }
+        original = next
     }
 
     /// Whether a pause has ended the attempt; then the pause is over by now, and the attempt does not count.

@@ -40,6 +40,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         var request = try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
             .make(timeouts: settings.timeouts, options: settings.options, random: client.random)
         converter.dress(&request)
+        if let session = try client.session.get(), session.isFor(request, endpoint) {
+            request[option: CallSession.self] = session.beginCall()
+        }
         return request
     }
 

@@ -58,6 +58,8 @@ extension RequestTask {
 
 extension NetworkError {
     fileprivate static var waitsForItself: NetworkError {
-        NetworkError(.invalidRequest, reason: "flatMap: the closure returned the task that it makes, which would wait for itself")
+        NetworkError(
+            .invalidRequest, reason: "flatMap: the closure returned the task that it makes, which would wait for itself"
+        )
     }
 }

@@ -61,7 +61,7 @@ final class AccessTokenStoreTests {
     }
 
     private func process(_ rotation: Rotation) throws -> (session: AccessTokenSupervisor, service: UserService) {
-        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { old in
+        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { old in
             await Task.yield()
             return try rotation.refresh(old)
         }
@@ -74,7 +74,7 @@ final class AccessTokenStoreTests {
         let rotation = Rotation()
         let time = passingTime()
         defer { time.cancel() }
-        try store.save(AccessToken("access-0", refreshToken: "refresh-1"))
+        try await store.put(AccessToken("access-0", refreshToken: "refresh-1"))
         let processes = [try process(rotation), try process(rotation)]
         await withTaskGroup(of: Void.self) { group in
             for (_, service) in processes {
@@ -93,198 +93,119 @@ final class AccessTokenStoreTests {
     @Test("A token that another process has brought is taken without a refresh")
     func taken() async throws {
         let rotation = Rotation()
-        try store.save(rotation.first)
+        try await store.put(rotation.first)
         let (session, service) = try process(rotation)
+        let first = try await session.load()
         _ = try rotation.refresh(rotation.first)
-        let newer = AccessToken("access-2", refreshToken: "refresh-2")
-        try store.save(newer)
+        let newer = AccessToken("access-2", refreshToken: "refresh-2", session: first?.session)
+        try await store.put(newer)
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
         #expect(session.accessToken == newer)
         #expect(rotation.refreshes == 1 && !rotation.isOver)
     }
 
-    @Test("Before the session is declared over the store is read again")
-    func readAgain() async throws {
-        let store = store
-        let newer = AccessToken("newer")
-        try store.save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
-            try store.save(newer)  // somebody without a lease was faster
-            throw AccessTokenRejected()
-        }
-        let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
-        #expect(session.accessToken == newer)
-    }
-
-    @Test("Logging out in one process ends the session in the other at its next refresh; nobody refreshes")
-    func loggedOut() async throws {
-        let rotation = Rotation()
-        try store.save(rotation.first)
-        let (first, _) = try process(rotation)
-        let (second, service) = try process(rotation)
-        let events = Box<[String]>([])
-        let token = second.events.observe { event in
-            if case .sessionOver = event { events.change { $0.append("over") } }
-        }
-        first.accessToken = nil
+    @Test("The file is its owner's alone, and is replaced as a whole; what is no token is an error")
+    func ownedFile() async throws {
+        let token = AccessToken("a", expiresAt: Date(timeIntervalSince1970: 1_700_000_000), refreshToken: "r")
+        for value in [token, AccessToken("b"), token] { try await store.put(value) }
+        #expect(try store.load() == token)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        try await store.put(nil)
+        try await store.put(nil)
         #expect(try store.load() == nil)
-        _ = try rotation.refresh(rotation.first)
-        #expect(
-            await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? GeneralRequestError
-                == .noAuth)
-        #expect(events.value == ["over"])
-        #expect(rotation.refreshes == 1)
-        token.cancel()
+        try Data("{".utf8).write(to: file)
+        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in token }
+        await #expect(throws: CocoaError.self) { try await session.load() }
     }
 
-    @Test("Logging out during a refresh wins in the store, too")
-    func loggedOutMeanwhile() async throws {
-        let store = store
-        let mayGoOn = Settlement<Void>()
-        try store.save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
-            await withCheckedContinuation { continuation in mayGoOn.observe { _ in continuation.resume() } }
-            return AccessToken("late")
-        }
-        let service = UserService(
-            environment: Fixture.environment, authorizedBy: session,
-            transport: StubTransport { _ in .status(.unauthorized) })
-        let call = service.task(UserEndpoint.fetch(id: "7"), as: .string)
-        while !session.isRefreshing { await Task.yield() }
-        session.accessToken = nil
-        mayGoOn.settle(.success(()))
-        _ = await Fixture.failure { _ = try await call.value }
-        let time = passingTime()
-        defer { time.cancel() }
-        try await store.exclusively {}  // by then the refresh has ended
-        #expect(session.accessToken == nil)
+    @Test("What is written is compared with what is expected, under one lock")
+    func compared() throws {
+        let (first, second) = (AccessToken("a"), AccessToken("b"))
+        #expect(try store.save(first, replacing: second) == false)
+        #expect(try store.save(first, replacing: nil))
+        #expect(try store.save(second, replacing: nil) == false)
+        #expect(try store.load() == first)
+        #expect(try store.save(nil, replacing: first))
         #expect(try store.load() == nil)
     }
 
-    @Test("Logging out in another process during a refresh wins")
-    func loggedOutElsewhere() async throws {
-        let mayGoOn = Settlement<Void>()
-        let hasBegun = Settlement<Void>()
-        try store.save(AccessToken("old"))
-        let session = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
-            hasBegun.settle(.success(()))
-            await withCheckedContinuation { continuation in mayGoOn.observe { _ in continuation.resume() } }
-            return AccessToken("late")
-        }
-        let other = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
-            throw AccessTokenRejected()
-        }
-        let service = UserService(
-            environment: Fixture.environment, authorizedBy: session,
-            transport: StubTransport { _ in .status(.unauthorized) })
-        let call = service.task(UserEndpoint.fetch(id: "7"), as: .string)
-        try await hasBegun.value()
-        other.accessToken = nil
-        mayGoOn.settle(.success(()))
-        _ = await Fixture.failure { _ = try await call.value }
-        #expect(try store.load() == nil)
+    @Test("What a process has left that was ended while it wrote goes away with the next use")
+    func remains() throws {
+        let left = URL(fileURLWithPath: file.path + ".new")
+        try Data("secret".utf8).write(to: left)
+        _ = try store.load()
+        #expect(!FileManager.default.fileExists(atPath: left.path))
     }
 
-    @Test("After a token could not be kept, the older one in the store is not taken for a newer one")
-    func failedSave() async throws {
-        struct Full: Error {}
-        final class FailingStore: AccessTokenStore {
-            let kept = Box<AccessToken?>(AccessToken("access-0", refreshToken: "refresh-1"))
-            func load() -> AccessToken? { kept.value }
-            func save(_ token: AccessToken?) throws { throw Full() }
-            func exclusively<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
-                try await operation()
-            }
-        }
-        let rotation = Rotation()
-        let session = try AccessTokenSupervisor(store: FailingStore(), clock: Fixture.stillClock) {
-            try rotation.refresh($0)
-        }
-        let stub = StubTransport { rotation.accepts($0) ? .text("ok") : .status(.unauthorized) }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
-        for round in 0..<3 {
-            #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
-            if round < 2 { session.accessToken = AccessToken("stale", refreshToken: session.accessToken?.refreshToken) }
-        }
-        #expect(rotation.refreshes == 3 && !rotation.isOver)
-    }
-
-    @Test("A lease from a clock that was a day ahead keeps nobody out")
-    func futureLease() async throws {
-        let ahead = ManualClock(date: clock.date.addingTimeInterval(86_400))
-        let store = AccessTokenFile(file, clock: clock.networkClock)
-        try await AccessTokenFile(file, clock: ahead.networkClock).exclusively {
-            try await store.exclusively {}
-        }
-    }
-
-    @Test("A lease that somebody left behind ends by its time; one that is held keeps others out")
-    func lease() async throws {
-        let clock = ManualClock()
-        let store = AccessTokenFile(file, lease: .seconds(40), clock: clock.networkClock)
-        let mayEnd = Settlement<Void>()
-        let order = Box<[String]>([])
-        let hanging = Task {
+    /// Runs `body` while another process holds the lease and renews it.
+    private func holding(
+        _ store: AccessTokenFile, _ body: () async throws -> Void
+    ) async throws {
+        let (hasBegun, mayEnd) = (Settlement<Void>(), Settlement<Void>())
+        let holder = Task {
             try await store.exclusively {
-                order.change { $0.append("first") }
-                await withCheckedContinuation { continuation in mayEnd.observe { _ in continuation.resume() } }
+                hasBegun.settle(.success(()))
+                try await mayEnd.value()
             }
         }
-        while order.value.isEmpty { await Task.yield() }
+        try await hasBegun.value()
+        try await body()
+        mayEnd.settle(.success(()))
+        try await holder.value
+    }
+
+    @Test(
+        "A lease is exclusive whatever the lengths and the wall clocks of the processes",
+        arguments: [-86_400, 0, 86_400])
+    func exclusive(ahead: Double) async throws {
+        let clock = ManualClock()
+        let other = ManualClock(date: clock.date.addingTimeInterval(ahead))
+        let short = AccessTokenFile(file, lease: .seconds(20), clock: clock.networkClock)
+        let long = AccessTokenFile(file, lease: .seconds(60), clock: other.networkClock)
+        let isIn = Box(false)
+        try await holding(long) {
+            let waiting = Task { try await short.exclusively { isIn.change { $0 = true } } }
+            // The holder renews each 20 seconds; the other one looks more often.
+            for round in 0..<60 {
+                await clock.waitForSleepers()
+                clock.advance(by: .seconds(5))
+                guard round % 4 == 3 else { continue }
+                await other.waitForSleepers()
+                other.advance(by: .seconds(20))
+            }
+            #expect(!isIn.value)
+            waiting.cancel()
+            _ = await waiting.result
+        }
+    }
+
+    @Test("A lease whose holder renews it no more is taken over after its length, and its holder is ended")
+    func takenOver() async throws {
+        let (clock, stopped) = (ManualClock(), ManualClock())
+        let hanging = AccessTokenFile(file, lease: .seconds(40), clock: stopped.networkClock)
+        let store = AccessTokenFile(file, clock: clock.networkClock)
+        let hasBegun = Settlement<Void>()
+        let holder = Task {
+            try await hanging.exclusively {
+                hasBegun.settle(.success(()))
+                try await Settlement<Void>().value()
+            }
+        }
+        try await hasBegun.value()
+        let order = Box<[String]>([])
         let waiting = Task { try await store.exclusively { order.change { $0.append("second") } } }
         await clock.waitForSleepers()
         clock.advance(by: .seconds(39))
         await clock.waitForSleepers()
-        #expect(order.value == ["first"])
+        #expect(order.value.isEmpty)
         clock.advance(by: .seconds(2))
         try await waiting.value
-        #expect(order.value == ["first", "second"])
-        mayEnd.settle(.success(()))
-        try await hanging.value
-        let cancelled = Task { try await store.exclusively { withUnsafeCurrentTask { $0?.cancel() } } }
-        try await cancelled.value
+        #expect(order.value == ["second"])
+        await stopped.waitForSleepers()
+        stopped.advance(by: .seconds(14))
+        await #expect(throws: LeaseLost.self) { try await holder.value }
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { $0.hasPrefix("token.json") })
-    }
-
-    @Test("The file is its owner's alone, and is replaced as a whole; what is no token is an error")
-    func ownedFile() throws {
-        let token = AccessToken("a", expiresAt: Date(timeIntervalSince1970: 1_700_000_000), refreshToken: "r")
-        for value in [token, AccessToken("b"), token] { try store.save(value) }
-        #expect(try store.load() == token)
-        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-        try store.save(nil)
-        try store.save(nil)
-        #expect(try store.load() == nil)
-        try Data("{".utf8).write(to: file)
-        #expect(throws: (any Error).self) {
-            _ = try AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in token }
-        }
-    }
-
-    @Test("A store that cannot keep the token is told; the session goes on")
-    func notStored() async throws {
-        struct Full: Error {}
-        struct FullStore: AccessTokenStore {
-            func load() -> AccessToken? { AccessToken("old") }
-            func save(_ token: AccessToken?) throws { throw Full() }
-            func exclusively<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
-                try await operation()
-            }
-        }
-        let session = try AccessTokenSupervisor(store: FullStore(), clock: Fixture.stillClock) { _ in AccessToken("new")
-        }
-        let told = Box(0)
-        let token = session.events.observe { event in
-            if case .notStored(let error) = event, error is Full { told.change { $0 += 1 } }
-        }
-        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
-        #expect(told.value == 1)
-        token.cancel()
     }
 }

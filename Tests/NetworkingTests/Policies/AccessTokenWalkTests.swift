@@ -12,14 +12,16 @@ struct AccessTokenWalkTests {
         var walk = TokenWalk(seed: seed)
         for _ in 0..<100_000 { walk.step() }
         walk.drain()
-        #expect(walk.faults.isEmpty, "\(walk.faults.prefix(5))")
+        #expect(walk.faults.prefix(3) == [])
         #expect(walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100, "the walk went nowhere")
     }
 }
 
 private struct TokenWalk {
     private struct Call {
-        var repeats: TokenRepeats = []
+        var repeats: CallSession.Repeats = []
+        let session: UUID?
+        var sentSession: UUID?
         var carried: Int?
         var lastSent = -1
         var isWaiting = false
@@ -30,7 +32,9 @@ private struct TokenWalk {
     private var now = Date(timeIntervalSince1970: 0)
     private var calls: [UInt64: Call] = [:]
     private var nextCall: UInt64 = 0
-    private var running: Int?
+    private var running: AccessTokenMachine.Job?
+    /// Refreshes that ran past both limits: their results may still come.
+    private var late: [AccessTokenMachine.Job] = []
     private var isLoggedOut = false
 
     private(set) var faults: [String] = []
@@ -40,7 +44,7 @@ private struct TokenWalk {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        machine = AccessTokenMachine(token: AccessToken("t", expiresAt: now + 1_000), at: now)
+        machine = AccessTokenMachine(token: AccessToken("t", expiresAt: now + 1_000), session: UUID(), at: now)
     }
 
     mutating func step() {
@@ -52,6 +56,8 @@ private struct TokenWalk {
         case 80..<86: cancel()
         case 86..<88: set(nil)
         case 88..<91: set(token())
+        case 91..<93: perform(machine.replace(token(), at: now))
+        case 93..<95: passLimit()
         default: endRefresh()
         }
     }
@@ -73,44 +79,49 @@ private struct TokenWalk {
     private mutating func begin() {
         guard calls.count < 200 else { return }
         nextCall += 1
-        calls[nextCall] = Call()
+        calls[nextCall] = Call(session: machine.sessionOfNewCall)
         pass(nextCall)
     }
 
     /// The gate, then the adapter.
     private mutating func pass(_ id: UInt64) {
-        guard !machine.mayPass(at: now) else { return send(id) }
+        let member = calls[id].flatMap { $0.sentSession ?? $0.session }
+        if case .open = machine.passage(of: member, at: now) { return send(id) }
         calls[id]?.isWaiting = true
-        perform(machine.wait(id, toPassAt: now))
+        perform(machine.wait(id, of: member, toPassAt: now))
     }
 
     private mutating func send(_ id: UInt64) {
         guard let call = calls[id] else { return faults.append("an answered call was sent") }
         if machine.generation < call.lastSent { faults.append("a call was repeated with an older token") }
+        if let session = call.sentSession ?? call.session, session != machine.session {
+            faults.append("a call was sent with a token of another session")
+        }
         calls[id]?.isWaiting = false
+        calls[id]?.sentSession = machine.session
         calls[id]?.lastSent = machine.generation
         calls[id]?.carried = machine.generation
     }
 
     private mutating func answer(isRefused: Bool) {
         let sent = calls.filter { $0.value.carried != nil }.keys.sorted()
-        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried else {
-            return
-        }
-        machine.noteAnswer(toGeneration: carried)
+        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried,
+            let session = call.sentSession
+        else { return }
+        machine.noteResponse(toGeneration: carried)
         guard isRefused, !(call.repeats.contains(.afterRefresh) && carried >= machine.generation) else {
             return finish(id)
         }
-        let (judgement, effects) = machine.judge(refusalOfGeneration: carried)
+        let (judgement, effects) = machine.judge(refusalOfGeneration: carried, of: session)
         if isLoggedOut, !effects.refreshIDs.isEmpty { faults.append("a refresh began after log-out") }
         call.carried = nil
         calls[id] = call
         perform(effects)
-        let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
+        let reason: CallSession.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
         guard judgement != .giveUp, calls[id]?.repeats.insert(reason).inserted == true else { return finish(id) }
         guard judgement == .waitForRefresh else { return pass(id) }
         calls[id]?.isWaiting = true
-        perform(machine.wait(id, forRefreshOfGeneration: carried))
+        perform(machine.wait(id, forRefreshOfGeneration: carried, of: session))
     }
 
     private mutating func finish(_ id: UInt64) {
@@ -126,33 +137,47 @@ private struct TokenWalk {
     private mutating func set(_ token: AccessToken?) {
         isLoggedOut = token == nil
         if token == nil { logOuts += 1 }
-        perform(machine.set(token, at: now))
+        perform(machine.set(token, session: UUID(), at: now))
+    }
+
+    private mutating func passLimit() {
+        guard let job = running else { return }
+        let effects = machine.passTimeLimit(of: job, with: RefresherReleased())
+        if effects.contains(where: { if case .cancel = $0 { true } else { false } }) {
+            late.append(job)
+            running = nil
+        }
+        perform(effects)
     }
 
     private mutating func endRefresh() {
-        guard let id = running else { return }
+        if !late.isEmpty, Bool.random(using: &random) {
+            perform(machine.succeed(late.removeFirst(), with: token(), from: .refresh, isKept: true, at: now))
+        }
+        guard let job = running else { return }
         running = nil
-        switch Int.random(in: 0..<4, using: &random) {
-        case 0: perform(machine.refreshFailed(id, with: RefresherReleased(), isRejection: Bool.random(using: &random)))
-        default: perform(machine.refreshSucceeded(id, with: token(), at: now))
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: perform(machine.fail(job, with: AccessTokenRejected(), isRejection: true))
+        case 1: perform(machine.fail(job, with: RefresherReleased(), isRejection: false))
+        default: perform(machine.succeed(job, with: token(), from: .refresh, isKept: true, at: now))
         }
     }
 
     private mutating func perform(_ effects: [AccessTokenMachine.Effect]) {
         for effect in effects {
             switch effect {
-            case .startRefresh(let id, _):
+            case .start(let job):
                 if running != nil { faults.append("two refreshes ran at once") }
                 if isLoggedOut { faults.append("a refresh began after log-out") }
-                running = id
+                running = job
                 refreshes += 1
-            case .release(let id):
+            case .release(let id, _):
                 guard calls[id]?.isWaiting == true else { return faults.append("a call was let go that did not wait") }
                 send(id)
             case .fail(let id, _):
                 guard calls[id]?.isWaiting == true else { return faults.append("a call failed that did not wait") }
                 finish(id)
-            case .cancelRefresh, .announce:
+            case .cancel, .announce, .keep:
                 break
             }
         }

@@ -238,6 +238,133 @@ struct AdmissionTests {
         }
         #expect(seen.value == [0, 0])
     }
+
+    /// Goes through the policies again and again until `isOver`, and says how often.
+    private func lane(_ policies: [any AdmissionPolicy], while isRunning: @Sendable () -> Bool) async throws -> Int {
+        var rounds = 0
+        let request = try self.request()
+        while isRunning() {
+            let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+            await Task.yield()
+            permit.release(.notSent)
+            rounds += 1
+        }
+        return rounds
+    }
+
+    @Test("Of two limits that others keep busy, each call through both gets its permits within a bound")
+    func twoLimits() async throws {
+        let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
+        let left = Box(20)
+        let rounds = try await withThrowingTaskGroup(of: Int.self) { group in
+            for limit in [first, second] {
+                for _ in 0..<12 { group.addTask { try await self.lane([limit]) { left.value > 0 } } }
+            }
+            for _ in 0..<20 {
+                let request = try self.request()
+                group.addTask {
+                    let permit = try await Permit.enter([first, second], request, for: UserEndpoint.open)
+                    await Task.yield()
+                    permit.release(.notSent)
+                    left.change { $0 -= 1 }
+                    return 0
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(left.value == 0)
+        // Before each of the twenty, those go who have waited longer: twelve at each limit, and the others of the twenty.
+        #expect(rounds < 20 * (12 + 12 + 20))
+        #expect(first.activeCount == 0 && second.activeCount == 0)
+    }
+
+    /// A gate that closes by chance and opens after some turns.
+    private struct ChanceGate: AdmissionPolicy {
+        let random: RandomSource
+        let stage = AdmissionStage.gate
+
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+            var random = random
+            return Int.random(in: 0..<8, using: &random) == 0 ? nil : AdmissionTicket()
+        }
+
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionTicket {
+            for _ in 0..<3 { await Task.yield() }
+            return AdmissionTicket()
+        }
+
+        func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+    }
+
+    @Test("Any number of limits and gates under any load: within a priority no call waits for ever", arguments: 0..<6)
+    func anyLimits(seed: Int) async throws {
+        let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
+        let limits = (0..<4).map { ConcurrencyLimit($0 + 1, total: $0 == 3 ? 3 : nil) }
+        let gate = ChanceGate(random: random)
+        let calls = Box((begun: 0, ended: 0, mostOvertaken: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<24 {
+                let request = try self.request()
+                group.addTask {
+                    var random = random
+                    for _ in 0..<50 {
+                        let own = limits.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
+                        let isGated = Bool.random(using: &random)
+                        var policies: [any AdmissionPolicy] = isGated ? [gate] : []
+                        for limit in own { policies.append(limit) }
+                        let begun = calls.value.ended
+                        let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+                        calls.change { $0.mostOvertaken = max($0.mostOvertaken, $0.ended - begun) }
+                        for _ in 0..<Int.random(in: 0...2, using: &random) { await Task.yield() }
+                        calls.change { $0.ended += 1 }
+                        permit.release(.notSent)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(calls.value.ended == 24 * 50)
+        // Twenty-four at most are before it in each of the four queues, for each time that the gate sends it back.
+        #expect(calls.value.mostOvertaken < 24 * 4 * 4, "seed \(seed)")
+        for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
+    }
+
+    @Test("A waiter that had to wait elsewhere in between has its place in the queue again")
+    func keepsItsPlace() {
+        var line = WaitingLine<String>()
+        for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }
+        #expect(line.popFirst() == "a")
+        line.insert("d", number: 4)
+        line.insert("a", number: 1)
+        #expect(line.first == 1)
+        #expect((0..<4).map { _ in line.popFirst() } == ["a", "b", "d", "e"])
+        #expect(line.popFirst() == nil && line.count == 0)
+    }
+
+    /// With a look at all hosts each time one leaves, it would take longer than the limit.
+    @Test(
+        "12,000 waiting hosts under a limit in all leave in the order of their coming, in linear time",
+        .timeLimit(.minutes(1)))
+    func manyHosts() async throws {
+        let limit = ConcurrencyLimit(1, total: 1)
+        let count = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 12_000 : 1_000
+        let held = try #require(limit.tryEnter(try self.request("first.example"), for: UserEndpoint.open))
+        let order = Box<[Int]>([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                let request = try self.request("host\(number).example")
+                group.addTask {
+                    let ticket = try await limit.enter(request, for: UserEndpoint.open)
+                    order.change { $0.append(number) }
+                    limit.leave(ticket, .notSent)
+                }
+                while limit.waiterCount <= number { await Task.yield() }
+            }
+            limit.leave(held, .notSent)
+            try await group.waitForAll()
+        }
+        #expect(order.value == Array(0..<count))
+    }
 }
 
 private final class LoggingPolicy: AdmissionPolicy {

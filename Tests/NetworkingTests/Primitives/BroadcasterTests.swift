@@ -236,4 +236,19 @@ struct WaitingTests {
         tasks[0].cancel()
         await #expect(throws: Interruption.cancelled) { try await tasks[0].value }
     }
+
+    /// If each delivery moved all the others, it would take longer than the limit.
+    @Test("A backlog of 400,000 values is delivered in order, in linear time", .timeLimit(.minutes(1)))
+    func backlog() {
+        let broadcaster = Broadcaster<Int>()
+        let seen = Box<[Int]>([])
+        let token = broadcaster.observe { value in
+            seen.change { $0.append(value) }
+            // The first observer publishes everything else, which waits until it has returned.
+            if value == 0 { for next in 1...400_000 { broadcaster.publish(next) } }
+        }
+        broadcaster.publish(0)
+        #expect(seen.value.count == 400_001 && seen.value.last == 400_000)
+        token.cancel()
+    }
 }

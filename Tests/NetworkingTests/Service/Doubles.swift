@@ -137,3 +137,65 @@ enum Fixture {
         }
     }
 }
+
+/// A store in memory, as processes share one.
+final class MemoryTokenStore: AccessTokenStore {
+    struct Full: Error {}
+
+    let isFull: Box<Bool>
+    /// Held back while it is set.
+    let barrier = Box<Settlement<Void>?>(nil)
+    private let token: Box<AccessToken?>
+    private let isHeld = Box(false)
+    private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    init(_ token: AccessToken? = nil, isFull: Bool = false) {
+        self.token = Box(token)
+        self.isFull = Box(isFull)
+    }
+
+    func load() async throws -> AccessToken? {
+        try await barrier.value?.value()
+        return token.value
+    }
+
+    func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool {
+        try await barrier.value?.value()
+        if isFull.value { throw Full() }
+        var isSaved = false
+        self.token.change { stored in
+            isSaved = stored == expected
+            if isSaved { stored = token }
+        }
+        return isSaved
+    }
+
+    func exclusively<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        while true {
+            var isMine = false
+            isHeld.change { isHeld in
+                isMine = !isHeld
+                isHeld = true
+            }
+            if isMine { break }
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        defer { isHeld.change { $0 = false } }
+        return try await operation()
+    }
+
+    func changes() -> AsyncStream<Void> { stream }
+
+    /// Says that something has changed.
+    func notify() { continuation.yield() }
+}
+
+extension AccessTokenStore {
+    /// Writes a token, whatever the store has, as another process would.
+    func put(_ token: AccessToken?) async throws {
+        while try await !save(token, replacing: load()) {}
+    }
+}

@@ -65,26 +65,6 @@ struct RepeatingTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("Of two sessions in one service, each is asked about its own token only")
-    func twoSessions() async throws {
-        let stub = StubTransport { request in
-            request.headers[.authorization] == "Bearer user-2" ? .status(.ok) : .status(.unauthorized)
-        }
-        let admins = StubRefresher()
-        let user = AccessTokenSupervisor(token: AccessToken("user-1"), clock: Fixture.stillClock) { _ in
-            AccessToken("user-2")
-        }
-        let admin = AccessTokenSupervisor(token: AccessToken("admin-1"), clock: Fixture.stillClock, refresher: admins)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub, admission: [user.gate, admin.gate],
-            requestAdaptingService: RequestAdaptingService([user.adapter]),
-            errorHandlingService: ErrorHandlingService([admin.handler, user.handler]))
-        try await service.request(Order.poll)
-        #expect(user.accessToken == AccessToken("user-2"))
-        #expect(admin.accessToken == AccessToken("admin-1"))
-        #expect(admins.count == 0)
-    }
-
     @Test("A refresh that fails at once underlies the 401 all the same")
     func immediateRefreshFailure() async throws {
         struct NoRefreshToken: Error {}

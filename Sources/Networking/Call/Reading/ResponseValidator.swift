@@ -141,9 +141,8 @@ extension HTTPResponse {
 /// The statuses that fail a request before any validator is asked, even where there is none.
 ///
 /// An adapter that puts credentials on a request sets it, so that an answer that refuses them is never mistaken for a result.
-public enum RefusedStatuses: RequestOption {
-    /// No status.
-    public static let defaultOption: Set<HTTPStatus> = []
+enum RefusedStatuses: RequestOption {
+    static let defaultOption: Set<HTTPStatus> = []
 }
 
 extension HTTPResponse {

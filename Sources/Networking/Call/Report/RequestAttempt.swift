@@ -57,15 +57,15 @@ extension RequestAttempt: CustomStringConvertible {
 }
 
 /// The token that a request carries, without the token itself, which only its session knows.
-public protocol CarriedToken: AnyObject, Sendable {
+protocol CarriedToken: AnyObject, Sendable {
     /// Which one of its session's tokens it is, counted from 0.
     var generation: Int { get }
 }
 
 /// The token that a request carries; nil where it carries none of a session's.
-public enum CarriedTokenOption: RequestOption {
+enum CarriedTokenOption: RequestOption {
     /// None.
-    public static var defaultOption: (any CarriedToken)? { nil }
+    static var defaultOption: (any CarriedToken)? { nil }
     /// True: it stays behind with the token.
-    public static var isSensitive: Bool { true }
+    static var isSensitive: Bool { true }
 }

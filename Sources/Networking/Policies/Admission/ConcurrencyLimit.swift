@@ -16,9 +16,9 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
         /// Whose turn it would be: the first of the most urgent.
-        var next: (priority: RequestPriority, number: UInt64)? {
+        func next(at origin: HTTPOrigin) -> Candidate? {
             guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
-            return (priority, number)
+            return Candidate(priority: priority, number: number, origin: origin)
         }
 
         mutating func popNext() -> Turn? {
@@ -32,8 +32,21 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         }
     }
 
+    /// The waiter whose turn it is at a host.
+    private struct Candidate: Comparable, Sendable {
+        let priority: RequestPriority
+        let number: UInt64
+        let origin: HTTPOrigin
+
+        static func < (one: Candidate, other: Candidate) -> Bool {
+            (other.priority, one.number) < (one.priority, other.number)
+        }
+    }
+
     private struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
+        /// The candidates of hosts with a free permit, and some that are that no more; empty unless there is a total.
+        var candidates = Heap<Candidate>()
         var active = 0
         /// How many wait, at all hosts together.
         var waiting = 0
@@ -76,15 +89,19 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         guard let origin = origin(request) else { return AdmissionTicket() }
         let priority = request[option: RequestPriority.self]
         let turn = Turn()
+        let positions = request[option: QueuePositions.self]
+        let known = positions?.number(in: state.id)
         let number: UInt64? = state.withLock { state in
             if takePlace(at: origin, &state) { return nil }
-            defer { state.nextNumber += 1 }
+            if known == nil { state.nextNumber += 1 }
+            let number = known ?? state.nextNumber
             state.waiting += 1
-            state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()]
-                .append(turn, number: state.nextNumber)
-            return state.nextNumber
+            state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()].insert(turn, number: number)
+            nominate(origin, &state)
+            return number
         }
         guard let number else { return AdmissionTicket(for: origin) }
+        positions?.note(number, in: state.id)
         do {
             try await turn.value()
         } catch {
@@ -114,30 +131,41 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         return true
     }
 
-    /// Sets a place free, and takes it for the one whose turn it is; nil where nobody can use it.
+    /// Sets a place free, and takes it for the one whose turn it is; nil if nobody can use it.
     private func nextTurn(freeing origin: HTTPOrigin) -> (turn: Turn, origin: HTTPOrigin)? {
         state.withLock { state in
             state.active -= 1
             state.hosts[origin]?.active -= 1
-            guard state.waiting > 0, let next = total == nil ? origin : mostUrgent(state),
+            defer { if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil } }
+            nominate(origin, &state)
+            guard state.waiting > 0, let next = total == nil ? origin : mostUrgent(&state),
                 let turn = state.hosts[next]?.popNext()
-            else {
-                if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
-                return nil
-            }
+            else { return nil }
             state.waiting -= 1
             state.active += 1
             state.hosts[next]?.active += 1
-            if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
+            nominate(next, &state)
             return (turn, next)
         }
     }
 
-    /// The origin with a free place whose next in line has waited longest among the most urgent ones.
-    private func mostUrgent(_ state: State) -> HTTPOrigin? {
-        let candidates = state.hosts.filter { $0.value.active < limit }
-            .compactMap { origin, host in host.next.map { (origin, $0) } }
-        return candidates.min { ($1.1.priority, $0.1.number) < ($0.1.priority, $1.1.number) }?.0
+    /// Makes the host's next waiter a candidate for the next free permit, if the host has one for it.
+    private func nominate(_ origin: HTTPOrigin, _ state: inout State) {
+        guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
+            return
+        }
+        state.candidates.insert(next)
+    }
+
+    /// The origin with a free permit whose next in line has waited longest among the most urgent ones.
+    private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
+        while let candidate = state.candidates.popSmallest() {
+            guard let host = state.hosts[candidate.origin], host.active < limit,
+                host.next(at: candidate.origin) == candidate
+            else { continue }  // it has left, or its host has no permit any more
+            return candidate.origin
+        }
+        return nil
     }
 
     private func leaveLine(_ origin: HTTPOrigin, _ priority: RequestPriority, _ number: UInt64) {
@@ -145,11 +173,29 @@ public final class ConcurrencyLimit: AdmissionPolicy {
             guard state.hosts[origin]?.lines[priority]?.remove(number: number) == true else { return }
             state.waiting -= 1
             state.hosts[origin]?.tidy(priority)
+            nominate(origin, &state)
             if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil }
         }
     }
 
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
         request[option: AdmissionOption.self] == .required ? request.origin : nil
+    }
+}
+
+/// The places that a request has had in queues, so that it keeps them if it has to wait somewhere else in between.
+final class QueuePositions: RequestOption, Sendable {
+    static var defaultOption: QueuePositions? { nil }
+
+    private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
+
+    func number(in queue: ObjectIdentifier) -> UInt64? {
+        numbers.withLock { $0.first { $0.queue == queue }?.number }
+    }
+
+    func note(_ number: UInt64, in queue: ObjectIdentifier) {
+        numbers.withLock { numbers in
+            if !numbers.contains(where: { $0.queue == queue }) { numbers.append((queue, number)) }
+        }
     }
 }

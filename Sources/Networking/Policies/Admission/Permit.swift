@@ -4,7 +4,7 @@
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One for each policy; empty once they have been given back.
-        var tickets: [AdmissionTicket] = []
+        var tickets: [AdmissionTicket?] = []
         /// Released with the tickets: a response that is kept has its request, and so its permit.
         var policies: [any AdmissionPolicy] = []
     }
@@ -17,65 +17,99 @@ final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. Waits, where it has to, for one policy at a time and without holding a ticket of another.
-    /// What is part of a token refresh enters none.
+    /// Enters every policy. It waits, if it has to, for one gate at a time and without a ticket of another policy; for limits in one fixed order,
+    /// with what they have reserved. What is part of a token refresh enters none.
     ///
-    /// - Parameter noteWait: Is told of each policy that has to be waited for.
+    /// - Parameter noteWait: Is called with each policy that has to be waited for.
     static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
         guard request[option: AdmissionOption.self] != .refresh else { return Permit(Holding()) }
-        var entry = try enterAll(policies, request, endpoint)
-        while case .refused(let index) = entry {
-            noteWait(policies[index])
-            let ticket = try await policies[index].enter(request, for: endpoint)
-            entry = try enterAll(policies, but: index, with: ticket, request, endpoint)
-        }
-        guard case .entered(let tickets) = entry else { return Permit(Holding()) }
-        return Permit(Holding(tickets: tickets, policies: policies))
-    }
-
-    private enum Entry {
-        case entered([AdmissionTicket])
-        /// The policy that said "not now"; every ticket has been given back.
-        case refused(by: Int)
-    }
-
-    /// Takes every ticket, besides the one that is there already.
-    private static func enterAll(
-        _ policies: [any AdmissionPolicy], but entered: Int? = nil, with held: AdmissionTicket? = nil,
-        _ request: HTTPRequest, _ endpoint: any Endpoint
-    ) throws -> Entry {
-        var tickets: [AdmissionTicket] = []
-        tickets.reserveCapacity(policies.count)
-        /// Gives back what has been taken so far, and the one held, wherever it stands.
-        func giveBack() {
-            if let entered, let held, entered >= tickets.count { policies[entered].leave(held, .notSent) }
-            for index in tickets.indices.reversed() { policies[index].leave(tickets[index], .notSent) }
-        }
-        do {
-            for index in policies.indices {
-                if index == entered, let held {
-                    tickets.append(held)
-                } else if let ticket = try policies[index].tryEnter(request, for: endpoint) {
-                    tickets.append(ticket)
-                } else {
-                    giveBack()
-                    return .refused(by: index)
-                }
+        var entry = Entry(policies, request, endpoint)
+        guard var refusing = try entry.enterAll() else { return Permit(entry.holding) }
+        entry.request[option: QueuePositions.self] = QueuePositions()
+        repeat {
+            if policies[refusing].stage == .limit {
+                try await entry.reserve(noteWait)
+            } else {
+                try await entry.wait(for: refusing, noteWait)
             }
-            return .entered(tickets)
-        } catch {
-            giveBack()
-            throw error
+            guard let next = try entry.enterAll() else { return Permit(entry.holding) }
+            refusing = next
+        } while true
+    }
+
+    /// A request on its way through the policies.
+    private struct Entry {
+        let policies: [any AdmissionPolicy]
+        var request: HTTPRequest
+        let endpoint: any Endpoint
+        /// One for each policy that has been entered.
+        private var tickets: [AdmissionTicket?]
+
+        init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
+            self.policies = policies
+            self.request = request
+            self.endpoint = endpoint
+            tickets = Array(repeating: nil, count: policies.count)
+        }
+
+        var holding: Holding { Holding(tickets: tickets, policies: policies) }
+
+        /// Enters the policies that have not been entered yet.
+        ///
+        /// - Returns: The one that says "not now", after which every ticket has been given back; nil if all have been entered.
+        mutating func enterAll() throws -> Int? {
+            do {
+                for index in policies.indices where tickets[index] == nil {
+                    tickets[index] = try policies[index].tryEnter(request, for: endpoint)
+                    guard tickets[index] == nil else { continue }
+                    giveBack()
+                    return index
+                }
+                return nil
+            } catch {
+                giveBack()
+                throw error
+            }
+        }
+
+        /// Waits for a gate.
+        mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
+            noteWait(policies[index])
+            tickets[index] = try await policies[index].enter(request, for: endpoint)
+        }
+
+        /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for each other.
+        mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
+            let limits = policies.indices.filter { policies[$0].stage == .limit }
+                .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
+            do {
+                for index in limits {
+                    tickets[index] = try policies[index].tryEnter(request, for: endpoint)
+                    if tickets[index] == nil { try await wait(for: index, noteWait) }
+                }
+            } catch {
+                giveBack()
+                throw error
+            }
+        }
+
+        private mutating func giveBack() {
+            for index in policies.indices.reversed() {
+                if let ticket = tickets[index] { policies[index].leave(ticket, .notSent) }
+                tickets[index] = nil
+            }
         }
     }
 
     /// Gives every ticket back, the one entered last first, unless that has happened.
     func release(_ outcome: AdmissionOutcome) {
         let held = take()
-        for index in held.tickets.indices.reversed() { held.policies[index].leave(held.tickets[index], outcome) }
+        for index in held.tickets.indices.reversed() {
+            if let ticket = held.tickets[index] { held.policies[index].leave(ticket, outcome) }
+        }
     }
 
     private func take() -> Holding {
@@ -108,5 +142,12 @@ final class Permit: TransferPermit {
 
     deinit {
         release(.notSent)
+    }
+}
+
+extension AdmissionPolicy {
+    /// The place of a limit in the order in which limits are reserved; a value has no identity, and keeps its place in its list.
+    fileprivate var lockOrder: UInt {
+        type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }
 }

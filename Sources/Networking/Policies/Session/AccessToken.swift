@@ -10,17 +10,35 @@ public struct AccessToken: Hashable, Codable, Sendable {
     public var expiresAt: Date?
     /// What a refresh sends to get a new one; nil where there is none.
     public var refreshToken: String?
+    /// The id of the session, which the supervisor gives it. Keep it with the token: processes that share the token tell by it whether
+    /// another one belongs to the same log-in. It does not count for equality.
+    public var session: UUID?
 
     /// Makes a token.
-    public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil) {
+    public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, session: UUID? = nil) {
         self.value = value
         self.expiresAt = expiresAt
         self.refreshToken = refreshToken
+        self.session = session
     }
 
     /// Makes a token that expires some time from now, as `expires_in` of RFC 6749 section 5.1 says it.
     public init(_ value: String, expiresIn life: Duration, refreshToken: String? = nil, now: Date = Date()) {
         self.init(value, expiresAt: now.addingTimeInterval(life / .seconds(1)), refreshToken: refreshToken)
+    }
+}
+
+extension AccessToken {
+    /// Whether value, expiry and refresh token are equal.
+    public static func == (one: AccessToken, other: AccessToken) -> Bool {
+        one.value == other.value && one.expiresAt == other.expiresAt && one.refreshToken == other.refreshToken
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(value)
+        hasher.combine(expiresAt)
+        hasher.combine(refreshToken)
     }
 }
 
@@ -36,11 +54,14 @@ extension AccessToken: CustomStringConvertible, CustomReflectable {
 public enum AccessTokenEvent: Sendable {
     /// A refresh brought a new token: store it.
     case refreshed(AccessToken)
-    /// A refresh did not reach the server, or the server failed: the session is kept, and the next unauthorized answer tries again.
+    /// A refresh did not reach the server, or the server failed, or the store could not be read: the session is kept, and the next call that
+    /// needs a token tries again.
     case unreachable(any Error)
-    /// The server will have no more of this session: let the user log in again. Told once until the token changes.
+    /// The server will have no more of this session, or another process has logged out: let the user log in again. Until the token changes,
+    /// this is reported once, and authorized calls fail at once.
     case sessionOver(any Error)
-    /// The supervisor's ``AccessTokenStore`` could not keep the token; other processes do not know of it. Told only where there is a store.
+    /// The supervisor's ``AccessTokenStore`` could not save the token, or remove it after a log-out; other processes do not know of it. It is
+    /// tried again, and reported each time it fails.
     case notStored(any Error)
 }
 

@@ -1,191 +1,240 @@
-import Foundation
+package import Foundation
 
-/// The rules of the token as a pure value: an event in, effects out. No time, no task, no lock.
+/// The rules of the token as a pure value: an event in, effects out. No time, no task, no lock, no store.
 ///
-/// Generations order what happens to the token: each token set, brought or not brought by a refresh begins a new one. A request
-/// carries the generation in which it was dressed, so that an answer tells which token it is about, and whether a refresh has
-/// failed since.
-struct AccessTokenMachine: Sendable {
-    typealias Waiter = UInt64
+/// Generations order what happens to the token: each token that is set, brought or not brought by a refresh begins a new one. A request
+/// carries the generation and the session of its token, so that its response tells which token it is about.
+package struct AccessTokenMachine: Sendable {
+    package typealias Waiter = UInt64
 
-    /// What is known about the token a request carried when the server refused it.
-    enum Judgement: Equatable, Sendable {
-        /// Rule 2: there is a newer token; send again with that.
+    /// What a store adds to the rules.
+    package enum Storage: Sendable {
+        /// There is no store.
+        case none
+        /// The store has not been read yet.
+        case unread
+        /// Whether the store has the token, as far as is known.
+        case read(isKept: Bool)
+    }
+
+    /// Whether an authorized request may be sent.
+    package enum Passage: Sendable {
+        case open
+        /// Rules 4 and 5: not before the token has been read or refreshed.
+        case wait
+        /// Rules 7 and 11: it never may.
+        case closed(any Error)
+    }
+
+    /// What is known about the token that a request carried when the server refused it.
+    package enum Judgement: Equatable, Sendable {
+        /// Rule 2: there is another token of the same session; send again with that.
         case repeatWithCurrent
         /// Rule 3: it was the current one; wait for the refresh, then send again.
         case waitForRefresh
-        /// Nothing can be done: logged out, or a refresh has failed since it was sent.
+        /// Nothing can be done: the session has ended, or a refresh has failed since it was sent.
         case giveUp
     }
 
-    enum Effect: Sendable {
-        case startRefresh(id: Int, replacing: AccessToken?)
-        case cancelRefresh(id: Int)
-        case release(Waiter)
-        case fail(Waiter, any Error)
-        case announce(AccessTokenEvent)
+    /// Where a token came from.
+    package enum Origin: Sendable {
+        case refresh
+        /// The app, or the store.
+        case elsewhere
     }
 
-    private struct Refresh: Sendable {
+    /// Work that is done outside of the machine, and whose result comes back as an event.
+    package struct Job: Sendable {
+        package enum Kind: Sendable {
+            /// Read the store for the first time.
+            case load
+            /// Get a token in place of the current one.
+            case refresh
+            /// Look whether the store has another token, now that the server has refused to refresh this one.
+            case look
+        }
+
+        package let id: Int
+        package let kind: Kind
+        /// The token to be replaced.
+        package let token: AccessToken?
+        /// Its generation.
+        package let generation: Int
+        /// Its session.
+        package let session: UUID
+        /// What the store has to be changed to before; nil if it is up to date.
+        package let change: StoredTokenChange?
+    }
+
+    package enum Effect: Sendable {
+        case start(Job)
+        case cancel(id: Int)
+        case release(Waiter, Origin)
+        case fail(Waiter, any Error)
+        case announce(AccessTokenEvent)
+        /// The store has to be brought up to date.
+        case keep
+    }
+
+    struct Refresh: Sendable {
         let id: Int
-        /// A token was set or removed meanwhile: the answer will not count.
+        let kind: Job.Kind
+        /// The token has been replaced meanwhile: the result does not count.
         var isSuperseded = false
         /// The token set meanwhile was refused, too: another refresh is to follow.
         var isWantedAgain = false
-        var waiters: [Waiter] = []
+        /// Its time limit has passed, and those who waited have been told.
+        var isOverdue = false
+        /// Each with the session of its call; nil for a call that began when there was none.
+        var waiters: [(id: Waiter, session: UUID?)] = []
     }
 
-    private(set) var token: AccessToken?
-    private(set) var generation = 0
-    private var tokenGeneration = 0
-    private var receivedAt: Date
-    private var mayRefresh = true
-    private var isUntried = false
-    private var isOverTold = false
-    private var refresh: Refresh?
-    private var refreshCount = 0
+    package internal(set) var token: AccessToken?
+    /// Rule 11: calls that began in another session get no token of this one.
+    package internal(set) var session: UUID
+    package internal(set) var generation = 0
+    var tokenGeneration = 0
+    var tokenOrigin = Origin.elsewhere
+    var receivedAt: Date
+    /// False after a log-out, until a token is set.
+    var mayRefresh = true
+    /// The token came from a refresh, and no response to it is known.
+    var isUntried = false
+    /// The token had expired when the server issued it: the local clock is wrong.
+    var hasWrongExpiry = false
+    /// Rule 7: why the session is over.
+    var over: (any Error)?
+    var refresh: Refresh?
+    var refreshCount = 0
     /// The last refresh that failed, and the generation whose refusal it was for.
-    private var failure: (generation: Int, error: any Error)?
+    var failure: (generation: Int, error: any Error)?
+    package internal(set) var storage: Storage
+    /// The sessions that have ended, but of which the store may still have the token.
+    var endedSessions: Set<UUID> = []
+    /// The tokens that have been replaced, but which the store may still have.
+    var displaced: Set<String> = []
+    /// A token was set or removed before the store was read: what it has is not known.
+    var mayHoldAny = false
 
-    init(token: AccessToken?, at now: Date) {
+    /// - Parameter session: The id of the session, if the token has none.
+    package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
         self.token = token
-        self.receivedAt = now
+        self.session = token?.session ?? session
+        self.storage = storage
+        receivedAt = now
     }
 
-    var isRefreshing: Bool { refresh.map { !$0.isSuperseded || $0.isWantedAgain } ?? false }
+    /// Whether the result of a job is still awaited.
+    package func isWanted(_ job: Job) -> Bool { refresh?.id == job.id && refresh?.isSuperseded == false }
+
+    package var isRefreshing: Bool { refresh.map { !$0.isSuperseded || $0.isWantedAgain } ?? false }
+
+    /// Whether the store has yet to be read.
+    package var isUnread: Bool { if case .unread = storage { true } else { false } }
+
+    /// The session that a call which begins now belongs to; nil if there is none: then it joins the one in which it is first admitted.
+    package var sessionOfNewCall: UUID? { token == nil ? nil : session }
 
     // MARK: Before sending
 
-    /// Rules 4 and 5: whether an authorized request may go now.
-    func mayPass(at now: Date) -> Bool {
-        !isRefreshing && !needsRefresh(at: now)
+    /// Rules 4, 5, 7 and 11: whether a request may be sent now.
+    ///
+    /// - Parameter member: The session that its call belongs to.
+    package func passage(of member: UUID?, at now: Date) -> Passage {
+        if case .unread = storage { return .wait }
+        if let member, member != session { return .closed(SessionEnded()) }
+        if let over, !hasStore { return .closed(over) }
+        return over != nil || isRefreshing || needsRefresh(at: now) ? .wait : .open
     }
 
-    /// A request waits until it may go; what ends the wait is an effect.
-    mutating func wait(_ waiter: Waiter, toPassAt now: Date) -> [Effect] {
-        guard !mayPass(at: now) else { return [.release(waiter)] }
-        let effects = requireRefresh()
-        refresh?.waiters.append(waiter)
-        return effects
+    /// A request waits until it may be sent; what ends the wait is an effect.
+    package mutating func wait(_ waiter: Waiter, of member: UUID?, toPassAt now: Date) -> [Effect] {
+        switch passage(of: member, at: now) {
+        case .open:
+            return [.release(waiter, tokenOrigin)]
+        case .closed(let error):
+            return [.fail(waiter, error)]
+        case .wait:
+            let effects = requireRefresh()
+            refresh?.waiters.append((waiter, member))
+            return effects
+        }
     }
 
     /// Rule 5: a fresh token has been tried.
-    mutating func noteAnswer(toGeneration carried: Int) {
+    package mutating func noteResponse(toGeneration carried: Int) {
         if carried >= tokenGeneration { isUntried = false }
     }
 
+    /// Begins to read the store.
+    package mutating func load() -> [Effect] { requireRefresh() }
+
     // MARK: After a refusal
 
-    /// Rules 2 and 3: what a refusal of a request of that generation means. Begins the refresh that it calls for.
-    mutating func judge(refusalOfGeneration carried: Int) -> (Judgement, [Effect]) {
+    /// Rules 2, 3 and 11: what the refusal of a request means that carried the token of a generation and a session.
+    package mutating func judge(refusalOfGeneration carried: Int, of member: UUID) -> (Judgement, [Effect]) {
+        guard member == session else { return (.giveUp, []) }
         if carried < tokenGeneration { return (token == nil ? .giveUp : .repeatWithCurrent, []) }
-        guard carried == generation, mayRefresh else { return (.giveUp, []) }
+        guard carried == generation, mayRefresh, over == nil || hasStore else { return (.giveUp, []) }
         return (.waitForRefresh, requireRefresh())
     }
 
     /// A refused request waits for the refresh that its refusal called for.
-    mutating func wait(_ waiter: Waiter, forRefreshOfGeneration carried: Int) -> [Effect] {
-        if carried < tokenGeneration, token != nil { return [.release(waiter)] }
+    package mutating func wait(
+        _ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID
+    ) -> [Effect] {
+        guard member == session else { return [.fail(waiter, SessionEnded())] }
+        if carried < tokenGeneration, token != nil { return [.release(waiter, tokenOrigin)] }
         guard carried == generation, refresh != nil else {
             return [.fail(waiter, refreshError(ofGeneration: carried) ?? TokenUnavailable())]
         }
-        refresh?.waiters.append(waiter)
+        refresh?.waiters.append((waiter, member))
         return []
     }
 
-    /// Why the refresh failed that the refusal of that generation called for; nil where it did not.
-    func refreshError(ofGeneration carried: Int) -> (any Error)? {
+    /// Why the refresh failed that the refusal of that generation called for; nil if it did not.
+    package func refreshError(ofGeneration carried: Int) -> (any Error)? {
         guard let failure, carried >= tokenGeneration, carried <= failure.generation else { return nil }
         return failure.error
     }
 
-    /// Whether the answer of that refresh is still awaited.
-    func isWanted(refresh id: Int) -> Bool {
-        refresh?.id == id && refresh?.isSuperseded == false
-    }
-
-    /// A waiter has left; it is not answered.
-    mutating func leave(_ waiter: Waiter) {
-        refresh?.waiters.removeAll { $0 == waiter }
-    }
-
-    // MARK: What becomes of the token
-
-    /// Rule 8: setting or removing a token by hand wins over a refresh under way.
-    mutating func set(_ token: AccessToken?, at now: Date) -> [Effect] {
-        store(token, at: now)
-        mayRefresh = token != nil
-        isUntried = false
-        guard var running = refresh else { return [] }
-        let waiters = running.waiters
-        running.waiters = []
-        running.isWantedAgain = false
-        defer { refresh = running }
-        let released = waiters.map { token == nil ? Effect.fail($0, TokenUnavailable()) : .release($0) }
-        guard !running.isSuperseded else { return released }
-        running.isSuperseded = true
-        return [.cancelRefresh(id: running.id)] + released
-    }
-
-    /// Rule 7: the refresh brought a token. One that nobody waits for any more changes nothing.
-    mutating func refreshSucceeded(_ id: Int, with token: AccessToken, at now: Date) -> [Effect] {
-        guard let ended = refresh, ended.id == id else { return [] }
-        refresh = nil
-        guard !ended.isSuperseded else { return follow(ended) }
-        store(token, at: now)
-        isUntried = true
-        return [.announce(.refreshed(token))] + ended.waiters.map { .release($0) }
-    }
-
-    /// Rule 7: the refresh brought none.
-    mutating func refreshFailed(_ id: Int, with error: any Error, isRejection: Bool) -> [Effect] {
-        guard let ended = refresh, ended.id == id else { return [] }
-        refresh = nil
-        guard !ended.isSuperseded else { return follow(ended) }
-        failure = (generation, error)
-        generation += 1
-        let waiters = ended.waiters.map { Effect.fail($0, error) }
-        guard isRejection else { return [.announce(.unreachable(error))] + waiters }
-        defer { isOverTold = true }
-        return (isOverTold ? [] : [.announce(.sessionOver(error))]) + waiters
+    /// A waiter has left; it is not notified.
+    package mutating func leave(_ waiter: Waiter) {
+        refresh?.waiters.removeAll { $0.id == waiter }
     }
 
     // MARK: Within
 
-    private mutating func store(_ token: AccessToken?, at now: Date) {
-        self.token = token
-        generation += 1
-        tokenGeneration = generation
-        receivedAt = now
-        isOverTold = false
-        failure = nil
-    }
+    var hasStore: Bool { if case .none = storage { false } else { true } }
 
     /// Rule 1: one refresh at a time; one that follows a superseded one waits for its end.
-    private mutating func requireRefresh() -> [Effect] {
+    mutating func requireRefresh() -> [Effect] {
         guard refresh == nil else {
             if refresh?.isSuperseded == true { refresh?.isWantedAgain = true }
             return []
         }
         refreshCount += 1
-        refresh = Refresh(id: refreshCount)
-        return [.startRefresh(id: refreshCount, replacing: token)]
-    }
-
-    private mutating func follow(_ ended: Refresh) -> [Effect] {
-        guard ended.isWantedAgain else { return [] }
-        let effects = requireRefresh()
-        refresh?.waiters = ended.waiters
-        return effects
+        var kind = over == nil ? Job.Kind.refresh : .look
+        if case .unread = storage { kind = .load }
+        refresh = Refresh(id: refreshCount, kind: kind)
+        return [
+            .start(
+                Job(
+                    id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session,
+                    change: keeping?.change))
+        ]
     }
 
     /// Rule 5: expired, or about to: within 30 seconds, but never more than a tenth of the token's life, of its end.
     private func needsRefresh(at now: Date) -> Bool {
-        guard mayRefresh, !isUntried, let token, let expiresAt = token.expiresAt else { return false }
+        guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)
         return now >= expiresAt.addingTimeInterval(-min(30, life / 10))
     }
 }
 
-/// There is no token to send again with: the user logged out, or a refresh failed in between.
+/// There is no token to send again with: a refresh failed in between, or none was ever set.
 struct TokenUnavailable: Error {}
+
+/// The session in which the call began has ended: the user has logged out, or another one has logged in.
+struct SessionEnded: Error {}

@@ -2,79 +2,129 @@ import Foundation
 
 // What a store adds: see `AccessTokenStore`.
 extension AccessTokenSupervisor {
-    /// Gets a new token; where there is a store, from there if another process has been faster.
-    func renew(_ id: Int, replacing old: AccessToken?) async throws -> AccessToken {
-        guard let store else { return try await refresh(old) }
-        return try await store.exclusively { [self] in
-            let stored = try store.load()
-            // What was never kept cannot have been removed.
-            guard stored != nil || old == nil || !lastStored.withLock({ $0.hasCurrent }) else {
-                throw AccessTokenRejected(LoggedOutElsewhere())
+    /// What a job has found.
+    enum Finding: Sendable {
+        case token(AccessToken, from: AccessTokenMachine.Origin, isKept: Bool)
+        case nothing
+    }
+
+    /// Does a job of the machine.
+    func result(of job: AccessTokenMachine.Job) async throws -> Finding {
+        guard let store else { return .token(try await refresh(job.token), from: .refresh, isKept: true) }
+        // Reading needs no lease.
+        guard case .refresh = job.kind else { return try await result(of: job, in: store) }
+        return try await store.exclusively { [self] in try await result(of: job, in: store) }
+    }
+
+    private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
+        var stored = try await store.load()
+        var isUnsaved = false
+        if let change = job.change {
+            do { stored = try await write(change, to: store) } catch {
+                isUnsaved = true
+                events.publish(.notStored(error))
             }
-            let isForeign = stored?.value != lastStored.withLock { $0.token }
-            if let stored, isForeign, stored.value != old?.value, !stored.hasExpired(at: clock.date()) {
-                noteStored(stored)
-                return stored
-            }
-            do {
-                // What could not be kept is newer than what is.
-                let new = try await refresh(isForeign ? stored : old)
-                try checkStillThere(stored)
-                keep { $0.isWanted(refresh: id) ? new : nil }
-                return new
-            } catch  where RefreshRejection.isOne(error) {
-                // Somebody who does not use the lease may have been faster.
-                guard let later = try store.load(), later.value != stored?.value else { throw error }
-                noteStored(later)
-                return later
-            }
+        }
+        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
+        case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
+        case .findNothing: return .nothing
+        case .remainOver: throw AccessTokenRejected(SessionEnded())
+        case .logOut: throw AccessTokenRejected(LoggedOutElsewhere())
+        case .refresh(let old): return try await refresh(old, stored, of: job, in: store)
         }
     }
 
-    /// While the token was refreshed, another process may have logged out: that wins.
-    private func checkStillThere(_ before: AccessToken?) throws {
-        guard before != nil, try store?.load() == nil else { return }
-        throw AccessTokenRejected(LoggedOutElsewhere())
-    }
-
-    private func noteStored(_ token: AccessToken?) {
-        lastStored.withLock { $0 = StoreState(token: token?.value, hasCurrent: token != nil) }
-    }
-
-    /// Has the store keep the token as it was set.
-    func keepCurrent() {
-        guard let store else { return }
-        write {
-            let token = state.withLock { $0.machine.token }
-            lastStored.withLock { $0.hasCurrent = false }
-            try store.save(token)
-            noteStored(token)
+    private func refresh(
+        _ old: AccessToken?, _ stored: AccessToken?, of job: AccessTokenMachine.Job, in store: any AccessTokenStore
+    ) async throws -> Finding {
+        let new: AccessToken
+        do { new = try await refresh(old).inSession(old?.session ?? job.session) } catch
+            where RefreshRejection.isOne(error)
+        {
+            // A process that does not use the lease may have been faster.
+            guard let later = try await store.load(), later.value != stored?.value else { throw error }
+            return .token(later, from: .elsewhere, isKept: true)
         }
-    }
-
-    /// Has the store keep a token, where the machine says at that moment that it is one to keep.
-    private func keep(_ choose: (AccessTokenMachine) -> AccessToken?) {
-        guard let store else { return }
-        write {
-            guard let token = choose(state.withLock { $0.machine }) else { return }
-            try store.save(token)
-            noteStored(token)
-        }
-    }
-
-    /// One write after another: what is kept last is what was true last.
-    private func write(_ body: () throws -> Void) {
         do {
-            try saving.withLock { _ in try body() }
+            if try await store.save(new, replacing: stored) { return .token(new, from: .refresh, isKept: true) }
         } catch {
             events.publish(.notStored(error))
+            return .token(new, from: .refresh, isKept: false)
         }
+        // Meanwhile another process has logged out, or logged in: that wins.
+        guard let later = try await store.load() else { throw AccessTokenRejected(LoggedOutElsewhere()) }
+        return .token(later, from: .elsewhere, isKept: true)
+    }
+
+    /// Brings the store a change.
+    ///
+    /// - Returns: What the store has then.
+    private func write(_ change: StoredTokenChange, to store: any AccessTokenStore) async throws -> AccessToken? {
+        while true {
+            let stored = try await store.load()
+            guard case .write(let token) = change.step(finding: stored) else { return stored }
+            if try await store.save(token, replacing: stored) { return token }
+        }
+    }
+
+    /// Brings the store up to date, and tries again until it is: after a second, and then after twice as long each time, up to a minute.
+    func keep() {
+        let wake = state.withLock { state in
+            defer { state.keeper = state.keeper ?? Settlement() }
+            return state.keeper
+        }
+        if let wake {
+            wake.settle(.success(()))  // it waits to try again: now there is something else to write
+            return
+        }
+        Task.detached { [self] in
+            var delay = Duration.seconds(1)
+            while let (generation, change) = nextChange(), let store {
+                do {
+                    _ = try await write(change, to: store)
+                    state.withLock { _ = $0.machine.noteKept(generation: generation) }
+                    delay = .seconds(1)
+                } catch {
+                    events.publish(.notStored(error))
+                    await pause(for: delay)
+                    delay = min(delay * 2, .seconds(60))
+                }
+            }
+        }
+    }
+
+    /// Whether the store is being brought up to date.
+    var isKeeping: Bool { state.withLock { $0.keeper != nil } }
+
+    /// What is to be written next; nil ends the keeper.
+    private func nextChange() -> (generation: Int, change: StoredTokenChange)? {
+        state.withLock { state in
+            let next = state.machine.keeping
+            state.keeper = next == nil ? nil : Settlement()
+            return next
+        }
+    }
+
+    private func pause(for delay: Duration) async {
+        guard let wake = state.withLock({ $0.keeper }) else { return }
+        let timer = clock.schedule(at: clock.now() + delay) { wake.settle(.success(())) }
+        try? await wake.value()
+        timer.cancel()
+    }
+
+    /// Reads the store when it says that another process may have changed it.
+    func lookForChanges() async {
+        let (generation, isIdle) = state.withLock { ($0.machine.tokenGeneration, !$0.machine.isRefreshing) }
+        guard isIdle, let store, let found = try? await store.load() as AccessToken?? else { return }
+        run { $0.find(found, generation: generation, session: UUID(), at: $1) }
     }
 }
 
 extension AccessToken {
-    fileprivate func hasExpired(at now: Date) -> Bool { expiresAt.map { $0 <= now } ?? false }
+    /// The token as part of a session.
+    func inSession(_ session: UUID) -> AccessToken {
+        var token = self
+        token.session = session
+        return token
+    }
 }
-
-/// Another process removed the token from the store.
-struct LoggedOutElsewhere: Error {}

@@ -8,64 +8,99 @@ import Foundation
     import Darwin
 #endif
 
-/// The right to do something, which one process at a time has, and which ends by itself.
+/// The right to do something, which one process at a time has, and which ends if its holder dies.
 ///
-/// A file tells who has it and until when. It is locked only for the moment of looking and writing, never while the right is held: a process
-/// that is suspended with a locked file is ended by Apple's systems, and one that hangs would keep everybody out.
+/// A file says who has it, how often that was renewed, and how long each renewal holds. A process that waits takes the right over when it has
+/// seen no renewal for that long, by its own clock: neither the wall clocks of the processes nor their settings have to agree. The file is
+/// locked only for the moment of reading and writing it, never while the right is held: Apple's systems end a process that is suspended
+/// with a locked file, and one that hangs would keep all others out.
 struct FileLease: Sendable {
-    private struct Holder: Codable {
+    private struct Holder: Codable, Equatable {
         let name: String
-        let until: Date
+        let renewals: Int
+        let seconds: Double
     }
 
     let path: String
+    /// How long each renewal holds.
     let length: Duration
     let clock: NetworkClock
 
-    /// Waits for the lease and holds it for an operation.
-    func hold<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+    /// Waits for the lease, and holds it for an operation, which is cancelled if the lease is lost.
+    func hold<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let name = UUID().uuidString
-        while try !take(name) { try await clock.sleep(clock.now() + .milliseconds(50)) }
-        do {
-            let value = try await operation()
-            giveBack(name)
-            return value
-        } catch {
-            giveBack(name)
-            throw error
+        try await take(name)
+        defer { giveBack(name) }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await operation() }
+            group.addTask {
+                while true {
+                    try await clock.sleep(clock.now() + length / 3)
+                    guard try renew(name) else { throw LeaseLost() }
+                }
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() { if let value { return value } }
+            throw CancellationError()  // not reached: the operation ends with a value or an error
         }
     }
 
-    /// Takes the lease, unless somebody has it.
-    private func take(_ name: String) throws -> Bool {
+    /// Does something with the file locked, so that no other process does such a thing at the same time.
+    func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw OwnedFile.fault(path) }
+        defer { close(file) }
+        while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw OwnedFile.fault(path) } }
+        return try body(file)
+    }
+
+    private func take(_ name: String) async throws {
+        var seen: Holder?
+        var since = clock.now()
+        while true {
+            let holder = try change { holder in
+                guard let holder, holder != seen || clock.now() - since < .seconds(holder.seconds) else {
+                    return Holder(name: name, renewals: 0, seconds: length / .seconds(1))
+                }
+                return holder
+            }
+            guard holder?.name != name else { return }
+            if holder != seen { (seen, since) = (holder, clock.now()) }
+            do { try await clock.sleep(clock.now() + .milliseconds(50)) } catch {
+                giveBack(name)
+                throw error
+            }
+        }
+    }
+
+    private func renew(_ name: String) throws -> Bool {
         try change { holder in
-            let now = clock.date()
-            let end = now.addingTimeInterval(length / .seconds(1))
-            // One that ends later than any begun now was begun by a clock that was wrong.
-            if let holder, holder.until > now, holder.until <= end { return holder }
-            return Holder(name: name, until: end)
+            guard let holder, holder.name == name else { return holder }
+            return Holder(name: name, renewals: holder.renewals + 1, seconds: holder.seconds)
         }?.name == name
     }
 
     private func giveBack(_ name: String) {
-        // Where the file cannot be written any more, the lease ends by its time.
+        // If the file cannot be written any more, the lease ends by its time.
         _ = try? change { $0?.name == name ? nil : $0 }
     }
 
-    /// Looks at the holder and writes another one, while nobody else does.
+    /// Reads the holder and writes another one.
     private func change(_ next: (Holder?) -> Holder?) throws -> Holder? {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        defer { close(file) }
-        guard flock(file, LOCK_EX) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        var bytes = [UInt8](repeating: 0, count: 512)
-        let count = max(pread(file, &bytes, bytes.count, 0), 0)
-        let holder = try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
-        let new = next(holder)
-        let text = try new.map { Array(try JSONEncoder().encode($0)) } ?? []
-        guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        try locked { file in
+            var bytes = [UInt8](repeating: 0, count: 512)
+            let count = max(pread(file, &bytes, bytes.count, 0), 0)
+            let holder = try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
+            let new = next(holder)
+            guard new != holder else { return holder }
+            let text = try new.map { Array(try JSONEncoder().encode($0)) } ?? []
+            guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else {
+                throw OwnedFile.fault(path)
+            }
+            return new
         }
-        return new
     }
 }
+
+/// Another process has taken the lease over, because no renewal was seen for too long.
+struct LeaseLost: Error {}

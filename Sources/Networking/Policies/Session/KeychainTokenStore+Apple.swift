@@ -6,7 +6,7 @@
     ///
     /// ```swift
     /// let store = KeychainTokenStore(service: "com.example.app")
-    /// let session = try AccessTokenSupervisor(store: store) { old in try await signIn.refresh(old) }
+    /// let session = AccessTokenSupervisor(store: store) { old in try await signIn.refresh(old) }
     /// ```
     ///
     /// An app and its extensions share a token through an access group (the Keychain Sharing capability, or an app
@@ -70,8 +70,20 @@
             return try JSONDecoder().decode(AccessToken.self, from: data)
         }
 
-        /// Changes the item or adds it; removes it if there is no token.
-        public func save(_ token: AccessToken?) throws {
+        /// Changes the item or adds it; removes it if there is no token. Processes that share the item compare and write under the lock of the
+        /// lease.
+        public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
+            guard let lease else { return try replace(expected, with: token) }
+            return try lease.locked { _ in try replace(expected, with: token) }
+        }
+
+        private func replace(_ expected: AccessToken?, with token: AccessToken?) throws -> Bool {
+            guard try load() == expected else { return false }
+            try write(token)
+            return true
+        }
+
+        private func write(_ token: AccessToken?) throws {
             guard let token else {
                 let status = SecItemDelete(query())
                 return try check(status == errSecItemNotFound ? errSecSuccess : status)
@@ -89,7 +101,7 @@
 
         /// Runs the operation while this process has the lease; at once if the store has none.
         public func exclusively<Value: Sendable>(
-            _ operation: @Sendable () async throws -> Value
+            _ operation: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {
             guard let lease else { return try await operation() }
             return try await lease.hold(operation)

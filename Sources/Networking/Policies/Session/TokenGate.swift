@@ -1,8 +1,8 @@
-/// Holds authorized requests back while the token is refreshed, and has one that is about to expire refreshed before it is sent.
+/// Holds authorized requests back while the token is read or refreshed, and has one that is about to expire refreshed before it is sent.
 ///
-/// It also hears of each refusal, before the place of the refused request is handed on.
+/// It also hears of each refusal, before the permit of the refused request is handed on.
 public struct TokenGate: AdmissionPolicy {
-    private let supervisor: AccessTokenSupervisor
+    let supervisor: AccessTokenSupervisor
 
     init(supervisor: AccessTokenSupervisor) {
         self.supervisor = supervisor
@@ -11,18 +11,28 @@ public struct TokenGate: AdmissionPolicy {
     /// The last of all.
     public var stage: AdmissionStage { .token }
 
-    /// Lets the request in where the token can be sent, or where it needs none.
-    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-        endpoint.authorizationType == .none || supervisor.mayPass ? AdmissionTicket() : nil
+    /// Lets the request in if the token can be sent, or if it needs none.
+    ///
+    /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
+        guard supervisor.isFor(request, endpoint) else { return AdmissionTicket() }
+        switch supervisor.passage(of: request[option: CallSession.self]?.session) {
+        case .open: return AdmissionTicket()
+        case .wait: return nil
+        case .closed(let error): throw NetworkError(.noToken, request: request, underlying: error)
+        }
     }
 
     /// Waits for a token that can be sent.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` with the refresh's error underlying.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-        guard endpoint.authorizationType != .none else { return AdmissionTicket() }
+        guard supervisor.isFor(request, endpoint) else { return AdmissionTicket() }
+        let call = request[option: CallSession.self]
         do {
-            try await supervisor.waitToPass()
+            let origin = try await supervisor.waitToPass(of: call?.session)
+            // A refusal of this token would be one of the token that the call's own refresh has brought.
+            if origin == .refresh { _ = call?.insert(.afterRefresh) }
         } catch let interruption as Interruption {
             throw interruption
         } catch {

@@ -4,7 +4,7 @@
 /// each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its own error, the refresh's underlying.
 /// Only requests that the supervisor's ``TokenRequestAdapter`` has dressed are its business, and only as long as no redirect led them elsewhere.
 public struct UnauthorizedErrorHandler: ErrorHandler {
-    private let supervisor: AccessTokenSupervisor
+    let supervisor: AccessTokenSupervisor
 
     /// Makes a handler; `supervisor.handler` is the same.
     public init(accessTokenSupervisor: AccessTokenSupervisor) {
@@ -17,26 +17,35 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
         guard let response = failure.response,
             let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
-            let judgement = supervisor.judge(response), var request = failure.originalRequest
+            let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
         // A POST that a redirect turned into a GET was done: it is not done again for a token that expired on the way.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
-        let reason: TokenRepeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
-        guard judgement != .giveUp, request[option: TokenRepeats.self].insert(reason).inserted else {
-            return next(failure, because: supervisor.refreshError(of: sent.generation))
+        switch judgement {
+        case .giveUp:
+            return next(failure, because: supervisor.refreshError(of: sent))
+        case .repeatWithCurrent:
+            guard sent.call.insert(.withCurrent) else { return next(failure, because: nil) }
+            return .retry(because: "there is a newer token")
+        case .waitForRefresh:
+            return await retryAfterRefresh(failure, of: sent)
         }
-        if judgement == .waitForRefresh {
-            do {
-                try await supervisor.waitForRefresh(of: sent.generation)
-            } catch let interruption as Interruption {
-                return .next(failure.networkError?.because(of: interruption) ?? failure.error)
-            } catch {
-                return next(failure, because: error)
+    }
+
+    private func retryAfterRefresh(_ failure: RequestFailure, of sent: SentToken) async -> ErrorHandlingResult {
+        do {
+            // A token that another process has brought counts as a newer one, so that this call may still have it refreshed.
+            let isOwn = try await supervisor.waitForRefresh(of: sent) == .refresh
+            guard !isOwn && sent.call.insert(.withCurrent) || sent.call.insert(.afterRefresh) else {
+                return next(failure, because: nil)
             }
+            return .retry(because: isOwn ? "the token was refreshed" : "there is a newer token")
+        } catch let interruption as Interruption {
+            return .next(failure.networkError?.because(of: interruption) ?? failure.error)
+        } catch {
+            return next(failure, because: error)
         }
-        return .retry(
-            with: request, because: reason == .withCurrent ? "there is a newer token" : "the token was refreshed")
     }
 
     /// Passes the failure on, with why there is no new token: beneath the error, and in its report, whatever is made of the error.

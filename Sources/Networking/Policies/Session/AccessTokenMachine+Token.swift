@@ -1,0 +1,178 @@
+package import Foundation
+
+// What becomes of the token.
+extension AccessTokenMachine {
+    /// Rules 8 and 11: a token that is set or removed by hand begins another session, and wins over a refresh under way.
+    package mutating func set(_ token: AccessToken?, session: UUID, at now: Date) -> [Effect] {
+        if case .unread = storage { mayHoldAny = true }
+        endedSessions.insert(self.session)
+        self.session = session
+        store(token, at: now)
+        return keep() + supersede()
+    }
+
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep.
+    package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
+        guard self.token != nil else { return [] }
+        store(token, at: now)
+        return keep() + supersede()
+    }
+
+    /// Rules 7 and 8: a job brought a token.
+    ///
+    /// - Parameter isKept: Whether the store has it.
+    package mutating func succeed(
+        _ job: Job, with token: AccessToken, from origin: Origin, isKept: Bool, at now: Date
+    ) -> [Effect] {
+        let ended = take(job)
+        guard job.generation == tokenGeneration else { return ended.map { follow($0) } ?? [] }
+        if let session = token.session, session != self.session { self.session = session }
+        store(token, at: now)
+        tokenOrigin = origin
+        if origin == .refresh {
+            isUntried = true
+            hasWrongExpiry = token.expiresAt.map { $0 <= now } ?? false
+        }
+        let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
+        // A late result ends a refresh that has begun since: what that one replaces is no longer the current token.
+        let kept = isKept ? noteKept(generation: tokenGeneration) : keep()
+        return announced + kept + release(ended?.waiters ?? []) + supersede()
+    }
+
+    /// The store was read, and has no token.
+    package mutating func findNothing(_ job: Job) -> [Effect] {
+        let ended = take(job)
+        guard job.generation == tokenGeneration, case .unread = storage else { return ended.map { follow($0) } ?? [] }
+        noteKept(generation: tokenGeneration)
+        return release(ended?.waiters ?? [])
+    }
+
+    /// Rule 7: a job brought no token.
+    package mutating func fail(_ job: Job, with error: any Error, isRejection: Bool) -> [Effect] {
+        guard let ended = take(job) else { return [] }
+        guard !ended.isSuperseded else { return follow(ended) }
+        let error = isRejection ? over ?? error : error
+        let isNews = over == nil && !ended.isOverdue
+        fail(error)
+        if isRejection { over = over ?? error }
+        guard isNews || isRejection && ended.kind == .refresh else { return ended.waiters.map { .fail($0.id, error) } }
+        let event: AccessTokenEvent = isRejection ? .sessionOver(error) : .unreachable(error)
+        return [.announce(event)] + ended.waiters.map { .fail($0.id, error) }
+    }
+
+    /// Rule 1: the time limit of a job has passed. Those who wait are told; the job counts as running until it ends, or until the limit has
+    /// passed once more.
+    package mutating func passTimeLimit(of job: Job, with error: any Error) -> [Effect] {
+        guard var running = refresh, running.id == job.id else { return [] }
+        guard !running.isOverdue else {
+            refresh = nil
+            return [.cancel(id: job.id)] + again(running.waiters)
+        }
+        running.isOverdue = true
+        defer { refresh = running }
+        guard !running.isSuperseded else { return [] }
+        let waiters = running.waiters
+        running.waiters = []
+        fail(error)
+        return [.announce(.unreachable(error))] + waiters.map { .fail($0.id, error) }
+    }
+
+    // MARK: The store
+
+    /// What the store has to be changed to, with the generation of that; nil if it is up to date, or nothing can be said yet.
+    package var keeping: (generation: Int, change: StoredTokenChange)? {
+        guard case .read(isKept: false) = storage else { return nil }
+        return (tokenGeneration, change)
+    }
+
+    var change: StoredTokenChange {
+        token.map { .save($0, over: displaced) } ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
+    }
+
+    /// The store has what was to be kept.
+    @discardableResult
+    package mutating func noteKept(generation: Int) -> [Effect] {
+        guard generation == tokenGeneration, hasStore else { return [] }
+        storage = .read(isKept: true)
+        (endedSessions, displaced, mayHoldAny) = ([], [], false)
+        return []
+    }
+
+    /// The store was found to have another token, or none, by somebody who looked when the current one was there.
+    ///
+    /// - Parameter session: The id of the session that begins if there is no token.
+    package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {
+        guard generation == tokenGeneration, refresh == nil, case .read(isKept: true) = storage, found != token else {
+            return []
+        }
+        self.session = found?.session ?? session
+        store(found, at: now)
+        noteKept(generation: tokenGeneration)
+        guard let found else { return [.announce(.sessionOver(AccessTokenRejected(LoggedOutElsewhere())))] }
+        return [.announce(.refreshed(found))]
+    }
+
+    // MARK: Within
+
+    /// Makes a token the current one.
+    private mutating func store(_ token: AccessToken?, at now: Date) {
+        if hasStore, let old = self.token { displaced.insert(old.value) }
+        self.token = token
+        self.token?.session = session
+        generation += 1
+        tokenGeneration = generation
+        tokenOrigin = .elsewhere
+        receivedAt = now
+        mayRefresh = token != nil
+        (isUntried, hasWrongExpiry) = (false, false)
+        (over, failure) = (nil, nil)
+    }
+
+    private mutating func keep() -> [Effect] {
+        guard hasStore else { return [] }
+        storage = .read(isKept: false)
+        return [.keep]
+    }
+
+    /// The refresh under way does not count any more; those who wait for it go on, if they belong to the session.
+    private mutating func supersede() -> [Effect] {
+        guard var running = refresh else { return [] }
+        let waiters = running.waiters
+        running.waiters = []
+        running.isWantedAgain = false
+        let isNew = !running.isSuperseded
+        running.isSuperseded = true
+        refresh = running
+        return (isNew ? [.cancel(id: running.id)] : []) + release(waiters)
+    }
+
+    private func release(_ waiters: [(id: Waiter, session: UUID?)]) -> [Effect] {
+        waiters.map { waiter in
+            guard waiter.session == nil || waiter.session == session else { return .fail(waiter.id, SessionEnded()) }
+            return .release(waiter.id, tokenOrigin)
+        }
+    }
+
+    private mutating func take(_ job: Job) -> Refresh? {
+        guard let running = refresh, running.id == job.id else { return nil }
+        refresh = nil
+        return running
+    }
+
+    private mutating func fail(_ error: any Error) {
+        failure = (generation, error)
+        generation += 1
+    }
+
+    private mutating func follow(_ ended: Refresh) -> [Effect] {
+        ended.isWantedAgain ? again(ended.waiters) : []
+    }
+
+    /// Begins another refresh for those who wait.
+    private mutating func again(_ waiters: [(id: Waiter, session: UUID?)]) -> [Effect] {
+        guard !waiters.isEmpty else { return [] }
+        let effects = requireRefresh()
+        refresh?.waiters = waiters
+        return effects
+    }
+}

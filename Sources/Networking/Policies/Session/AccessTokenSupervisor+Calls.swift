@@ -1,0 +1,87 @@
+import Foundation
+
+// What the gate, the adapter and the handler ask.
+extension AccessTokenSupervisor {
+    /// The token with the mark that a request carries with it.
+    ///
+    /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
+    func carry(by call: CallSession) throws -> (token: AccessToken?, mark: SentToken) {
+        let (token, generation, session) = state.withLock {
+            ($0.machine.token, $0.machine.generation, $0.machine.session)
+        }
+        guard call.joins(session) else { throw NetworkError(.noToken, underlying: SessionEnded()) }
+        return (token, SentToken(generation: generation, session: session, of: call))
+    }
+
+    /// A call begins.
+    func beginCall() -> CallSession {
+        CallSession(of: self, session: state.withLock { $0.machine.sessionOfNewCall })
+    }
+
+    /// Whether a request gets the token.
+    func isFor(_ request: HTTPRequest, _ endpoint: any Endpoint) -> Bool {
+        guard request.authorizationType(of: endpoint) != .none, request[option: AdmissionOption.self] != .refresh else {
+            return false
+        }
+        return !request.isForeign || request.origin.map(origins.contains) ?? false
+    }
+
+    /// Whether a request of a session may be sent now.
+    func passage(of session: UUID?) -> AccessTokenMachine.Passage {
+        let now = clock.date()
+        return state.withLock { $0.machine.passage(of: session, at: now) }
+    }
+
+    /// Waits until requests of a session may be sent.
+    ///
+    /// - Returns: Where the token came from.
+    @discardableResult
+    func waitToPass(of session: UUID?) async throws -> AccessTokenMachine.Origin {
+        try await wait { $0.wait($1, of: session, toPassAt: $2) }
+    }
+
+    /// Why the refresh failed that the refusal of a token called for; nil if it did not.
+    func refreshError(of sent: SentToken) -> (any Error)? {
+        state.withLock { $0.machine.refreshError(ofGeneration: sent.generation) }
+    }
+
+    /// Waits for the refresh that the refusal of a token called for.
+    func waitForRefresh(of sent: SentToken) async throws -> AccessTokenMachine.Origin {
+        try await wait { machine, waiter, _ in
+            machine.wait(waiter, forRefreshOfGeneration: sent.generation, of: sent.session)
+        }
+    }
+
+    /// What a response means for the token that its request carried; nil if it carried none of this supervisor, or is no refusal of it.
+    func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
+        guard let sent = response.request[option: CarriedTokenOption.self] as? SentToken, sent.call.isOf(self) else {
+            return nil
+        }
+        guard isRefusal(response) else {
+            run { machine, _ in
+                machine.noteResponse(toGeneration: sent.generation)
+                return []
+            }
+            return nil
+        }
+        return sent.judged {
+            var judgement = AccessTokenMachine.Judgement.giveUp
+            run { machine, _ in
+                machine.noteResponse(toGeneration: sent.generation)
+                // A refusal of the token that this call's own refresh brought must not start another one.
+                guard !sent.call.repeats.contains(.afterRefresh) || sent.generation < machine.generation else {
+                    return []
+                }
+                let effects: [AccessTokenMachine.Effect]
+                (judgement, effects) = machine.judge(refusalOfGeneration: sent.generation, of: sent.session)
+                return effects
+            }
+            return judgement
+        }
+    }
+
+    private func isRefusal(_ response: HTTPResponse) -> Bool {
+        unauthorizedStatuses.contains(response.status)
+            && !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+    }
+}

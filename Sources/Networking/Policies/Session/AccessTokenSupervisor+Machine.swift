@@ -1,0 +1,103 @@
+import Foundation
+
+// Running the machine.
+extension AccessTokenSupervisor {
+    /// Runs one event under the lock, and its effects outside.
+    func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
+        let now = clock.date()
+        perform(
+            state.withLock { state in
+                let effects = event(&state.machine, now)
+                enqueueAnnouncements(effects)
+                return effects
+            })
+    }
+
+    func wait(
+        _ event: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Date) -> [AccessTokenMachine.Effect]
+    ) async throws -> AccessTokenMachine.Origin {
+        let now = clock.date()
+        let turn = Settlement<AccessTokenMachine.Origin>()
+        let (waiter, effects) = state.withLock { state in
+            let waiter = state.nextWaiter
+            state.nextWaiter += 1
+            state.waiters[waiter] = turn
+            let effects = event(&state.machine, waiter, now)
+            enqueueAnnouncements(effects)
+            return (waiter, effects)
+        }
+        perform(effects)
+        do {
+            return try await turn.value()
+        } catch {
+            state.withLock { state in
+                state.waiters[waiter] = nil
+                state.machine.leave(waiter)
+            }
+            throw error
+        }
+    }
+
+    private func perform(_ effects: [AccessTokenMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .start(let job): start(job)
+            case .cancel(let id): state.withLock { $0.jobs.removeValue(forKey: id) }?.cancel()
+            case .release(let waiter, let origin): turn(of: waiter)?.settle(.success(origin))
+            case .fail(let waiter, let error): turn(of: waiter)?.settle(.failure(error))
+            case .announce: events.deliver()
+            case .keep: keep()
+            }
+        }
+    }
+
+    /// Under the lock, so that events are reported in the order in which they happened.
+    private func enqueueAnnouncements(_ effects: [AccessTokenMachine.Effect]) {
+        for case .announce(let event) in effects { events.enqueue(event) }
+    }
+
+    private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<AccessTokenMachine.Origin>? {
+        state.withLock { $0.waiters.removeValue(forKey: waiter) }
+    }
+
+    /// Rule 6: a job has a task of its own, and time limits that count even if the task does not heed its cancellation.
+    private func start(_ job: AccessTokenMachine.Job) {
+        let limits = Task.detached { [self] in
+            for _ in 0..<2 {
+                do { try await clock.sleep(clock.now() + refreshTimeout) } catch { return }
+                let error = NetworkError(
+                    .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.words)")
+                run { machine, _ in machine.passTimeLimit(of: job, with: error) }
+            }
+        }
+        let task = Task.detached { [self] in
+            let finding: Result<Finding, any Error>
+            do { finding = .success(try await RefreshMark.run { try await result(of: job) }) } catch {
+                finding = .failure(error)
+            }
+            limits.cancel()
+            end(job, with: finding)
+        }
+        let isWanted = state.withLock { state in
+            guard state.machine.isWanted(job) else { return false }
+            state.jobs[job.id] = task
+            return true
+        }
+        // The token may have been set or removed before the task was there to be cancelled.
+        if !isWanted { task.cancel() }
+    }
+
+    private func end(_ job: AccessTokenMachine.Job, with finding: Result<Finding, any Error>) {
+        run { machine, now in
+            switch finding {
+            case .success(.token(let token, let origin, let isKept)):
+                machine.succeed(job, with: token, from: origin, isKept: isKept, at: now)
+            case .success(.nothing):
+                machine.findNothing(job)
+            case .failure(let error):
+                machine.fail(job, with: error, isRejection: RefreshRejection.isOne(error))
+            }
+        }
+        _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }
+    }
+}
