@@ -116,9 +116,9 @@ public final class NetworkClient: Sendable {
         return DuplicateHandlingTransport(following, policy: duplicates)
     }
 
-    /// Ends every call of the service, besides those it is called from, with ``NetworkError/Kind/resetting``, and returns when all of them have
-    /// returned and every ``ResetParticipant`` has forgotten. Calls made meanwhile end the same way; after that the service works on.
-    /// A token refresh goes on, with its calls. A second reset at the same time joins the first.
+    /// Ends every call of the service, except those it is called from, with ``NetworkError/Kind/resetting``, and returns when all of them have
+    /// returned and every ``ResetParticipant`` has forgotten. Calls that are made after the others have been ended are sent. A token refresh
+    /// continues, with its calls. Two resets at the same time reset the participants once.
     public func reset() async {
         await calls.reset(participants)
     }

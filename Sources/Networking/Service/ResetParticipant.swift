@@ -2,7 +2,8 @@
 ///
 /// Adopt it beside `Transport` and its like. A decorator hands the reset on to the transport that it wraps, where that takes part.
 public protocol ResetParticipant: Sendable {
-    /// Forgets. Is called once a reset, when every call has returned and no new one has begun.
+    /// Forgets. It is called once a reset, when every call that the reset has ended has returned; calls that began since may be under way. A
+    /// reset of the same service that is made here returns when the calls have returned.
     func reset() async
 }
 

@@ -5,34 +5,40 @@ final class RunningCalls: Sendable {
         let endpoint: any Endpoint
     }
 
-    /// A reset that waits for every call but those that it was called from.
+    /// A reset that waits for the calls that it has ended.
     private struct Reset: Sendable {
-        let exempt: Set<ObjectIdentifier>
-        let isDone: Settlement<Void>
+        var calls: Set<ObjectIdentifier>
+        let isDone = Settlement<Void>()
     }
 
     private struct State: Sendable {
         var calls: [ObjectIdentifier: Call] = [:]
         var resets: [ObjectIdentifier: Reset] = [:]
-        /// Settled when the participants have forgotten; nil where none is at it.
-        var forgetting: Settlement<Void>?
-
-        func isWaiting(_ reset: Reset) -> Bool { calls.keys.contains { !reset.exempt.contains($0) } }
+        /// Settled when the participants have been reset; nil unless they are being reset.
+        var participants: Settlement<Void>?
     }
+
+    /// Marks the tasks that reset the participants of a service, until they have.
+    private final class Mark: Sendable {
+        let calls: ObjectIdentifier
+        let isOpen = Locked(true)
+
+        init(_ calls: RunningCalls) {
+            self.calls = ObjectIdentifier(calls)
+        }
+    }
+
+    @TaskLocal private static var mark: Mark?
 
     private let state = Locked(State())
 
     /// How many calls are under way.
     var count: Int { state.withLock { $0.calls.count } }
 
-    /// A call begins. While the service is being reset it is ended at once. A refresh outlives a reset, and so do its calls.
+    /// A call begins. A refresh outlives a reset, and so do its calls.
     func enter(_ scope: CallScope, _ endpoint: any Endpoint) {
         guard !scope.isPartOfRefresh else { return }
-        let isResetting = state.withLock { state in
-            state.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint)
-            return !state.resets.isEmpty
-        }
-        if isResetting { scope.end(.resetting) }
+        state.withLock { $0.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint) }
     }
 
     /// A call has returned.
@@ -40,7 +46,8 @@ final class RunningCalls: Sendable {
         let done: [Settlement<Void>] = state.withLock { state in
             state.calls[ObjectIdentifier(scope)] = nil
             guard !state.resets.isEmpty else { return [] }
-            return state.resets.values.filter { !state.isWaiting($0) }.map(\.isDone)
+            for id in state.resets.keys { state.resets[id]?.calls.remove(ObjectIdentifier(scope)) }
+            return state.resets.values.filter(\.calls.isEmpty).map(\.isDone)
         }
         for isDone in done { isDone.settle(.success(())) }
     }
@@ -53,33 +60,39 @@ final class RunningCalls: Sendable {
         return calls.reduce(0) { isMeant($1.endpoint) && $1.scope.end(.cancelled) ? $0 + 1 : $0 }
     }
 
-    /// Ends every call besides those that it is called from, and waits until they have returned; then has the participants forget.
-    /// Until all of that is done, calls that begin are ended.
+    /// Ends every call except those that it is called from, waits until they have returned, and resets the participants. Calls that begin
+    /// after the others have been ended are none of its business.
     func reset(_ participants: [any ResetParticipant]) async {
-        let innermost = CallPosition.current?.scope
-        let own = Set(sequence(first: innermost) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
-        let reset = Reset(exempt: own, isDone: Settlement())
-        let (others, isWaiting) = state.withLock { state in
-            state.resets[reset.isDone.id] = reset
-            return (state.calls.filter { !own.contains($0.key) }.map(\.value.scope), state.isWaiting(reset))
+        let own = Set(
+            sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
+        let (reset, scopes) = state.withLock { state in
+            let others = state.calls.filter { !own.contains($0.key) }
+            let reset = Reset(calls: Set(others.keys))
+            if !others.isEmpty { state.resets[reset.isDone.id] = reset }
+            return (reset, others.map(\.value.scope))
         }
-        for scope in others { scope.end(.resetting) }
-        if isWaiting { await reset.isDone.settled() }
-        await forget(participants)
+        for scope in scopes { scope.end(.resetting) }
+        if !scopes.isEmpty { await reset.isDone.settled() }
         state.withLock { $0.resets[reset.isDone.id] = nil }
+        await self.reset(all: participants)
     }
 
-    /// Has the participants forget, unless another reset is at it: then waits for that.
-    private func forget(_ participants: [any ResetParticipant]) async {
-        guard !participants.isEmpty else { return }
+    /// Resets the participants, unless another reset does: then waits for that. One inside a participant's own reset does not wait for itself.
+    private func reset(all participants: [any ResetParticipant]) async {
+        let isInside = RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
+        guard !participants.isEmpty, !isInside else { return }
         let mine = Settlement<Void>()
         let running = state.withLock { state in
-            defer { state.forgetting = state.forgetting ?? mine }
-            return state.forgetting
+            defer { state.participants = state.participants ?? mine }
+            return state.participants
         }
         if let running { return await running.settled() }
-        for participant in participants { await participant.reset() }
-        state.withLock { $0.forgetting = nil }
+        let mark = Mark(self)
+        await RunningCalls.$mark.withValue(mark) {
+            for participant in participants { await participant.reset() }
+        }
+        mark.isOpen.withLock { $0 = false }
+        state.withLock { $0.participants = nil }
         mine.settle(.success(()))
     }
 }

@@ -14,7 +14,7 @@ struct ReachabilityTests {
     }
 
     @Test("R-31: the first status is told after the start, then changes alone; stopping ends it")
-    func changes() async {
+    func changes() async throws {
         let service = service()
         let told = Box<[ReachabilityStatus]>([])
         let token = service.statuses.observe { status in told.change { $0.append(status) } }
@@ -24,12 +24,12 @@ struct ReachabilityTests {
         for status in [
             ReachabilityStatus.reachable(.ethernetOrWiFi), .notReachable, .notReachable, .reachable(.cellular),
         ] {
-            await clock.waitForSleepers()
+            while service.status == .unknown { await Task.yield() }
+            let looks = probe.count
             probe.set(status)
-            clock.advance(by: .seconds(5))
+            try await clock.advance(by: .seconds(1), until: { [probe] in probe.count > looks })
         }
-        await clock.waitForSleepers()
-        #expect(clock.sleeperCount == 1)
+        while told.value.count < 3 { await Task.yield() }
         #expect(probe.count == 5)
         #expect(told.value == [.reachable(.ethernetOrWiFi), .notReachable, .reachable(.cellular)])
         service.stopMonitoring()
@@ -89,23 +89,23 @@ struct ReachabilityTests {
     }
 
     @Test("While the network is down it looks more often, and a probe that knows of a change has it look at once")
-    func pace() async {
+    func pace() async throws {
         let probe = WakingProbe()
         let service = ReachabilityService(
             probe: probe, interval: .seconds(5), intervalWhileDown: .seconds(1), clock: clock.networkClock)
         service.startMonitoring()
-        await clock.waitForSleepers()
-        clock.advance(by: .seconds(1))
-        await clock.waitForSleepers()
-        #expect(probe.stub.count == 2)
+        while service.status == .unknown { await Task.yield() }
+        clock.advance(by: .milliseconds(999))
+        #expect(probe.stub.count == 1)
+        try await clock.advance(by: .milliseconds(100), until: { probe.stub.count == 2 })
         probe.stub.set(.reachable(.wired))
         probe.wake()
         while service.status != .reachable(.wired) { await Task.yield() }
-        while clock.sleeperCount != 1 { await Task.yield() }
-        clock.advance(by: .seconds(4))
         #expect(probe.stub.count == 3)
-        clock.advance(by: .seconds(1))
-        while probe.stub.count < 4 { await Task.yield() }
+        clock.advance(by: .seconds(4))
+        for _ in 0..<20 { await Task.yield() }
+        #expect(probe.stub.count == 3)
+        try await clock.advance(by: .seconds(1), until: { probe.stub.count == 4 })
         service.stopMonitoring()
     }
 
@@ -119,22 +119,48 @@ struct ReachabilityTests {
         probe.set(.notReachable)
         async let comes = service.waitUntilReachable()
         while probe.count < looks + 1 { await Task.yield() }
-        await clock.waitForSleepers()
         probe.set(.reachable(.wireless))
-        clock.advance(by: .seconds(1))
+        try await clock.advance(by: .seconds(1), until: { service.status == .reachable(.wireless) })
         #expect(try await comes)
         while clock.sleeperCount > 0 { await Task.yield() }
         probe.set(.captivePortal)
-        async let gone = service.waitUntilReachable(atMost: .milliseconds(500))
-        await clock.waitForSleepers(2)
-        clock.advance(by: .milliseconds(500))
-        #expect(try await !gone)
+        let isOver = Box(false)
+        let gone = Task {
+            defer { isOver.change { $0 = true } }
+            return try await service.waitUntilReachable(atMost: .milliseconds(500))
+        }
+        try await clock.advance(by: .milliseconds(500), until: { isOver.value })
+        #expect(try await !gone.value)
         while clock.sleeperCount > 0 { await Task.yield() }
         let cancelled = Task { try await service.waitUntilReachable() }
         await clock.waitForSleepers()
         cancelled.cancel()
         await #expect(throws: (any Error).self) { try await cancelled.value }
         while clock.sleeperCount > 0 { await Task.yield() }
+    }
+
+    @Test("A look that hangs is abandoned after its time limit, and the next one begins; who waited for it goes on")
+    func hangingLook() async throws {
+        final class HangingProbe: ReachabilityProbe {
+            let count = Box(0)
+            func status() async -> ReachabilityStatus {
+                count.change { $0 += 1 }
+                if count.value == 1 { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+                return .reachable(.wired)
+            }
+            func glance() -> ReachabilityStatus { .unknown }
+        }
+        let probe = HangingProbe()
+        let time = clock.networkClock
+        let service = ReachabilityService(probe: probe, clock: time)
+        service.startMonitoring()
+        while probe.count.value == 0 { await Task.yield() }
+        let check = Task { await service.check() }
+        try await clock.advance(by: .seconds(1), until: { service.status == .reachable(.wired) })
+        _ = await check.value
+        #expect(time.now() >= .seconds(30))
+        #expect(await service.check() == .reachable(.wired))
+        service.stopMonitoring()
     }
 
     @Test("The interface with the default route counts; without one the best; none means not reachable")

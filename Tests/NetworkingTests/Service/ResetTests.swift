@@ -42,7 +42,7 @@ struct ResetTests {
         #expect(try await after.value == "works on")
     }
 
-    @Test("P-17, a defect of pkrll/Network: calls made meanwhile fail, a second reset joins the first, and both return")
+    @Test("P-17, a defect of pkrll/Network: two resets return when all calls have; calls made meanwhile are sent")
     func meanwhile() async throws {
         let isHeld = Settlement<Void>()
         let entered = Box(0)
@@ -63,14 +63,46 @@ struct ResetTests {
             }
         }
         while entered.value < 1 { await Task.yield() }
+        // A call that does not listen keeps the resets waiting, and not the service.
         let late = service.task(UserEndpoint.open, as: .string)
-        while entered.value < 2 { await Task.yield() }
+        await transport.waitForRequests(2)
+        transport.answer()
+        transport.answer(.ok, "late")
+        #expect(try await late.value == "late")
         #expect(returned.value == 0)
         isHeld.settle(.success(()))
         for reset in resets { await reset.value }
         #expect(await kind(held) == .resetting)
-        #expect(await kind(late) == .resetting)
-        #expect(transport.count == 1)
+        #expect(transport.count == 2)
+    }
+
+    @Test("A reset inside a participant's own reset returns", .timeLimit(.minutes(1)))
+    func nestedReset() async throws {
+        struct Nesting: Transport, ResetParticipant {
+            let base: any Transport
+            let service: Box<NetworkService?>
+            let resets: Box<Int>
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                try await base.send(request, answering: timing)
+            }
+            func reset() async {
+                resets.change { $0 += 1 }
+                await service.value?.reset()
+            }
+        }
+        let held = Box<NetworkService?>(nil)
+        let resets = Box(0)
+        let service = NetworkService(
+            environment: Fixture.environment, transport: Nesting(base: transport, service: held, resets: resets))
+        held.change { $0 = service }
+        await service.reset()
+        await service.reset()
+        #expect(resets.value == 2)
+        let call = service.task(UserEndpoint.open, as: .string)
+        await transport.waitForRequests()
+        transport.answer(.ok, "works")
+        #expect(try await call.value == "works")
+        held.change { $0 = nil }
     }
 
     @Test("P-22: a reset with nothing under way returns, and calls its completion on the queue")

@@ -38,12 +38,13 @@ public final class ReachabilityService: Sendable {
     ///   - interval: How long to wait between two looks: 5 seconds unless said otherwise, a millisecond at least.
     ///   - intervalWhileDown: How long to wait while the network cannot be reached: a second unless said otherwise, never longer than
     ///     `interval`.
-    ///   - clock: What tells the time.
+    ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval. Default: 30 seconds.
+    ///   - clock: The clock by which intervals and the timeout are measured.
     public init(
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
-        clock: NetworkClock = .continuous
+        timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
     ) {
-        looker = ReachabilityLooker(probe, statuses)
+        looker = ReachabilityLooker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
         self.interval = max(interval, .milliseconds(1))
         self.intervalWhileDown = max(min(intervalWhileDown, interval), .milliseconds(1))
         self.clock = clock
