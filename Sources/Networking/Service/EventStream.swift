@@ -89,9 +89,9 @@ public struct EventStream: AsyncSequence, Sendable {
     }
 
     /// Opens a connection; nil if the server wants no more of them.
-    fileprivate func connect(after lastEventID: String) async throws(FailedCall) -> ServerSentEvents? {
+    fileprivate func connect(after lastEventID: String) async throws -> ServerSentEvents? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        return try await client.pipeline(endpoint, as: converter, with: settings).outcome().get().value
+        return try await client.pipeline(endpoint, as: converter, with: settings).runReporting().value
     }
 
     /// Waits before a new connection; a reset of the service ends the stream here, too.

@@ -139,6 +139,14 @@ public final class NetworkClient: Sendable {
             client: self, endpoint: endpoint, converter: converter, settings: resolved(settings, for: endpoint))
     }
 
+    /// The request of an endpoint, as part of the session that there is now.
+    func makeRequest(_ endpoint: any Endpoint, _ settings: RequestSettings) throws -> HTTPRequest {
+        var request = try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? environment)
+            .make(timeouts: settings.timeouts, options: settings.options, random: random)
+        if let session = try session.get() { session.beginCall(with: &request, of: endpoint) }
+        return request
+    }
+
     /// The settings of one call: what the call says, then the endpoint, then the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
         var own = endpoint.settings

@@ -46,11 +46,7 @@ extension NetworkClient {
         _ endpoint: any Endpoint, _ settings: RequestSettings, _ dress: (inout HTTPRequest) -> Void = { _ in }
     ) -> HTTPRequest? {
         let settings = resolved(settings, for: endpoint)
-        let environment = settings.environment ?? environment
-        guard
-            var request = try? EndpointRequest(endpoint: endpoint, environment: environment)
-                .make(timeouts: settings.timeouts, options: settings.options, random: random)
-        else { return nil }
+        guard var request = try? makeRequest(endpoint, settings) else { return nil }
         dress(&request)
         guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
         if let cookies { request = CookieTransport(transport, jar: cookies).addingCookies(to: request) }

@@ -2,15 +2,15 @@ import Foundation
 
 /// The whole life of one call.
 struct RequestPipeline<Value: Sendable>: Sendable {
-    typealias Outcome = Result<Response<Value>, FailedCall>
-
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
     var settings: RequestSettings
 
     /// Sends the request, again for every retry that the handlers want, until the call ends.
-    private func run(_ call: inout RequestCall) async -> Outcome {
+    ///
+    /// - Throws: ``FailedCall``.
+    private func run(_ call: inout RequestCall) async throws -> Response<Value> {
         while true {
             do {
                 let original = try call.begin { try makeRequest() }
@@ -23,11 +23,9 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 let response = try await call.note(send(request, releasing: permit))
                 client.errorHandlingService.record(response)
                 let value = try await read(response, for: &call, releasing: permit)
-                return .success(Response(value, response, record: try call.finish(with: response)))
+                return Response(value, response, record: try call.finish(with: response))
             } catch {
-                if let failed = await call.recover(from: error, with: client.errorHandlingService) {
-                    return .failure(failed)
-                }
+                if let failed = await call.recover(from: error, with: client.errorHandlingService) { throw failed }
             }
         }
     }
@@ -37,12 +35,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        var request = try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? client.environment)
-            .make(timeouts: settings.timeouts, options: settings.options, random: client.random)
+        var request = try client.makeRequest(endpoint, settings)
         converter.dress(&request)
-        if let session = try client.session.get(), session.isFor(request, endpoint) {
-            request[option: CallSession.self] = session.beginCall()
-        }
         return request
     }
 
@@ -80,56 +74,58 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 }
 
 extension RequestPipeline {
-    /// Runs the call in the caller's task: see ``outcome()``.
+    /// Runs the call in the caller's task.
+    ///
+    /// - Throws: What the call ends with.
     func run() async throws -> Response<Value> {
-        switch await outcome() {
-        case .success(let response): return response
-        case .failure(let failed): throw failed.error
-        }
+        do { return try await runReporting() } catch let failed as FailedCall { throw failed.error }
     }
 
     /// Runs the call in the caller's task and reports its end. A call inside another one ends with that.
-    func outcome() async -> Outcome {
+    ///
+    /// - Throws: ``FailedCall``.
+    func runReporting() async throws -> Response<Value> {
         let outer = CallScope.current
         let scope = CallScope(deadline: deadline)
         let events = CallEvents(endpoint, of: client, in: scope)
         outer?.add(scope)
-        let outcome = await run(in: scope, reporting: events)
-        outer?.remove(scope)
-        events?.finish(outcome.report())
-        return outcome
+        defer { outer?.remove(scope) }
+        do {
+            let response = try await run(in: scope, reporting: events)
+            events?.finish(response.report)
+            return response
+        } catch {
+            if let failed = error as? FailedCall { events?.finish(failed.report) }
+            throw error
+        }
     }
 
     /// Runs the call in the current task, inside the scope that ends its waits, and reports everything but its end.
-    func run(in scope: CallScope, reporting events: CallEvents?) async -> Outcome {
+    ///
+    /// - Throws: ``FailedCall``.
+    func run(in scope: CallScope, reporting events: CallEvents?) async throws -> Response<Value> {
         client.calls.enter(scope, endpoint)
         let meter = settings.progress ?? events?.makeMeter(on: client.clock)
         if let meter { events?.observe(meter) }
         if converter.delivery == .stream { meter?.expectStream() }
-        let outcome = await CallPosition.$current.withValue(.inside(scope)) {
+        var wasAnswered = false
+        defer {
+            scope.leave()
+            client.calls.leave(scope)
+            meter?.finish(wasAnswered: wasAnswered)
+        }
+        let response = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(
                 endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, events: events, meter: meter)
-            return await run(&call)
+            return try await run(&call)
         }
-        scope.leave()
-        client.calls.leave(scope)
-        meter?.finish(wasAnswered: (try? outcome.get()) != nil)
-        return outcome
+        wasAnswered = true
+        return response
     }
 
     /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
     var deadline: Deadline? {
         settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
-    }
-}
-
-extension Result where Failure == FailedCall {
-    /// The report of a call's end.
-    func report<Value>() -> CallReport where Success == Response<Value> {
-        switch self {
-        case .success(let response): response.report
-        case .failure(let failed): failed.report
-        }
     }
 }
 

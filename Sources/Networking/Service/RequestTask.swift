@@ -46,10 +46,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let settlement = Settlement<Response<Value>>()
         let callbacks = PendingCallbacks()
         let call = Task { [pipeline] in
-            let outcome = await pipeline.run(in: scope, reporting: events)
-            let report = outcome.report()
+            let (outcome, report) = await pipeline.ended(in: scope, reporting: events)
             track.note(.finished(report))
-            settlement.settle(outcome.mapError(\.error))
+            settlement.settle(outcome)
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
@@ -163,6 +162,22 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
             settlement.settle(outcome)
+        }
+    }
+}
+
+extension RequestPipeline {
+    /// Runs the call, and returns how it has ended, with the report of that.
+    fileprivate func ended(
+        in scope: CallScope, reporting events: CallEvents?
+    ) async -> (Result<Response<Value>, any Error>, CallReport) {
+        do {
+            let response = try await run(in: scope, reporting: events)
+            return (.success(response), response.report)
+        } catch {
+            let failed = error as? FailedCall
+            let report = failed?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)
+            return (.failure(failed?.error ?? error), report)
         }
     }
 }

@@ -289,6 +289,33 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer T"] && endpoint.reads.value == 1)
     }
 
+    @Test("Texts of responses and errors show of a URL in a field neither user, password nor query")
+    func urlsInFields() async throws {
+        let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
+        let location = "https://user:password@other.example/path?token=S#fragment"
+        let response = HTTPResponse(.found, headers: [.location: location], to: request)
+        let error = NetworkError(.unacceptableStatus, request: request, response: response)
+        for value in [response, error] as [Any] {
+            var text = ""
+            dump(value, to: &text)
+            #expect(text.contains("https://other.example/path?<redacted>"))
+            for secret in ["user", "password", "token", "fragment"] {
+                #expect(!text.contains(secret), "\(secret)")
+            }
+        }
+        #expect(response.headers[.location] == location)
+    }
+
+    @Test("What follows a question mark in a path is in no text: the call ends before it is sent")
+    func queryInPath() async throws {
+        let path = EndpointPath(verbatim: "x?token=S") 
+        #expect(path.description == "x")
+        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) })
+        let error = await Fixture.failure { try await service.request(AdHocEndpoint.get(path)) } as? NetworkError
+        #expect(error?.kind == .invalidRequest)
+        #expect(error?.reason?.contains("/x)") == true && error?.reason?.contains("S)") == false)
+    }
+
     // MARK: The store
 
     @Test("While the store is read, authorized calls wait and there is no token")

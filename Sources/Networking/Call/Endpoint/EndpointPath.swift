@@ -21,6 +21,8 @@ public struct EndpointPath: Hashable, Sendable {
     /// Where the interpolations are.
     private var interpolations: [Range<Int>] = []
     private var fault: String?
+    /// What follows a "?" or "#" is no part of the path, and may be secret: it is in no text.
+    private var isCut = false
 
     /// Makes a path of segments, each escaped as a whole.
     public init(segments: [String]) {
@@ -86,6 +88,7 @@ public struct EndpointPath: Hashable, Sendable {
     }
 
     private mutating func append(value: String) {
+        guard !isCut else { return }
         let start = bytes.count
         bytes += PercentEncoding.encode(value).utf8
         interpolations.append(start..<bytes.count)
@@ -94,6 +97,7 @@ public struct EndpointPath: Hashable, Sendable {
 
     /// Takes text with its slashes; escapes what a path may not have, and keeps `%` with two hexadecimal digits.
     private mutating func append(literal: String) {
+        guard !isCut else { return }
         bytes.reserveCapacity(bytes.count + literal.utf8.count)
         var rest = literal.utf8[...]
         while let byte = rest.first {
@@ -105,6 +109,8 @@ public struct EndpointPath: Hashable, Sendable {
             case UInt8(ascii: "?"), UInt8(ascii: "#"):
                 let mark = Character(Unicode.Scalar(byte))
                 fault = fault ?? "it has a \"\(mark)\"; put the query into `query`"
+                isCut = true
+                return
             case UInt8(ascii: "%")
             where rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy(PercentEncoding.isHexDigit):
                 bytes.append(byte)

@@ -135,20 +135,32 @@ extension String {
 }
 
 /// What an endpoint has been resolved to, once a call: an endpoint may compute its properties.
-struct ResolvedEndpoint: RequestOption, Sendable {
+final class ResolvedEndpoint: RequestOption, Sendable {
     static var defaultOption: ResolvedEndpoint? { nil }
 
     let authorizationType: AuthorizationType
     /// The origin of the environment; that of the endpoint if the environment has none.
     let home: HTTPOrigin?
-    /// The environment's query, percent-encoded.
+    /// The environment's query.
     let query: URLQuery
+
+    init(authorizationType: AuthorizationType, home: HTTPOrigin?, query: URLQuery) {
+        self.authorizationType = authorizationType
+        self.home = home
+        self.query = query
+    }
 }
 
 extension HTTPRequest {
     /// Whether it goes to another origin than that of its service's environment: the environment's query and secret fields, and tokens, are
     /// not for that one.
     var isForeign: Bool { self[option: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
+
+    /// The origin of its service's environment; its own if there is none.
+    var home: HTTPOrigin? { self[option: ResolvedEndpoint.self]?.home ?? origin }
+
+    /// Whether it was made by hand, and not of an endpoint.
+    var isUnresolved: Bool { self[option: ResolvedEndpoint.self] == nil }
 
     /// How the call is authorized.
     func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One header field: a name and its value.
 ///
 /// Common fields have a ready form: `.accept(.json)`, `.userAgent(osVersion: "17.4", appVersion: "3.1")`, `.dpi(scale: 2)`.
@@ -56,5 +58,18 @@ extension HTTPHeader: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 
     /// `Name: value`, with `<redacted>` in place of a credential.
-    public var description: String { "\(name): \(isSensitive ? "<redacted>" : value)" }
+    public var description: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
+
+    /// The value without what may be secret in a URL: user, password, query and fragment.
+    private var shownValue: String {
+        guard HTTPHeader.namesOfURLs.contains(name) else { return value }
+        var shown = value.prefix { $0 != "?" && $0 != "#" }
+        if let start = shown.range(of: "//")?.upperBound {
+            let authority = shown[start...].prefix { $0 != "/" }
+            if let end = authority.lastIndex(of: "@") { shown.removeSubrange(start...end) }
+        }
+        return String(shown) + (value.contains { $0 == "?" } ? "?<redacted>" : "")
+    }
+
+    private static let namesOfURLs: Set<HTTPHeaderName> = [.location, "Content-Location", "Referer", "Link", "Refresh"]
 }

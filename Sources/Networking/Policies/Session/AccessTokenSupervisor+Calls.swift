@@ -6,24 +6,33 @@ extension AccessTokenSupervisor {
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
     func carry(by call: CallSession) throws -> (token: AccessToken?, mark: SentToken) {
-        let (token, generation, session) = state.withLock {
-            ($0.machine.token, $0.machine.generation, $0.machine.session)
+        let (token, generation, session) = state.withLock { state in
+            (state.machine.token, state.machine.generation, state.machine.session)
         }
         guard call.joins(session) else { throw NetworkError(.noToken, underlying: SessionEnded()) }
         return (token, SentToken(generation: generation, session: session, of: call))
     }
 
-    /// A call begins.
-    func beginCall() -> CallSession {
-        CallSession(of: self, session: state.withLock { $0.machine.sessionOfNewCall })
+    /// A call begins with a request. If that carries a token, the call belongs to the session that there is now.
+    func beginCall(with request: inout HTTPRequest, of endpoint: any Endpoint) {
+        let type = request.authorizationType(of: endpoint)
+        guard type != .none else { return }
+        request[option: CallSession.self] = CallSession(
+            of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }
 
-    /// Whether a request gets the token.
-    func isFor(_ request: HTTPRequest, _ endpoint: any Endpoint) -> Bool {
-        guard request.authorizationType(of: endpoint) != .none, request[option: AdmissionOption.self] != .refresh else {
-            return false
+    /// The session of the call that a request belongs to; nil if the request carries no token: because it needs none, is part of a refresh, or
+    /// goes to another origin.
+    func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> CallSession? {
+        var call = request[option: CallSession.self]
+        if call == nil, request.isUnresolved {
+            var request = request
+            beginCall(with: &request, of: endpoint)
+            call = request[option: CallSession.self]
         }
-        return !request.isForeign || request.origin.map(origins.contains) ?? false
+        guard let call, call.isOf(self), request[option: AdmissionOption.self] != .refresh else { return nil }
+        guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
+        return call
     }
 
     /// Whether a request of a session may be sent now.

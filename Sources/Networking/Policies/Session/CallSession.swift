@@ -19,12 +19,20 @@ final class CallSession: RequestOption, Sendable {
         var repeats: Repeats = []
     }
 
+    /// How the call is authorized.
+    let authorizationType: AuthorizationType
+    /// The origin that gets the token.
+    let home: HTTPOrigin?
     private let supervisor: ObjectIdentifier
     private let state: Locked<State>
 
     /// - Parameter session: Nil if there is none yet: the call joins the one in which it is first sent.
-    init(of supervisor: AccessTokenSupervisor, session: UUID?) {
+    init(
+        of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType, home: HTTPOrigin?
+    ) {
         self.supervisor = ObjectIdentifier(supervisor)
+        self.authorizationType = authorizationType
+        self.home = home
         state = Locked(State(session: session))
     }
 

@@ -15,8 +15,8 @@ public struct TokenGate: AdmissionPolicy {
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
-        guard supervisor.isFor(request, endpoint) else { return AdmissionTicket() }
-        switch supervisor.passage(of: request[option: CallSession.self]?.session) {
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionTicket() }
+        switch supervisor.passage(of: call.session) {
         case .open: return AdmissionTicket()
         case .wait: return nil
         case .closed(let error): throw NetworkError(.noToken, request: request, underlying: error)
@@ -27,12 +27,11 @@ public struct TokenGate: AdmissionPolicy {
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` with the refresh's error underlying.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-        guard supervisor.isFor(request, endpoint) else { return AdmissionTicket() }
-        let call = request[option: CallSession.self]
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionTicket() }
         do {
-            let origin = try await supervisor.waitToPass(of: call?.session)
+            let origin = try await supervisor.waitToPass(of: call.session)
             // A refusal of this token would be one of the token that the call's own refresh has brought.
-            if origin == .refresh { _ = call?.insert(.afterRefresh) }
+            if origin == .refresh { _ = call.insert(.afterRefresh) }
         } catch let interruption as Interruption {
             throw interruption
         } catch {

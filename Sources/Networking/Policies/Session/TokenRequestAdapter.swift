@@ -14,11 +14,9 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        guard supervisor.isFor(request, endpoint) else { return }
-        let (token, mark) = try supervisor.carry(by: request[option: CallSession.self] ?? supervisor.beginCall())
-        if let token {
-            request.headers.set(.authorization(request.authorizationType(of: endpoint), token.value))
-        }
+        guard let call = supervisor.call(of: request, endpoint) else { return }
+        let (token, mark) = try supervisor.carry(by: call)
+        if let token { request.headers.set(.authorization(call.authorizationType, token.value)) }
         request[option: CarriedTokenOption.self] = mark
         request[option: RefusedStatuses.self].formUnion(supervisor.unauthorizedStatuses)
     }
