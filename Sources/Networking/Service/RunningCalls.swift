@@ -79,7 +79,8 @@ final class RunningCalls: Sendable {
 
     /// Resets the participants, unless another reset does: then waits for that. One inside a participant's own reset does not wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
-        let isInside = RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
+        let isInside =
+            RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
         guard !participants.isEmpty, !isInside else { return }
         let mine = Settlement<Void>()
         let running = state.withLock { state in

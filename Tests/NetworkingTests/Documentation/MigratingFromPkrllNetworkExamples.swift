@@ -102,7 +102,7 @@ private enum PkrllNetworkGuide {
         task.onCancel { print("called second") }.onCancel { print("called first") }
         print(task.id, task.request as Any, task.cancel())
 
-        await api.reset()  // ends every call with `.resetting`; a second reset joins the first
+        await api.reset()  // ends every call with `.resetting`, and returns when all have returned
         // snippet.end
     }
 }

@@ -308,7 +308,7 @@ struct SessionTests {
 
     @Test("What follows a question mark in a path is in no text: the call ends before it is sent")
     func queryInPath() async throws {
-        let path = EndpointPath(verbatim: "x?token=S") 
+        let path = EndpointPath(verbatim: "x?token=S")
         #expect(path.description == "x")
         let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) })
         let error = await Fixture.failure { try await service.request(AdHocEndpoint.get(path)) } as? NetworkError

@@ -14,7 +14,8 @@ final class ReachabilityLooker: Sendable {
 
     /// - Parameter limit: How long a look may take. Then it is abandoned, and has found nothing.
     init(
-        _ probe: any ReachabilityProbe, _ statuses: Broadcaster<ReachabilityStatus>, limit: Duration, clock: NetworkClock
+        _ probe: any ReachabilityProbe, _ statuses: Broadcaster<ReachabilityStatus>, limit: Duration,
+        clock: NetworkClock
     ) {
         self.probe = probe
         self.statuses = statuses

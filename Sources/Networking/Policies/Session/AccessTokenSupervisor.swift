@@ -82,7 +82,8 @@ public final class AccessTokenSupervisor: Sendable {
         let changes = store.changes()
         watching.withLock {
             $0 = Task.detached { [weak self] in
-                for await _ in changes { await self?.lookForChanges() }
+                var iterator = changes.makeAsyncIterator()
+                while await iterator.next() != nil { await self?.lookForChanges() }
             }
         }
     }
