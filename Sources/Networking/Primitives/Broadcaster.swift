@@ -2,8 +2,8 @@ public import Foundation
 
 /// Tells any number of observers about a value that changes: the library's own observer.
 ///
-/// Observers are told in the order of the changes, one change at a time, each outside every lock. A handler may publish,
-/// observe and cancel; what it publishes is delivered after the change it is being told about.
+/// Observers are told in the order of the changes, one change at a time, each outside every lock. A handler may
+/// publish, observe and cancel; what it publishes is delivered after the change it is being told about.
 ///
 /// ```swift
 /// let token = reachability.statuses.observe(replayingCurrent: true) { status in banner.isHidden = status.isReachable }
@@ -102,7 +102,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         withExtendedLifetime(old) {}  // released outside the lock: it may ask this broadcaster as it goes
     }
 
-    /// The changes as an asynchronous sequence, which keeps every change until it is read, and ends with the broadcaster.
+    /// The changes as an asynchronous sequence, which keeps every change until it is read, and ends with the
+    /// broadcaster.
     ///
     /// - Parameter replayingCurrent: Whether the current value, if there is one, comes first.
     public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {

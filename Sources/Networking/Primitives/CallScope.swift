@@ -2,9 +2,9 @@ import Foundation
 
 /// What may end the waits of one call from outside: its owner, its deadline, a reset.
 ///
-/// Every ``Settlement`` that is waited for inside the call registers with ``current``, wherever the wait is (a queue, an engine, a
-/// token), so that ending the scope ends them all at once. A call made inside another call registers as one such wait.
-/// A deadline arms no timer until something waits.
+/// Every ``Settlement`` that is waited for inside the call registers with ``current``, wherever the wait is (a queue,
+/// an engine, a token), so that ending the scope ends them all at once. A call made inside another call registers as
+/// one such wait. A deadline arms no timer until something waits.
 final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -37,7 +37,8 @@ final class CallScope: Endable {
     let parent: CallScope?
     /// The refresh that made this call.
     let refresh: RefreshMark?
-    /// Whether the call was made under the permit of another one, which may wait for it: it must not wait for a second one.
+    /// Whether the call was made under the permit of another one, which may wait for it: it must not wait for a second
+    /// one.
     let isAdmitted: Bool
     private let state = Locked(State())
 

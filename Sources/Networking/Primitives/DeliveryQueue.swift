@@ -1,4 +1,5 @@
-/// What is to be delivered one at a time and in order, by the thread that comes first, outside of the lock that guards this.
+/// What is to be delivered one at a time and in order, by the thread that comes first, outside of the lock that guards
+/// this.
 struct DeliveryQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs work that leads to more work, one after the other in place of one inside the other: a chain of any length needs no deep stack.
+/// Runs work that leads to more work, one after the other in place of one inside the other: a chain of any length needs
+/// no deep stack.
 enum Trampoline {
     private final class Queue: Sendable {
         private let thread = ObjectIdentifier(Thread.current)

@@ -2,7 +2,8 @@ import Foundation
 
 /// The events of one call: for its task, and for the observers of its service.
 ///
-/// The task gets each event at once. Observers get one at a time, in one order, whichever threads report them; after the end they are released.
+/// The task gets each event at once. Observers get one at a time, in one order, whichever threads report them; after
+/// the end they are released.
 final class CallEvents: Sendable {
     /// Who observes which call.
     private struct Audience: Sendable {
@@ -15,7 +16,8 @@ final class CallEvents: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil after the end, like the audience: a request that somebody keeps holds neither task, observers nor endpoint.
+        /// Nil after the end, like the audience: a request that somebody keeps holds neither task, observers nor
+        /// endpoint.
         var track: CallTrack?
         var audience: Audience?
         var queue = DeliveryQueue<RequestEvent>()

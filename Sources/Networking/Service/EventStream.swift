@@ -1,8 +1,9 @@
 /// Server-sent events over as many connections as it takes: when one ends, the next begins where it was.
 ///
-/// Each connection is a call of the service like any other, so that it carries the token of its time; `Last-Event-ID` tells the server where to
-/// go on. It ends where the server answers 204, and where the reader leaves. It throws what the first connection fails with, and
-/// later what a new try would not mend: a refusal, another media type, a cancellation.
+/// Each connection is a call of the service like any other, so that it carries the token of its time; `Last-Event-ID`
+/// tells the server where to go on. It ends where the server answers 204, and where the reader leaves. It throws what
+/// the first connection fails with, and later what a new try would not mend: a refusal, another media type, a
+/// cancellation.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
@@ -110,8 +111,8 @@ public struct EventStream: AsyncSequence, Sendable {
 
 /// When a lost stream of events is connected anew.
 public struct EventReconnection: Hashable, Sendable {
-    /// How long to wait before, unless the server says; it doubles with each connection in a row that brought no event, up to
-    /// 32 times as long.
+    /// How long to wait before, unless the server says; it doubles with each connection in a row that brought no event,
+    /// up to 32 times as long.
     public var delay: Duration
     /// How many tries may fail in a row.
     public var maximumFailures: Int

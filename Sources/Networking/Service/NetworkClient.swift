@@ -37,13 +37,15 @@ public final class NetworkClient: Sendable {
     ///   - environment: The server; without one every endpoint needs a base URL of its own.
     ///   - transport: What carries requests; ``PlatformTransport/shared`` where none is named.
     ///   - redirects: Which redirects are followed.
-    ///   - duplicates: What becomes of equal requests; each is sent unless this or the request's own policy says otherwise.
+    ///   - duplicates: What becomes of equal requests; each is sent unless this or the request's own policy says
+    ///     otherwise.
     ///   - cookies: The service's cookies; none are kept unless a jar is given.
     ///   - cache: The answers that the service keeps; none are kept unless a cache is given. A reset empties it.
-    ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said otherwise. They are put in
-    ///     the order of their ``AdmissionPolicy/stage``.
+    ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said
+    ///     otherwise. They are put in the order of their ``AdmissionPolicy/stage``.
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
-    ///   - errorHandlingService: What deals with failures; nothing unless said otherwise, so that raw errors are thrown.
+    ///   - errorHandlingService: What deals with failures; nothing unless said otherwise, so that raw errors are
+    ///     thrown.
     ///   - settings: What holds where neither call nor endpoint says anything.
     ///   - observers: Who watches the calls.
     ///   - clock: What tells the time.
@@ -116,9 +118,10 @@ public final class NetworkClient: Sendable {
         return DuplicateHandlingTransport(following, policy: duplicates)
     }
 
-    /// Ends every call of the service, except those it is called from, with ``NetworkError/Kind/resetting``, and returns when all of them have
-    /// returned and every ``ResetParticipant`` has forgotten. Calls that are made after the others have been ended are sent. A token refresh
-    /// continues, with its calls. Two resets at the same time reset the participants once.
+    /// Ends every call of the service, except those it is called from, with ``NetworkError/Kind/resetting``, and
+    /// returns when all of them have returned and every ``ResetParticipant`` has forgotten. Calls that are made after
+    /// the others have been ended are sent. A token refresh continues, with its calls. Two resets at the same time
+    /// reset the participants once.
     public func reset() async {
         await calls.reset(participants)
     }

@@ -3,7 +3,8 @@ extension NetworkRequesting {
     /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot
     /// be read, and where the service has no cache.
     ///
-    /// Only ``SynchronousRequestAdapter``s adapt the request. A response for other credentials than theirs is not found.
+    /// Only ``SynchronousRequestAdapter``s adapt the request. A response for other credentials than theirs is not
+    /// found.
     public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()

@@ -164,7 +164,8 @@ struct RequestCall: Sendable {
         return true
     }
 
-    /// The end of a call that was cancelled, reset or overtaken by its deadline: handlers map its error, and no retry is granted.
+    /// The end of a call that was cancelled, reset or overtaken by its deadline: handlers map its error, and no retry
+    /// is granted.
     private mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
         attempt?.response = nil  // what came before is not what has ended the call
         let isWaiting = attempt == nil && history.last?.decision?.isRetry == true

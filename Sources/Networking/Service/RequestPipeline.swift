@@ -40,8 +40,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         return request
     }
 
-    /// Sends one attempt. The permit is released as soon as the response is known, before it is validated; that of a download into a
-    /// file is kept until the file is in place.
+    /// Sends one attempt. The permit is released as soon as the response is known, before it is validated; that of a
+    /// download into a file is kept until the file is in place.
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {

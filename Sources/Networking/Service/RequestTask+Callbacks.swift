@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What is told while the call runs and when it is over. Each may be registered several times and at any time; what has happened by then is told
-/// at once. `queue` is the call's own unless one is given.
+/// What is told while the call runs and when it is over. Each may be registered several times and at any time; what has
+/// happened by then is told at once. `queue` is the call's own unless one is given.
 extension RequestTask {
     /// Calls `action` once the request has been made.
     @discardableResult
@@ -28,7 +28,8 @@ extension RequestTask {
         return self
     }
 
-    /// Calls `action` for each attempt, when it is over, whether it went well or not, and before the call's other answers.
+    /// Calls `action` for each attempt, when it is over, whether it went well or not, and before the call's other
+    /// answers.
     @discardableResult
     public func onDebug(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self
     {

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// Tasks made of tasks. Each is a call of its own to whoever holds it: it settles once, has its own callbacks, and can be cancelled, which ends the
-/// calls that it waits for where nobody else waits for them.
+/// Tasks made of tasks. Each is a call of its own to whoever holds it: it settles once, has its own callbacks, and can
+/// be cancelled, which ends the calls that it waits for where nobody else waits for them.
 extension RequestTask {
-    /// A task with what `action` makes of the value. What it throws is the new task's error; an error here is the new task's, too.
+    /// A task with what `action` makes of the value. What it throws is the new task's error; an error here is the new
+    /// task's, too.
     ///
     /// - Parameters:
     ///   - queue: Where `action` is called; the call's own queue unless one is given.
@@ -24,7 +25,8 @@ extension RequestTask {
         }
     }
 
-    /// A task with what an asynchronous `action` makes of the value. It runs in a task of its own, which ends with the new one.
+    /// A task with what an asynchronous `action` makes of the value. It runs in a task of its own, which ends with the
+    /// new one.
     @discardableResult
     public func thenAwait<Other: Sendable>(
         _ action: @escaping @Sendable (Value) async throws -> Other
@@ -52,7 +54,8 @@ extension RequestTask {
         }
     }
 
-    /// A task with the value of another one that `next` makes of this one's. Its progress, its attempts and its request are those of that one.
+    /// A task with the value of another one that `next` makes of this one's. Its progress, its attempts and its request
+    /// are those of that one.
     public func flatMap<Other: Sendable>(
         _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
     ) -> RequestTask<Other> {
@@ -66,8 +69,8 @@ extension RequestTask {
         }
     }
 
-    /// A task that makes a value of the error, or throws another one; a value here is the new task's. Its response is that of the failed call,
-    /// and where none came one of status 0.
+    /// A task that makes a value of the error, or throws another one; a value here is the new task's. Its response is
+    /// that of the failed call, and where none came one of status 0.
     public func recover(_ action: @escaping @Sendable (any Error) throws -> Value) -> RequestTask<Value> {
         derived { result, derived in
             guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }
@@ -101,7 +104,8 @@ extension RequestTask {
 }
 
 extension RequestTask {
-    /// A task with the values of two; it fails with the first error, which ends the other one if nobody else waits for it.
+    /// A task with the values of two; it fails with the first error, which ends the other one if nobody else waits for
+    /// it.
     public static func all<First, Second>(
         _ first: RequestTask<First>, _ second: RequestTask<Second>
     ) -> RequestTask where Value == (First, Second) {

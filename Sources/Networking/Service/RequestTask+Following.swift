@@ -1,8 +1,8 @@
 /// How a task takes over the outcome of another one.
 ///
-/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, makes one task in each round, and each takes over the outcome of
-/// the next. So those that follow a task go on to the one that it follows: the first task always follows the newest, and the rounds between
-/// are released.
+/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, makes one task in each round, and each
+/// takes over the outcome of the next. So those that follow a task go on to the one that it follows: the first task
+/// always follows the newest, and the rounds between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
         weak let task: RequestTask<Value>?

@@ -2,8 +2,9 @@ public import Foundation
 
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
-/// It runs from the moment it is made, and settles exactly once. Dropping it does not cancel it. Callbacks are called on the call's
-/// queue, in the order they were registered where that queue is serial; one registered after the answer is called with it.
+/// It runs from the moment it is made, and settles exactly once. Dropping it does not cancel it. Callbacks are called
+/// on the call's queue, in the order they were registered where that queue is serial; one registered after the answer
+/// is called with it.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
@@ -92,13 +93,14 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         interest.finish()
     }
 
-    /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the call.
+    /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the
+    /// call.
     public var value: Value {
         get async throws { try await response.value }
     }
 
-    /// Waits for the value with its response; that of a derived task is the last one it came from. Cancelling the waiting task ends its wait,
-    /// and not the call.
+    /// Waits for the value with its response; that of a derived task is the last one it came from. Cancelling the
+    /// waiting task ends its wait, and not the call.
     public var response: Response<Value> {
         get async throws {
             interest.join()
@@ -119,7 +121,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The request as it was sent last; as it was made, where nothing was sent yet; nil before.
     public var request: HTTPRequest? { track.request }
 
-    /// What happened in the call, also where an error handler made an error of it that tells nothing; nil before its end.
+    /// What happened in the call, also where an error handler made an error of it that tells nothing; nil before its
+    /// end.
     public var report: CallReport? { track.report }
 
     /// Where the call stands.
@@ -146,7 +149,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         interest.cancel()
     }
 
-    /// Calls `action` with the outcome, on the thread that settles. Who registers is interested in the task, and keeps it until then.
+    /// Calls `action` with the outcome, on the thread that settles. Who registers is interested in the task, and keeps
+    /// it until then.
     func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }

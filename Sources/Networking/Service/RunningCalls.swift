@@ -60,8 +60,8 @@ final class RunningCalls: Sendable {
         return calls.reduce(0) { isMeant($1.endpoint) && $1.scope.end(.cancelled) ? $0 + 1 : $0 }
     }
 
-    /// Ends every call except those that it is called from, waits until they have returned, and resets the participants. Calls that begin
-    /// after the others have been ended are none of its business.
+    /// Ends every call except those that it is called from, waits until they have returned, and resets the
+    /// participants. Calls that begin after the others have been ended are none of its business.
     func reset(_ participants: [any ResetParticipant]) async {
         let own = Set(
             sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
@@ -77,7 +77,8 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants, unless another reset does: then waits for that. One inside a participant's own reset does not wait for itself.
+    /// Resets the participants, unless another reset does: then waits for that. One inside a participant's own reset
+    /// does not wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         let isInside =
             RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false

@@ -1,7 +1,7 @@
 /// Who is interested in the outcome of a task, and in which tasks it is interested itself.
 ///
-/// Cancelling a task ends the tasks that it is interested in, unless somebody else is. It knows no values, so that a chain of tasks is walked in
-/// a loop, however long it is.
+/// Cancelling a task ends the tasks that it is interested in, unless somebody else is. It knows no values, so that a
+/// chain of tasks is walked in a loop, however long it is.
 final class TaskInterest: Sendable {
     private struct State: Sendable {
         /// Callbacks, derived tasks, and callers that wait at the moment.
@@ -91,10 +91,11 @@ final class TaskInterest: Sendable {
         return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.end(.cancelled) }
     }
 
-    /// The task waits for another one from now on. If it is cancelled, that one ends, too, unless somebody else wants it.
+    /// The task waits for another one from now on. If it is cancelled, that one ends, too, unless somebody else wants
+    /// it.
     ///
-    /// - Parameter isPassedOver: Whether those who waited for this one have gone on to the other one. Then it is interested itself only if
-    ///   somebody else is interested in it.
+    /// - Parameter isPassedOver: Whether those who waited for this one have gone on to the other one. Then it is
+    ///   interested itself only if somebody else is interested in it.
     func follow(_ source: TaskInterest, isPassedOver: Bool) {
         let (before, isCounted) = state.withLock { state in
             let before = state.takeSources()

@@ -273,7 +273,8 @@ struct AdmissionTests {
             return try await group.reduce(0, +)
         }
         #expect(left.value == 0)
-        // Before each of the twenty, those go who have waited longer: twelve at each limit, and the others of the twenty.
+        // Before each of the twenty, those go who have waited longer: twelve at each limit, and the others of the
+        // twenty.
         #expect(rounds < 20 * (12 + 12 + 20))
         #expect(first.activeCount == 0 && second.activeCount == 0)
     }

@@ -41,7 +41,8 @@ struct BroadcasterTests {
                 if isCancelled { group.addTask { fleeting.cancel() } }
                 group.addTask { _ = broadcaster.observe { _ in } }
             }
-            // Whoever delivers may have returned before another thread's last delivery has: that one is in this group, too.
+            // Whoever delivers may have returned before another thread's last delivery has: that one is in this group,
+            // too.
             var told = stayed.value
             if replays { #expect(told.removeFirst() == 0) }
             #expect(told.count == publishers * each && Set(told).count == told.count)

@@ -8,9 +8,10 @@ public import Foundation
 /// var path: EndpointPath { "users/\(id)/files/\(name)" }       // name = "a/b": users/7/files/a%2Fb
 /// ```
 ///
-/// What is written outside interpolations is taken as it stands, with its slashes; characters that no path may have are escaped,
-/// and percent-escapes are kept. A segment that is `.` or `..`, one that only interpolations make and that is empty, and a `?` or `#`
-/// outside of interpolations end the call with ``NetworkError/Kind/invalidRequest`` before anything is sent.
+/// What is written outside interpolations is taken as it stands, with its slashes; characters that no path may have are
+/// escaped, and percent-escapes are kept. A segment that is `.` or `..`, one that only interpolations make and that is
+/// empty, and a `?` or `#` outside of interpolations end the call with ``NetworkError/Kind/invalidRequest`` before
+/// anything is sent.
 public struct EndpointPath: Hashable, Sendable {
     /// What was written so far, percent-encoded.
     private var bytes: [UInt8] = []
@@ -123,7 +124,8 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// What a path may have besides unreserved characters, [RFC 3986 section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+    /// What a path may have besides unreserved characters, [RFC 3986 section
+    /// 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
     private static func isDelimiter(_ byte: UInt8) -> Bool {
         "!$&'()*+,;=:@".utf8.contains(byte)
     }
@@ -136,7 +138,8 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = false
     }
 
-    /// What is wrong with the last segment: an interpolation made it empty, or servers and proxies would take it for `.` or `..`.
+    /// What is wrong with the last segment: an interpolation made it empty, or servers and proxies would take it for
+    /// `.` or `..`.
     private var faultOfSegment: String? {
         let segment = bytes[segmentStart...]
         if hasInterpolation, !hasLiteral, segment.isEmpty { return "an interpolated segment is empty" }

@@ -7,7 +7,8 @@ struct EndpointRequest {
 
     /// The request before adapters: URL joined, body encoded, headers and options merged.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or
+    ///   ``NetworkError/Kind/bodyNotEncodable``.
     func make(
         timeouts: RequestTimeouts, options: RequestOptions = RequestOptions(), random: RandomSource = .system
     ) throws -> HTTPRequest {
@@ -52,7 +53,8 @@ struct EndpointRequest {
         return request
     }
 
-    /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be computed.
+    /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be
+    /// computed.
     private struct Server {
         let address: ServerAddress
         /// Whether the endpoint names it.
@@ -152,8 +154,8 @@ final class ResolvedEndpoint: RequestOption, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether it goes to another origin than that of its service's environment: the environment's query and secret fields, and tokens, are
-    /// not for that one.
+    /// Whether it goes to another origin than that of its service's environment: the environment's query and secret
+    /// fields, and tokens, are not for that one.
     var isForeign: Bool { self[option: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
 
     /// The origin of its service's environment; its own if there is none.
@@ -167,8 +169,8 @@ extension HTTPRequest {
         self[option: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// The request in the place of another one of the same call. If it goes to a foreign origin, what it has taken over of the environment's
-    /// query and of secret fields stays behind.
+    /// The request in the place of another one of the same call. If it goes to a foreign origin, what it has taken over
+    /// of the environment's query and of secret fields stays behind.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
         var request = self

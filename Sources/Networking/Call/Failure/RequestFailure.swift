@@ -8,7 +8,8 @@ public struct RequestFailure: Sendable {
     public let request: HTTPRequest?
     /// The request as it was sent first, after adapters and before redirects; nil where none was sent.
     public let adaptedRequest: HTTPRequest?
-    /// The request as it was before adapters; nil where none could be made. Change this one to retry with a changed request.
+    /// The request as it was before adapters; nil where none could be made. Change this one to retry with a changed
+    /// request.
     public let originalRequest: HTTPRequest?
     /// The response, where one came.
     public let response: HTTPResponse?
@@ -47,8 +48,9 @@ public struct RequestFailure: Sendable {
         self.history = history
     }
 
-    /// Whether sending it again means what sending it once means: each request of the attempt, the one before redirects and the last
-    /// one, has an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a redirect turned into a GET is not.
+    /// Whether sending it again means what sending it once means: each request of the attempt, the one before redirects
+    /// and the last one, has an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a
+    /// redirect turned into a GET is not.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         return [request, adaptedRequest ?? request].allSatisfy {
@@ -59,7 +61,8 @@ public struct RequestFailure: Sendable {
     /// The status that came back, whatever went wrong.
     public var status: HTTPStatus? { response?.status }
 
-    /// The failure as a network error, also where a handler before has made another error of it; nil where it never was one.
+    /// The failure as a network error, also where a handler before has made another error of it; nil where it never was
+    /// one.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
     /// Whether the call was ended from outside, so that nothing can be mended.
@@ -95,7 +98,8 @@ public struct RequestFailure: Sendable {
 }
 
 extension RequestFailure: CustomStringConvertible {
-    /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around the path.
+    /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around
+    /// the path.
     public var description: String {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
@@ -107,8 +111,8 @@ extension RequestFailure: CustomStringConvertible {
 }
 
 extension RequestFailure {
-    /// The server's error, decoded by the endpoint (``TypedEndpoint``); nil if the status was accepted, the endpoint has
-    /// no server error, or the body cannot be read as one.
+    /// The server's error, decoded by the endpoint (``TypedEndpoint``); nil if the status was accepted, the endpoint
+    /// has no server error, or the body cannot be read as one.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint
         else {

@@ -1,7 +1,8 @@
 /// Judges a response before it is read.
 ///
-/// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`) lets every status
-/// through as an answer. The default is `.standard`: 200 to 299, and a media type that your `Accept` names.
+/// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`)
+/// lets every status through as an answer. The default is `.standard`: 200 to 299, and a media type that your `Accept`
+/// names.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
@@ -90,8 +91,8 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts the media types named, which may be ranges such as `image/*`; an answer without content passes. Others end the
-    /// call with ``NetworkError/Kind/unacceptableMediaType``.
+    /// Accepts the media types named, which may be ranges such as `image/*`; an answer without content passes. Others
+    /// end the call with ``NetworkError/Kind/unacceptableMediaType``.
     public static func mediaType(_ types: MediaType...) -> ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
@@ -109,8 +110,8 @@ extension [ResponseValidator] {
     /// A status of 200 to 299, and a media type that the request's `Accept` names where it has one.
     public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
 
-    /// No validator: every status is an answer. Where an optional list is expected, as in ``RequestSettings``, write `[]`: `.none` is
-    /// Swift's own nil there, and leaves it to the next in line.
+    /// No validator: every status is an answer. Where an optional list is expected, as in ``RequestSettings``, write
+    /// `[]`: `.none` is Swift's own nil there, and leaves it to the next in line.
     public static let none: [ResponseValidator] = []
 }
 
@@ -138,19 +139,12 @@ extension HTTPResponse {
     }
 }
 
-/// The statuses that fail a request before any validator is asked, even where there is none.
-///
-/// An adapter that puts credentials on a request sets it, so that an answer that refuses them is never mistaken for a result.
-enum RefusedStatuses: RequestOption {
-    static let defaultOption: Set<HTTPStatus> = []
-}
-
 extension HTTPResponse {
-    /// Judges the response: refused statuses first, then the validators in order.
+    /// Judges the response: first whether it refuses the token, then by the validators in order.
     ///
     /// - Throws: ``NetworkError`` or what a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
-        guard !request[option: RefusedStatuses.self].contains(status) else {
+        guard request[option: CarriedTokenOption.self]?.refusedStatuses.contains(status) != true else {
             throw NetworkError(.unacceptableStatus)
         }
         for validator in validators { try validator.validate(self) }

@@ -2,15 +2,16 @@ public import Foundation
 
 /// What a call is named after in reports: an endpoint is.
 public protocol RequestDescribing: Sendable {
-    /// The path with a placeholder for each of its values, `/users/{}`, so that calls of one kind can be counted together: the
-    /// `url.template` of OpenTelemetry.
+    /// The path with a placeholder for each of its values, `/users/{}`, so that calls of one kind can be counted
+    /// together: the `url.template` of OpenTelemetry.
     var urlTemplate: String { get }
 }
 
-/// What happened in a call: its attempts with what was decided about each, its waits, its redirects, how long everything took.
+/// What happened in a call: its attempts with what was decided about each, its waits, its redirects, how long
+/// everything took.
 ///
-/// Every ``Response`` has one, every ``NetworkError`` that ended a call, and the last event that an observer gets. Its text and its
-/// `attributes` show no credentials; the requests and responses in ``attempts`` are as they were.
+/// Every ``Response`` has one, every ``NetworkError`` that ended a call, and the last event that an observer gets. Its
+/// text and its `attributes` show no credentials; the requests and responses in ``attempts`` are as they were.
 ///
 /// ```swift
 /// let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))

@@ -2,7 +2,8 @@
 public struct RequestAttempt: Sendable {
     /// Its number, counted from 1.
     public let number: Int
-    /// The request as it was sent, after adapters and redirects; as it was made, where nothing was sent; nil where none could be made.
+    /// The request as it was sent, after adapters and redirects; as it was made, where nothing was sent; nil where none
+    /// could be made.
     public let request: HTTPRequest?
     /// The response, where one came.
     public let response: HTTPResponse?
@@ -10,12 +11,13 @@ public struct RequestAttempt: Sendable {
     public let error: (any Error)?
     /// When it began, counted from the beginning of the call.
     public let start: Duration
-    /// How long it waited for its place and its token and was dressed by adapters; nil where it came to its end before it was handed to the
-    /// transport.
+    /// How long it waited for its place and its token and was dressed by adapters; nil where it came to its end before
+    /// it was handed to the transport.
     public let queued: Duration?
     /// How long it took, from its beginning to here, with its wait for a place.
     public let duration: Duration
-    /// What the error handlers decided about sending the request again, and why, the first decision first; empty until they have.
+    /// What the error handlers decided about sending the request again, and why, the first decision first; empty until
+    /// they have.
     public internal(set) var decisions: [RetryDecision]
 
     /// Makes an attempt.
@@ -39,12 +41,14 @@ public struct RequestAttempt: Sendable {
     /// The redirects that were followed on the way, the first one first.
     public var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 
-    /// Which token the request carried, counted from 0 for the one that its session began with; nil where it carried none of a session's.
+    /// Which token the request carried, counted from 0 for the one that its session began with; nil where it carried
+    /// none of a session's.
     public var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
 }
 
 extension RequestAttempt: CustomStringConvertible {
-    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. Neither query, credentials nor body.
+    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. Neither query, credentials nor
+    /// body.
     public var description: String {
         let known = error as? NetworkError
         let fault =
@@ -60,6 +64,9 @@ extension RequestAttempt: CustomStringConvertible {
 protocol CarriedToken: AnyObject, Sendable {
     /// Which one of its session's tokens it is, counted from 0.
     var generation: Int { get }
+    /// The statuses that refuse it. They fail a request before any validator is asked, so that such a response is never
+    /// taken for a result.
+    var refusedStatuses: Set<HTTPStatus> { get }
 }
 
 /// The token that a request carries; nil where it carries none of a session's.

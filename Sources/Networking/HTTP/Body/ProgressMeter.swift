@@ -58,8 +58,8 @@ public final class ProgressMeter: Sendable {
     /// How far the call has come.
     public var current: RequestProgress { state.withLock { $0.progress } }
 
-    /// Calls `action` with the newest progress after it has changed: not for each change, but as often as the queue gets to it. Where something
-    /// has passed already, it is called with that first. It ends with the call.
+    /// Calls `action` with the newest progress after it has changed: not for each change, but as often as the queue
+    /// gets to it. Where something has passed already, it is called with that first. It ends with the call.
     public func observe(on queue: DispatchQueue = .main, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
             defer { state.nextID += 1 }
@@ -86,7 +86,8 @@ public final class ProgressMeter: Sendable {
         state.withLock { $0.followers.removeAll { $0.meter === meter } }
     }
 
-    /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later one brings the newer.
+    /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later
+    /// one brings the newer.
     private func adopt(_ other: ProgressMeter) {
         change { state in
             (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }

@@ -2,13 +2,15 @@ import Foundation
 
 /// One header field: a name and its value.
 ///
-/// Common fields have a ready form: `.accept(.json)`, `.userAgent(osVersion: "17.4", appVersion: "3.1")`, `.dpi(scale: 2)`.
+/// Common fields have a ready form: `.accept(.json)`, `.userAgent(osVersion: "17.4", appVersion: "3.1")`, `.dpi(scale:
+/// 2)`.
 public struct HTTPHeader: Hashable, Sendable {
     /// The field's name.
     public let name: HTTPHeaderName
     /// The field's value, as it goes on the wire.
     public let value: String
-    /// Whether the value is a credential: not shown in any text the library makes, not carried to another origin by a redirect.
+    /// Whether the value is a credential: not shown in any text the library makes, not carried to another origin by a
+    /// redirect.
     public let isSensitive: Bool
 
     /// Makes a field.

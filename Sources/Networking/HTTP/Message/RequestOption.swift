@@ -12,7 +12,8 @@ public protocol RequestOption {
     associatedtype Value: Sendable
     /// The setting of a request that says nothing.
     static var defaultOption: Value { get }
-    /// Whether the setting is about credentials: it is left behind, as they are, when a redirect leads to another origin.
+    /// Whether the setting is about credentials: it is left behind, as they are, when a redirect leads to another
+    /// origin.
     static var isSensitive: Bool { get }
 }
 
@@ -23,7 +24,8 @@ extension RequestOption {
 
 /// The options of one request, by their type. They are never sent and never printed.
 public struct RequestOptions: Sendable {
-    /// The value of one option. It is found by the option's type, so that its own type is known without a cast that looks for it.
+    /// The value of one option. It is found by the option's type, so that its own type is known without a cast that
+    /// looks for it.
     private final class Box<Option: RequestOption>: Sendable {
         let value: Option.Value
 
@@ -58,6 +60,7 @@ public struct RequestOptions: Sendable {
             if let index = entries.firstIndex(where: { $0.key == key }) {
                 entries[index].box = Box<Option>(newValue)
             } else {
+                if entries.isEmpty { entries.reserveCapacity(4) }  // a call has about as many
                 entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
             }
         }

@@ -1,10 +1,12 @@
 import Foundation
 
-/// Sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so that servers can tell what belongs together.
+/// Sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so that servers can
+/// tell what belongs together.
 ///
-/// A call is one trace, or part of the one in ``TraceContext/current``; each of its attempts is a span with an id of its own. Requests to another
-/// server than the environment's get none unless that is asked for, and a redirect to another origin leaves both fields behind; put it after adapters that change the URL. A `traceparent`
-/// that is there already is left alone.
+/// A call is one trace, or part of the one in ``TraceContext/current``; each of its attempts is a span with an id of
+/// its own. Requests to another server than the environment's get none unless that is asked for, and a redirect to
+/// another origin leaves both fields behind; put it after adapters that change the URL. A `traceparent` that is there
+/// already is left alone.
 public struct TraceContextAdapter: SynchronousRequestAdapter {
     private let isSampled: Bool
     private let includesOtherOrigins: Bool

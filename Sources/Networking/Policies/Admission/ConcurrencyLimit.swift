@@ -1,10 +1,10 @@
 import Foundation
 
-/// Lets so many requests be on their way at once, for each host and in all; the rest wait, the most urgent first, and of equally
-/// urgent ones (``RequestPriority``) first come first served.
+/// Lets so many requests be on their way at once, for each host and in all; the rest wait, the most urgent first, and
+/// of equally urgent ones (``RequestPriority``) first come first served.
 ///
-/// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that ask for
-/// ``AdmissionOption/Value/unlimited`` take no place.
+/// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that
+/// ask for ``AdmissionOption/Value/unlimited`` take no place.
 public final class ConcurrencyLimit: AdmissionPolicy {
     private typealias Turn = Settlement<Void>
 

@@ -1,6 +1,7 @@
 /// The tickets of every policy of a service, entered at once; given back exactly once.
 ///
-/// The call's scope has it, so that a transport that lets the call wait for the transfer of another one releases it early.
+/// The call's scope has it, so that a transport that lets the call wait for the transfer of another one releases it
+/// early.
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One for each policy; empty once they have been given back.
@@ -17,8 +18,8 @@ final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. It waits, if it has to, for one gate at a time and without a ticket of another policy; for limits in one fixed order,
-    /// with what they have reserved. What is part of a token refresh enters none.
+    /// Enters every policy. It waits, if it has to, for one gate at a time and without a ticket of another policy; for
+    /// limits in one fixed order, with what they have reserved. What is part of a token refresh enters none.
     ///
     /// - Parameter noteWait: Is called with each policy that has to be waited for.
     static func enter(
@@ -59,7 +60,8 @@ final class Permit: TransferPermit {
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: The one that says "not now", after which every ticket has been given back; nil if all have been entered.
+        /// - Returns: The one that says "not now", after which every ticket has been given back; nil if all have been
+        ///   entered.
         mutating func enterAll() throws -> Int? {
             do {
                 for index in policies.indices where tickets[index] == nil {
@@ -81,7 +83,8 @@ final class Permit: TransferPermit {
             tickets[index] = try await policies[index].enter(request, for: endpoint)
         }
 
-        /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for each other.
+        /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for
+        /// each other.
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].stage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
@@ -146,7 +149,8 @@ final class Permit: TransferPermit {
 }
 
 extension AdmissionPolicy {
-    /// The place of a limit in the order in which limits are reserved; a value has no identity, and keeps its place in its list.
+    /// The place of a limit in the order in which limits are reserved; a value has no identity, and keeps its place in
+    /// its list.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

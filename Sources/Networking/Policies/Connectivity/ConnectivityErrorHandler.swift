@@ -1,15 +1,17 @@
 /// Has a call that failed for want of a connection wait for one, and then asks for a retry.
 ///
-/// It never stops a first attempt: reachability is a hint. The wait ends with the call's deadline, its cancelling or a reset; put the
-/// handler after the token's and before ``RetryErrorHandler``, so that no retry is spent while there is no network.
+/// It never stops a first attempt: reachability is a hint. The wait ends with the call's deadline, its cancelling or a
+/// reset; put the handler after the token's and before ``RetryErrorHandler``, so that no retry is spent while there is
+/// no network.
 ///
 /// ```swift
 /// let profiles = ProfileService(
 ///     environment: environment, authorizedBy: session, handlers: [ConnectivityErrorHandler(reachability)])
 /// ```
 ///
-/// It is about ``NetworkError/Kind/notConnected`` and, where the reachability service says that the network cannot be reached, about connections that
-/// cannot be made or were lost. What may have reached the server is sent again only where that is safe: see ``RequestFailure/isSafeToRepeat``.
+/// It is about ``NetworkError/Kind/notConnected`` and, where the reachability service says that the network cannot be
+/// reached, about connections that cannot be made or were lost. What may have reached the server is sent again only
+/// where that is safe: see ``RequestFailure/isSafeToRepeat``.
 public struct ConnectivityErrorHandler: ErrorHandler {
     private let reachability: ReachabilityService
     private let patience: Duration
@@ -17,14 +19,16 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     /// Makes a handler.
     ///
     /// - Parameters:
-    ///   - reachability: Who knows about the network. It need not be monitoring; where it is, lost connections are known to be its fault sooner.
+    ///   - reachability: Who knows about the network. It need not be monitoring; where it is, lost connections are
+    ///     known to be its fault sooner.
     ///   - patience: How long a call waits at most, where its deadline does not end it before.
     public init(_ reachability: ReachabilityService, waitingAtMost patience: Duration = .seconds(60)) {
         self.reachability = reachability
         self.patience = patience
     }
 
-    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so before.
+    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so
+    /// before.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard isMeant(failure), !ReachabilityService.isAskedByProbe else { return .next(failure.error) }
         let earlier = failure.history.flatMap(\.decisions).map(\.reason)
@@ -62,7 +66,8 @@ public struct ConnectivityErrorHandler: ErrorHandler {
             && !reachability.isReachable
     }
 
-    /// None before the first retry; then a second, doubled each time: the system may call a network reachable that is not.
+    /// None before the first retry; then a second, doubled each time: the system may call a network reachable that is
+    /// not.
     private static func pause(after retries: Int) -> Duration {
         retries == 0 ? .zero : .seconds(1 << min(retries - 1, 5))
     }

@@ -23,8 +23,8 @@ final class ReachabilityLooker: Sendable {
         self.clock = clock
     }
 
-    /// Looks; callers that ask meanwhile get the same look. It belongs to no call: a caller that leaves ends its own wait, and neither a
-    /// deadline nor a cancel ends the look or makes it wrong.
+    /// Looks; callers that ask meanwhile get the same look. It belongs to no call: a caller that leaves ends its own
+    /// wait, and neither a deadline nor a cancel ends the look or makes it wrong.
     func look() async throws -> ReachabilityStatus {
         let wait = Settlement<ReachabilityStatus>()
         begin().observe { wait.settle($0) }

@@ -6,8 +6,8 @@ public protocol HasReachabilityService {
 
 /// Asks a probe at an interval whether the network can be reached, and publishes each change.
 ///
-/// Reachability is a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to ``stopMonitoring()``, or until the
-/// service is released.
+/// Reachability is a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to ``stopMonitoring()``,
+/// or until the service is released.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(host: "api.example.com")
@@ -36,9 +36,10 @@ public final class ReachabilityService: Sendable {
     /// - Parameters:
     ///   - probe: What finds out.
     ///   - interval: How long to wait between two looks: 5 seconds unless said otherwise, a millisecond at least.
-    ///   - intervalWhileDown: How long to wait while the network cannot be reached: a second unless said otherwise, never longer than
-    ///     `interval`.
-    ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval. Default: 30 seconds.
+    ///   - intervalWhileDown: How long to wait while the network cannot be reached: a second unless said otherwise,
+    ///     never longer than `interval`.
+    ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval.
+    ///     Default: 30 seconds.
     ///   - clock: The clock by which intervals and the timeout are measured.
     public init(
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
@@ -51,8 +52,8 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
     }
 
-    /// Makes a service that connects to a host. Without a host, it asks the system (`PathProbe`) on Apple platforms, and
-    /// looks at the machine's interfaces on Linux; the port means nothing then.
+    /// Makes a service that connects to a host. Without a host, it asks the system (`PathProbe`) on Apple platforms,
+    /// and looks at the machine's interfaces on Linux; the port means nothing then.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)
@@ -70,15 +71,16 @@ public final class ReachabilityService: Sendable {
     /// What was found last; unknown before the first look.
     public var status: ReachabilityStatus { statuses.current ?? .unknown }
 
-    /// Whether the network can be reached: by what was found last while it looks, and otherwise by what can be told at once.
+    /// Whether the network can be reached: by what was found last while it looks, and otherwise by what can be told at
+    /// once.
     public var isReachable: Bool {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
         return isLooking && status != .unknown ? status.isReachable : looker.probe.glance().isReachable
     }
 
-    /// Whether the network costs more than others: a cellular network, a personal hotspot. False on Linux. Changes of it
-    /// alone are not published.
+    /// Whether the network costs more than others: a cellular network, a personal hotspot. False on Linux. Changes of
+    /// it alone are not published.
     public var isExpensive: Bool { looker.probe.isExpensive }
 
     /// Whether the network is in Low Data Mode. False on Linux. Changes of it alone are not published.
@@ -97,7 +99,8 @@ public final class ReachabilityService: Sendable {
         change { $0.isMonitoring = false }
     }
 
-    /// Looks at once, also without monitoring, and publishes what has changed. Cancelling the task ends its wait, and not the look.
+    /// Looks at once, also without monitoring, and publishes what has changed. Cancelling the task ends its wait, and
+    /// not the look.
     ///
     /// - Returns: What it found.
     @discardableResult
@@ -105,7 +108,8 @@ public final class ReachabilityService: Sendable {
         (try? await looker.look()) ?? status
     }
 
-    /// Waits until the network can be reached; looks at once, and at the interval while it waits, also without monitoring.
+    /// Waits until the network can be reached; looks at once, and at the interval while it waits, also without
+    /// monitoring.
     ///
     /// - Parameter limit: How long to wait at most; as long as it takes unless told.
     /// - Returns: Whether it can be reached; false where the time was up.

@@ -10,8 +10,8 @@ public struct AccessToken: Hashable, Codable, Sendable {
     public var expiresAt: Date?
     /// What a refresh sends to get a new one; nil where there is none.
     public var refreshToken: String?
-    /// The id of the session, which the supervisor gives it. Keep it with the token: processes that share the token tell by it whether
-    /// another one belongs to the same log-in. It does not count for equality.
+    /// The id of the session, which the supervisor gives it. Keep it with the token: processes that share the token
+    /// tell by it whether another one belongs to the same log-in. It does not count for equality.
     public var session: UUID?
 
     /// Makes a token.
@@ -54,14 +54,14 @@ extension AccessToken: CustomStringConvertible, CustomReflectable {
 public enum AccessTokenEvent: Sendable {
     /// A refresh brought a new token: store it.
     case refreshed(AccessToken)
-    /// A refresh did not reach the server, or the server failed, or the store could not be read: the session is kept, and the next call that
-    /// needs a token tries again.
+    /// A refresh did not reach the server, or the server failed, or the store could not be read: the session is kept,
+    /// and the next call that needs a token tries again.
     case unreachable(any Error)
-    /// The server will have no more of this session, or another process has logged out: let the user log in again. Until the token changes,
-    /// this is reported once, and authorized calls fail at once.
+    /// The server will have no more of this session, or another process has logged out: let the user log in again.
+    /// Until the token changes, this is reported once, and authorized calls fail at once.
     case sessionOver(any Error)
-    /// The supervisor's ``AccessTokenStore`` could not save the token, or remove it after a log-out; other processes do not know of it. It is
-    /// tried again, and reported each time it fails.
+    /// The supervisor's ``AccessTokenStore`` could not save the token, or remove it after a log-out; other processes do
+    /// not know of it. It is tried again, and reported each time it fails.
     case notStored(any Error)
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Keeps a token in a file that only its owner can read, replaced as a whole and written to stable storage, with a lease beside it for who
-/// may refresh.
+/// Keeps a token in a file that only its owner can read, replaced as a whole and written to stable storage, with a
+/// lease beside it for who may refresh.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in … }
@@ -16,8 +16,8 @@ public struct AccessTokenFile: AccessTokenStore {
     ///
     /// - Parameters:
     ///   - url: The file. Its folder has to be there. A second file, of the same name and `.lease`, stands beside it.
-    ///   - lease: How long a process that was ended or suspended in the middle of a refresh keeps the others from refreshing. A process that
-    ///     runs renews its lease three times as often. Default: 20 seconds.
+    ///   - lease: How long a process that was ended or suspended in the middle of a refresh keeps the others from
+    ///     refreshing. A process that runs renews its lease three times as often. Default: 20 seconds.
     ///   - clock: The clock by which the lease is measured.
     public init(_ url: URL, lease: Duration = .seconds(20), clock: NetworkClock = .continuous) {
         self.url = url
@@ -26,7 +26,8 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Reads the file; nil if there is none.
     ///
-    /// - Throws: `CocoaError` with the path, if the file cannot be read or has no token in it, or its folder is not there.
+    /// - Throws: `CocoaError` with the path, if the file cannot be read or has no token in it, or its folder is not
+    ///   there.
     public func load() throws -> AccessToken? {
         try checkFolder()
         return try lease.locked { _ in

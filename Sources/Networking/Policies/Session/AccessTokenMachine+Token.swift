@@ -2,7 +2,8 @@ package import Foundation
 
 // What becomes of the token.
 extension AccessTokenMachine {
-    /// Rules 8 and 11: a token that is set or removed by hand begins another session, and wins over a refresh under way.
+    /// Rules 8 and 11: a token that is set or removed by hand begins another session, and wins over a refresh under
+    /// way.
     package mutating func set(_ token: AccessToken?, session: UUID, at now: Date) -> [Effect] {
         if case .unread = storage { mayHoldAny = true }
         endedSessions.insert(self.session)
@@ -60,8 +61,8 @@ extension AccessTokenMachine {
         return [.announce(event)] + ended.waiters.map { .fail($0.id, error) }
     }
 
-    /// Rule 1: the time limit of a job has passed. Those who wait are told; the job counts as running until it ends, or until the limit has
-    /// passed once more.
+    /// Rule 1: the time limit of a job has passed. Those who wait are told; the job counts as running until it ends, or
+    /// until the limit has passed once more.
     package mutating func passTimeLimit(of job: Job, with error: any Error) -> [Effect] {
         guard var running = refresh, running.id == job.id else { return [] }
         guard !running.isOverdue else {
@@ -79,7 +80,8 @@ extension AccessTokenMachine {
 
     // MARK: The store
 
-    /// What the store has to be changed to, with the generation of that; nil if it is up to date, or nothing can be said yet.
+    /// What the store has to be changed to, with the generation of that; nil if it is up to date, or nothing can be
+    /// said yet.
     package var keeping: (generation: Int, change: StoredTokenChange)? {
         guard case .read(isKept: false) = storage else { return nil }
         return (tokenGeneration, change)

@@ -2,8 +2,9 @@ package import Foundation
 
 /// The rules of the token as a pure value: an event in, effects out. No time, no task, no lock, no store.
 ///
-/// Generations order what happens to the token: each token that is set, brought or not brought by a refresh begins a new one. A request
-/// carries the generation and the session of its token, so that its response tells which token it is about.
+/// Generations order what happens to the token: each token that is set, brought or not brought by a refresh begins a
+/// new one. A request carries the generation and the session of its token, so that its response tells which token it is
+/// about.
 package struct AccessTokenMachine: Sendable {
     package typealias Waiter = UInt64
 
@@ -132,7 +133,8 @@ package struct AccessTokenMachine: Sendable {
     /// Whether the store has yet to be read.
     package var isUnread: Bool { if case .unread = storage { true } else { false } }
 
-    /// The session that a call which begins now belongs to; nil if there is none: then it joins the one in which it is first admitted.
+    /// The session that a call which begins now belongs to; nil if there is none: then it joins the one in which it is
+    /// first admitted.
     package var sessionOfNewCall: UUID? { token == nil ? nil : session }
 
     // MARK: Before sending

@@ -9,8 +9,10 @@ extension AccessTokenSupervisor {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }
-        guard call.joins(session) else { throw NetworkError(.noToken, underlying: SessionEnded()) }
-        return (token, SentToken(generation: generation, session: session, of: call))
+        guard let number = call.join(session) else { throw NetworkError(.noToken, underlying: SessionEnded()) }
+        let mark = SentToken(
+            number, generation: generation, session: session, of: call, refusedBy: unauthorizedStatuses)
+        return (token, mark)
     }
 
     /// A call begins with a request. If that carries a token, the call belongs to the session that there is now.
@@ -21,8 +23,8 @@ extension AccessTokenSupervisor {
             of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }
 
-    /// The session of the call that a request belongs to; nil if the request carries no token: because it needs none, is part of a refresh, or
-    /// goes to another origin.
+    /// The session of the call that a request belongs to; nil if the request carries no token: because it needs none,
+    /// is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> CallSession? {
         var call = request[option: CallSession.self]
         if call == nil, request.isUnresolved {
@@ -61,7 +63,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// What a response means for the token that its request carried; nil if it carried none of this supervisor, or is no refusal of it.
+    /// What a response means for the token that its request carried; nil if it carried none of this supervisor, or is
+    /// no refusal of it.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let sent = response.request[option: CarriedTokenOption.self] as? SentToken, sent.call.isOf(self) else {
             return nil
@@ -73,7 +76,7 @@ extension AccessTokenSupervisor {
             }
             return nil
         }
-        return sent.judged {
+        return sent.call.judgement(of: sent) {
             var judgement = AccessTokenMachine.Judgement.giveUp
             run { machine, _ in
                 machine.noteResponse(toGeneration: sent.generation)

@@ -67,7 +67,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Brings the store up to date, and tries again until it is: after a second, and then after twice as long each time, up to a minute.
+    /// Brings the store up to date, and tries again until it is: after a second, and then after twice as long each
+    /// time, up to a minute.
     func keep() {
         let wake = state.withLock { state in
             defer { state.keeper = state.keeper ?? Settlement() }

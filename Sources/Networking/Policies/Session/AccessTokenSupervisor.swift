@@ -1,9 +1,11 @@
 import Foundation
 
-/// Holds the access token of a session, puts it on requests, and has it refreshed when it is refused or about to expire.
+/// Holds the access token of a session, puts it on requests, and has it refreshed when it is refused or about to
+/// expire.
 ///
-/// Make one a session and share it between services: sharing it is sharing the refresh. Its ``gate``, ``adapter`` and ``handler``
-/// are the three parts a service needs; `NetworkService(environment:authorizedBy:)` puts them in their places.
+/// Make one a session and share it between services: sharing it is sharing the refresh. Its ``gate``, ``adapter`` and
+/// ``handler`` are the three parts a service needs; `NetworkService(environment:authorizedBy:)` puts them in their
+/// places.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(token: keychain.token) { old in
@@ -20,8 +22,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again with the new one, without a refresh. The
-/// refresh runs in a task of its own, which no caller's cancellation stops. Every method is safe from any thread.
+/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again with
+/// the new one, without a refresh. The refresh runs in a task of its own, which no caller's cancellation stops. Every
+/// method is safe from any thread.
 public final class AccessTokenSupervisor: Sendable {
     /// Gets a new token in place of the old one, which is nil where there was none yet.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
@@ -55,12 +58,13 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Parameters:
     ///   - token: The token to begin with; nil if there is none yet: then the first refusal fetches one.
     ///   - unauthorizedStatuses: The statuses that say a token is refused.
-    ///   - refreshTimeout: How long callers wait for a refresh. Default: 30 seconds. A result that comes later is kept all the same, if it comes
-    ///     within twice that time or before another one.
-    ///   - origins: Other servers that get the token. It goes to the origin of the service's environment, and to no other one that an endpoint
-    ///     or a handler names, unless it is listed here.
+    ///   - refreshTimeout: How long callers wait for a refresh. Default: 30 seconds. A result that comes later is kept
+    ///     all the same, if it comes within twice that time or before another one.
+    ///   - origins: Other servers that get the token. It goes to the origin of the service's environment, and to no
+    ///     other one that an endpoint or a handler names, unless it is listed here.
     ///   - clock: The clock by which time limits and expiry are measured.
-    ///   - refresh: Gets a new token. It returns the token and does not store it. See ``AccessTokenRefresher`` for what its errors mean.
+    ///   - refresh: Gets a new token. It returns the token and does not store it. See ``AccessTokenRefresher`` for what
+    ///     its errors mean.
     public convenience init(
         token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -69,9 +73,9 @@ public final class AccessTokenSupervisor: Sendable {
         self.init(token, nil, unauthorizedStatuses, refreshTimeout, origins, clock, refresh)
     }
 
-    /// Makes a supervisor whose token is kept in a store that other processes may share. It begins to read the store at once; authorized calls
-    /// wait for that, and ``accessToken`` is nil meanwhile. It saves each new token and removes each that ends, and refreshes while it has the
-    /// store to itself: see ``AccessTokenStore``.
+    /// Makes a supervisor whose token is kept in a store that other processes may share. It begins to read the store at
+    /// once; authorized calls wait for that, and ``accessToken`` is nil meanwhile. It saves each new token and removes
+    /// each that ends, and refreshes while it has the store to itself: see ``AccessTokenStore``.
     public convenience init(
         store: some AccessTokenStore, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -123,10 +127,11 @@ public final class AccessTokenSupervisor: Sendable {
 
     deinit { watching.withLock { $0 }?.cancel() }
 
-    /// The current token. Assigning it, also nil, ends the session and begins another one: it wins over a refresh under way, and calls that
-    /// began before are not sent with the new token; they end with ``NetworkError/Kind/noToken``, or with the refusal that they had. After nil,
-    /// requests go without a token, and their refusals start no refresh, until a token is assigned. A store is brought up to date afterwards;
-    /// what fails there is reported, and tried again.
+    /// The current token. Assigning it, also nil, ends the session and begins another one: it wins over a refresh under
+    /// way, and calls that began before are not sent with the new token; they end with ``NetworkError/Kind/noToken``,
+    /// or with the refusal that they had. After nil, requests go without a token, and their refusals start no refresh,
+    /// until a token is assigned. A store is brought up to date afterwards; what fails there is reported, and tried
+    /// again.
     ///
     /// For a token that was rotated elsewhere, in the same session, call ``replace(_:)``.
     public var accessToken: AccessToken? {
@@ -137,8 +142,8 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Makes a token of the same session the current one, such as one that an app's extension has got by a refresh of its own. It wins over a
-    /// refresh under way, and calls continue with it. After a log-out it does nothing.
+    /// Makes a token of the same session the current one, such as one that an app's extension has got by a refresh of
+    /// its own. It wins over a refresh under way, and calls continue with it. After a log-out it does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }
@@ -159,7 +164,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// How many calls wait for the refresh under way.
     public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Holds authorized requests back while a refresh runs. It enters last, wherever it stands among the admission policies.
+    /// Holds authorized requests back while a refresh runs. It enters last, wherever it stands among the admission
+    /// policies.
     public var gate: TokenGate { TokenGate(supervisor: self) }
 
     /// Puts the token on authorized requests.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The session that a call belongs to, and how often the call has been sent again because of its token. It travels with the call's request.
+/// The session that a call belongs to, and how often the call has been sent again because of its token. It travels with
+/// the call's request.
 final class CallSession: RequestOption, Sendable {
     static var defaultOption: CallSession? { nil }
 
@@ -17,6 +18,10 @@ final class CallSession: RequestOption, Sendable {
     private struct State: Sendable {
         var session: UUID?
         var repeats: Repeats = []
+        /// How often it has been sent.
+        var sends = 0
+        /// What was found about a token when the server refused it, and which one that was.
+        var judged: (send: Int, judgement: AccessTokenMachine.Judgement)?
     }
 
     /// How the call is authorized.
@@ -42,42 +47,51 @@ final class CallSession: RequestOption, Sendable {
 
     var repeats: Repeats { state.withLock { $0.repeats } }
 
-    /// Whether the call belongs to a session; one that belongs to none joins it.
-    func joins(_ session: UUID) -> Bool {
+    /// The call is about to be sent with a token of a session. A call that belongs to none joins it.
+    ///
+    /// - Returns: How often it has been sent, with this; nil if it belongs to another session.
+    func join(_ session: UUID) -> Int? {
         state.withLock { state in
             state.session = state.session ?? session
-            return state.session == session
+            guard state.session == session else { return nil }
+            state.sends += 1
+            return state.sends
         }
+    }
+
+    /// The judgement of a refusal; made when it is asked for first. The gate hears of a refusal first, so that a
+    /// refresh runs before the permit is handed on; the handler asks next and must get the same judgement, whatever has
+    /// happened in between.
+    func judgement(
+        of sent: SentToken, _ judge: () -> AccessTokenMachine.Judgement
+    ) -> AccessTokenMachine.Judgement {
+        if let known = state.withLock({ $0.judged }), known.send == sent.number { return known.judgement }
+        let made = judge()
+        state.withLock { $0.judged = (sent.number, made) }
+        return made
     }
 
     /// Counts a repeat; false if it has been granted before.
     func insert(_ reason: Repeats) -> Bool { state.withLock { $0.repeats.insert(reason).inserted } }
 }
 
-/// Which token a request carries, and what was found about it when the server refused it.
-///
-/// The gate hears of a refusal first, so that a refresh runs before the permit is handed on; the handler asks next and must get the
-/// same judgement, whatever has happened in between.
+/// Which token a request carries.
 final class SentToken: CarriedToken {
+    /// Which of the requests it is that the call has sent.
+    let number: Int
     let generation: Int
     let session: UUID
     let call: CallSession
-    private let judgement = Locked<AccessTokenMachine.Judgement?>(nil)
+    let refusedStatuses: Set<HTTPStatus>
 
-    init(generation: Int, session: UUID, of call: CallSession) {
+    init(
+        _ number: Int, generation: Int, session: UUID, of call: CallSession, refusedBy statuses: Set<HTTPStatus>
+    ) {
+        self.number = number
         self.generation = generation
         self.session = session
         self.call = call
-    }
-
-    /// The judgement of the refusal; made when it is asked for first.
-    func judged(_ judge: () -> AccessTokenMachine.Judgement) -> AccessTokenMachine.Judgement {
-        if let known = judgement.withLock({ $0 }) { return known }
-        let made = judge()
-        return judgement.withLock { known in
-            known = known ?? made
-            return known ?? made
-        }
+        refusedStatuses = statuses
     }
 }
 

@@ -10,10 +10,11 @@ import Foundation
 
 /// The right to do something, which one process at a time has, and which ends if its holder dies.
 ///
-/// A file says who has it, how often that was renewed, and how long each renewal holds. A process that waits takes the right over when it has
-/// seen no renewal for that long, by its own clock: neither the wall clocks of the processes nor their settings have to agree. The file is
-/// locked only for the moment of reading and writing it, never while the right is held: Apple's systems end a process that is suspended
-/// with a locked file, and one that hangs would keep all others out.
+/// A file says who has it, how often that was renewed, and how long each renewal holds. A process that waits takes the
+/// right over when it has seen no renewal for that long, by its own clock: neither the wall clocks of the processes nor
+/// their settings have to agree. The file is locked only for the moment of reading and writing it, never while the
+/// right is held: Apple's systems end a process that is suspended with a locked file, and one that hangs would keep all
+/// others out.
 struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
@@ -36,7 +37,8 @@ struct FileLease: Sendable {
             group.addTask {
                 while true {
                     try await clock.sleep(clock.now() + length / 3)
-                    guard try renew(name) else { throw LeaseLost() }
+                    // If the file cannot be written just now, the lease still holds for a while.
+                    guard (try? renew(name)) ?? true else { throw LeaseLost() }
                 }
             }
             defer { group.cancelAll() }

@@ -70,8 +70,8 @@
             return try JSONDecoder().decode(AccessToken.self, from: data)
         }
 
-        /// Changes the item or adds it; removes it if there is no token. Processes that share the item compare and write under the lock of the
-        /// lease.
+        /// Changes the item or adds it; removes it if there is no token. Processes that share the item compare and
+        /// write under the lock of the lease.
         public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
             guard let lease else { return try replace(expected, with: token) }
             return try lease.locked { _ in try replace(expected, with: token) }

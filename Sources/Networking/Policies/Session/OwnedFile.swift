@@ -10,8 +10,8 @@ import Foundation
 
 /// Files that nobody but their owner can read.
 enum OwnedFile {
-    /// Writes bytes beside a file and puts them in its place in one step, so that every reader, also one after a loss of power, finds the
-    /// old or the new ones. Only one caller at a time may do so.
+    /// Writes bytes beside a file and puts them in its place in one step, so that every reader, also one after a loss
+    /// of power, finds the old or the new ones. Only one caller at a time may do so.
     static func replace(_ path: String, with bytes: Data) throws {
         let new = path + ".new"
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,9 +1,10 @@
 package import Foundation
 
-/// A change that a store has to be brought, and what it means in the light of what the store has. A value, tested without a store.
+/// A change that a store has to be brought, and what it means in the light of what the store has. A value, tested
+/// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
-    /// Save a token. Another token of its session is replaced only if it is one of those that the saved one has displaced: otherwise
-    /// it is newer.
+    /// Save a token. Another token of its session is replaced only if it is one of those that the saved one has
+    /// displaced: otherwise it is newer.
     case save(AccessToken, over: Set<String>)
     /// Remove the token of one of these sessions; of any session if nil.
     case remove(sessions: Set<UUID>?)

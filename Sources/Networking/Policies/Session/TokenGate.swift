@@ -1,4 +1,5 @@
-/// Holds authorized requests back while the token is read or refreshed, and has one that is about to expire refreshed before it is sent.
+/// Holds authorized requests back while the token is read or refreshed, and has one that is about to expire refreshed
+/// before it is sent.
 ///
 /// It also hears of each refusal, before the permit of the refused request is handed on.
 public struct TokenGate: AdmissionPolicy {

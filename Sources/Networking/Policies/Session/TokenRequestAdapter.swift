@@ -1,7 +1,8 @@
 /// Puts the supervisor's token on every request whose endpoint is authorized, under the endpoint's scheme.
 ///
-/// It reads the token each time, so that a retry carries the new one. Without a token it sets no field. Requests of a refresh get none, nor do
-/// requests to another origin than that of the service's environment, unless the supervisor lists it.
+/// It reads the token each time, so that a retry carries the new one. Without a token it sets no field. Requests of a
+/// refresh get none, nor do requests to another origin than that of the service's environment, unless the supervisor
+/// lists it.
 public struct TokenRequestAdapter: SynchronousRequestAdapter {
     let supervisor: AccessTokenSupervisor
 
@@ -18,6 +19,5 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
         let (token, mark) = try supervisor.carry(by: call)
         if let token { request.headers.set(.authorization(call.authorizationType, token.value)) }
         request[option: CarriedTokenOption.self] = mark
-        request[option: RefusedStatuses.self].formUnion(supervisor.unauthorizedStatuses)
     }
 }

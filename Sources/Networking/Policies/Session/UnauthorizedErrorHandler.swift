@@ -1,8 +1,9 @@
 /// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
 ///
-/// A request that carried another token than the current one is sent again without a refresh. A call is sent again at most once for
-/// each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its own error, the refresh's underlying.
-/// Only requests that the supervisor's ``TokenRequestAdapter`` has dressed are its business, and only as long as no redirect led them elsewhere.
+/// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
+/// most once for each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its
+/// own error, the refresh's underlying. Only requests that the supervisor's ``TokenRequestAdapter`` has dressed are its
+/// business, and only as long as no redirect led them elsewhere.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 
@@ -35,7 +36,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
 
     private func retryAfterRefresh(_ failure: RequestFailure, of sent: SentToken) async -> ErrorHandlingResult {
         do {
-            // A token that another process has brought counts as a newer one, so that this call may still have it refreshed.
+            // A token that another process has brought counts as a newer one, so that this call may still have it
+            // refreshed.
             let isOwn = try await supervisor.waitForRefresh(of: sent) == .refresh
             guard !isOwn && sent.call.insert(.withCurrent) || sent.call.insert(.afterRefresh) else {
                 return next(failure, because: nil)
@@ -48,7 +50,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         }
     }
 
-    /// Passes the failure on, with why there is no new token: beneath the error, and in its report, whatever is made of the error.
+    /// Passes the failure on, with why there is no new token: beneath the error, and in its report, whatever is made of
+    /// the error.
     private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
         guard let cause else { return .next(failure.error) }
         return .next(

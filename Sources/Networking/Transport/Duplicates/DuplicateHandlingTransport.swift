@@ -1,9 +1,10 @@
 /// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
 ///
-/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that differ by nature: two
-/// users' tokens never meet. Compared are those with a safe method, unless the policy says otherwise, whose answer is wanted in memory and
-/// whose body is in memory. A service makes one for itself (`duplicates:`), outermost; services do not meet either, unless they are given
-/// the same one as their transport. It knows transfers, not calls: a call that waits to retry is not on its way.
+/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that
+/// differ by nature: two users' tokens never meet. Compared are those with a safe method, unless the policy says
+/// otherwise, whose answer is wanted in memory and whose body is in memory. A service makes one for itself
+/// (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport. It
+/// knows transfers, not calls: a call that waits to retry is not on its way.
 public final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
@@ -107,8 +108,8 @@ public final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Begins a transfer in the place of another one; nil where that is not there any more. Who observes it does so before it begins: it may be
-    /// over at once.
+    /// Begins a transfer in the place of another one; nil where that is not there any more. Who observes it does so
+    /// before it begins: it may be over at once.
     private func begin(
         _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {

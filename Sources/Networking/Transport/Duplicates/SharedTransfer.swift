@@ -55,14 +55,16 @@ final class SharedTransfer: Sendable {
         if isUnwanted { task.cancel() }
     }
 
-    /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait, where the system can. A task
-    /// that is handed to another thread costs ten times as much, and one that never waits need not be.
+    /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait,
+    /// where the system can. A task that is handed to another thread costs ten times as much, and one that never waits
+    /// need not be.
     private func start(on base: any Transport) -> Task<Void, Never> {
         CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                    // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is preferred, and spares the
-                    // task a record of that, which each of its hops would lock. It is a fifth of what duplicates cost.
+                    // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is
+                    // preferred, and spares the task a record of that, which each of its hops would lock. It is a fifth
+                    // of what duplicates cost.
                     var task: Task<Void, Never>?
                     repeat { task = Task.immediate { [self] in await carry(on: base) } } while task == nil
                     if let task { return task }
@@ -105,7 +107,8 @@ final class SharedTransfer: Sendable {
         return Caller(joining: self, turn)
     }
 
-    /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the transfer is over.
+    /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the
+    /// transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in
             guard state.phase == .running else { return false }
@@ -116,7 +119,8 @@ final class SharedTransfer: Sendable {
         return isThere
     }
 
-    /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who tells how the call ended.
+    /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who
+    /// tells how the call ended.
     private func take(_ place: (any TransferPermit)?) {
         guard let place, state.withLock({ $0.lacksPlace }), let kept = place.handOver() else { return }
         let isTaken = state.withLock { state in
@@ -210,7 +214,8 @@ final class SharedTransfer: Sendable {
             return response
         }
 
-        /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+        /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call
+        /// keeps.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
             transfer.detach(turn, leaving: CallScope.currentPermit)

@@ -24,7 +24,8 @@ public enum RequestWait: Sendable {
 
 /// Who watches a request below the pipeline; nobody unless the call has observers.
 ///
-/// A transport of yours that carries requests itself may tell: `request[option: RequestWatch.self]?.tell(.sent(request))`.
+/// A transport of yours that carries requests itself may tell: `request[option:
+/// RequestWatch.self]?.tell(.sent(request))`.
 public struct RequestWatch: RequestOption, Sendable {
     /// Nobody.
     public static var defaultOption: RequestWatch? { nil }
