@@ -2,8 +2,8 @@ public import Foundation
 
 /// Tells any number of observers about a value that changes: the library's own observer.
 ///
-/// Observers are told in the order of the changes, one change at a time, each outside every lock. A handler may
-/// publish, observe and cancel; what it publishes is delivered after the change it is being told about.
+/// Handlers are called in the order of the changes, one change at a time, and outside every lock. A handler may
+/// publish, observe and cancel; what it publishes is delivered after the change that it is called with.
 ///
 /// ```swift
 /// let token = reachability.statuses.observe(replayingCurrent: true) { status in banner.isHidden = status.isReachable }

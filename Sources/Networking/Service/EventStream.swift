@@ -2,7 +2,7 @@
 ///
 /// Each connection is a call of the service like any other, so that it carries the token of its time; `Last-Event-ID`
 /// tells the server where to go on. It ends where the server answers 204, and where the reader leaves. It throws what
-/// the first connection fails with, and later what a new try would not mend: a refusal, another media type, a
+/// the first connection fails with, and later what a new attempt would not fix: a refusal, another media type, a
 /// cancellation.
 ///
 /// ```swift

@@ -44,8 +44,7 @@ public final class NetworkClient: Sendable {
     ///   - admission: What decides when a request may go; a back-off gate and a limit of 64 a host unless said
     ///     otherwise. They are put in the order of their ``AdmissionPolicy/stage``.
     ///   - requestAdaptingService: What dresses a request; the default headers unless said otherwise.
-    ///   - errorHandlingService: What deals with failures; nothing unless said otherwise, so that raw errors are
-    ///     thrown.
+    ///   - errorHandlingService: The error handlers. Default: none, so that errors are thrown as they are.
     ///   - settings: What holds where neither call nor endpoint says anything.
     ///   - observers: Who watches the calls.
     ///   - clock: What tells the time.

@@ -66,18 +66,18 @@ final class TaskInterest: Sendable {
     /// - Returns: Whether this makes it end.
     func cancel() -> Bool {
         guard scope.end(.cancelled) else { return false }
-        var ended = [self]
-        while let task = ended.popLast() {
-            let sources = task.endSources()
-            if sources.isEmpty { task.state.withLock { $0.end }?() }
-            ended += sources
-        }
+        TaskInterest.settle([self])
         return true
     }
 
     /// Is no longer interested in its sources, and cancels those in which nobody else is.
     func dropSources() {
-        var ended = endSources()
+        TaskInterest.settle(endSources())
+    }
+
+    /// Has tasks that have to end do so: by the end of their sources, or by themselves if none of those ends.
+    private static func settle(_ tasks: [TaskInterest]) {
+        var ended = tasks
         while let task = ended.popLast() {
             let sources = task.endSources()
             if sources.isEmpty { task.state.withLock { $0.end }?() }

@@ -336,15 +336,21 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer T"])
     }
 
-    @Test("A dead token of the store is no refresh: the call has it refreshed")
-    func deadTokenOfTheStore() async throws {
-        let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
+    /// A session that began with the store's token "a", whose refresh brings "c", and the refresh tokens that it was asked for.
+    private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
             asked.change { $0.append(old?.refreshToken) }
             return AccessToken("c", refreshToken: "rc")
         }
         try await session.load()
+        return (session, asked)
+    }
+
+    @Test("A dead token of the store is no refresh: the call has it refreshed")
+    func deadTokenOfTheStore() async throws {
+        let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
+        let (session, asked) = try await session(in: store)
         try await store.put(AccessToken("b", refreshToken: "rb"))
         let stub = StubTransport { $0.headers[.authorization] == "Bearer c" ? .status(.ok) : .status(.unauthorized) }
         try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
@@ -353,20 +359,18 @@ struct SessionTests {
 
     @Test("A token that could not be saved is refreshed itself, also if another process removes the file")
     func unsaved() async throws {
-        let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
-        let asked = Box<[String?]>([])
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
-            asked.change { $0.append(old?.refreshToken) }
-            return AccessToken("c", refreshToken: "rc")
+        for isRemoved in [false, true] {
+            let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
+            let (session, asked) = try await session(in: store)
+            store.isFull.change { $0 = true }
+            session.accessToken = AccessToken("b", refreshToken: "rb")
+            if isRemoved { store.removeToken() }
+            let stub = StubTransport {
+                $0.headers[.authorization] == "Bearer c" ? .status(.ok) : .status(.unauthorized)
+            }
+            try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
+            #expect(asked.value == ["rb"])
         }
-        try await session.load()
-        store.isFull.change { $0 = true }
-        session.accessToken = AccessToken("b", refreshToken: "rb")
-        let other = MemoryTokenStore()
-        try await other.put(nil)
-        let stub = StubTransport { $0.headers[.authorization] == "Bearer c" ? .status(.ok) : .status(.unauthorized) }
-        try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
-        #expect(asked.value == ["rb"])
     }
 
     @Test("Logging out takes effect at once; the removal is reported when it fails, and tried again until it succeeds")

@@ -189,6 +189,9 @@ final class MemoryTokenStore: AccessTokenStore {
 
     func changes() -> AsyncStream<Void> { stream }
 
+    /// Removes the token, also if the store is full, as another process that removes a file.
+    func removeToken() { token.change { $0 = nil } }
+
     /// Says that something has changed.
     func notify() { continuation.yield() }
 }

@@ -11,10 +11,10 @@ public struct RequestAttempt: Sendable {
     public let error: (any Error)?
     /// When it began, counted from the beginning of the call.
     public let start: Duration
-    /// How long it waited for its place and its token and was dressed by adapters; nil where it came to its end before
-    /// it was handed to the transport.
+    /// The time it took to get a permit and a token and to run the adapters; nil if the attempt ended before the
+    /// transport got the request.
     public let queued: Duration?
-    /// How long it took, from its beginning to here, with its wait for a place.
+    /// The time from its beginning to its end, with the wait for a permit.
     public let duration: Duration
     /// What the error handlers decided about sending the request again, and why, the first decision first; empty until
     /// they have.

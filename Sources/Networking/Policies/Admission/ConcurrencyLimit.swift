@@ -182,20 +182,3 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         request[option: AdmissionOption.self] == .required ? request.origin : nil
     }
 }
-
-/// The places that a request has had in queues, so that it keeps them if it has to wait somewhere else in between.
-final class QueuePositions: RequestOption, Sendable {
-    static var defaultOption: QueuePositions? { nil }
-
-    private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
-
-    func number(in queue: ObjectIdentifier) -> UInt64? {
-        numbers.withLock { $0.first { $0.queue == queue }?.number }
-    }
-
-    func note(_ number: UInt64, in queue: ObjectIdentifier) {
-        numbers.withLock { numbers in
-            if !numbers.contains(where: { $0.queue == queue }) { numbers.append((queue, number)) }
-        }
-    }
-}

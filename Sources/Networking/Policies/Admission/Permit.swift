@@ -28,23 +28,20 @@ final class Permit: TransferPermit {
     ) async throws -> Permit {
         guard request[option: AdmissionOption.self] != .refresh else { return Permit(Holding()) }
         var entry = Entry(policies, request, endpoint)
-        guard var refusing = try entry.enterAll() else { return Permit(entry.holding) }
-        entry.request[option: QueuePositions.self] = QueuePositions()
-        repeat {
+        while let refusing = try entry.enterAll() {
             if policies[refusing].stage == .limit {
                 try await entry.reserve(noteWait)
             } else {
                 try await entry.wait(for: refusing, noteWait)
             }
-            guard let next = try entry.enterAll() else { return Permit(entry.holding) }
-            refusing = next
-        } while true
+        }
+        return Permit(entry.holding)
     }
 
     /// A request on its way through the policies.
     private struct Entry {
         let policies: [any AdmissionPolicy]
-        var request: HTTPRequest
+        private var request: HTTPRequest
         let endpoint: any Endpoint
         /// One for each policy that has been entered.
         private var tickets: [AdmissionTicket?]
@@ -88,6 +85,7 @@ final class Permit: TransferPermit {
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].stage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
+            if request[option: QueuePositions.self] == nil { request[option: QueuePositions.self] = QueuePositions() }
             do {
                 for index in limits {
                     tickets[index] = try policies[index].tryEnter(request, for: endpoint)

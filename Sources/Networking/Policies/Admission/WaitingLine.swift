@@ -1,11 +1,11 @@
-/// Those who wait, by the order of their numbers; whoever stands anywhere in it may leave.
+/// Waiters in the order of their numbers. A waiter may leave from any position.
 struct WaitingLine<Waiter: Sendable>: Sendable {
     private var waiters: [(number: UInt64, waiter: Waiter?)] = []
     private var head = 0
     /// How many wait.
     private(set) var count = 0
 
-    /// The number of the one who has waited longest.
+    /// The number of the first waiter.
     var first: UInt64? { count > 0 ? waiters[head].number : nil }
 
     /// Adds a waiter: at the end with a number that is new, at its place with one that it had before.
@@ -20,7 +20,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Takes out the one who has waited longest.
+    /// Removes the first waiter.
     mutating func popFirst() -> Waiter? {
         guard count > 0, let waiter = waiters[head].waiter else { return nil }
         waiters[head].waiter = nil
@@ -29,7 +29,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         return waiter
     }
 
-    /// Takes out the one with a number; false if nobody has it any more.
+    /// Removes the waiter with a number; false if there is none.
     mutating func remove(number: UInt64) -> Bool {
         let index = index(of: number)
         guard index < waiters.count, waiters[index].number == number, waiters[index].waiter != nil else { return false }
@@ -50,7 +50,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         return low
     }
 
-    /// Has the head stand at somebody, and gives back the memory of those who have left.
+    /// Moves the head to the first waiter, and releases the memory of those that have left.
     private mutating func tidy() {
         while head < waiters.count, waiters[head].waiter == nil { head += 1 }
         guard head > 32, head * 2 > waiters.count else { return }
@@ -59,30 +59,19 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The smallest of many, found without a look at the others.
-struct Heap<Element: Comparable & Sendable>: Sendable {
-    private var elements: [Element] = []
+/// The places that a request has had in queues, so that it keeps them if it has to wait somewhere else in between.
+final class QueuePositions: RequestOption, Sendable {
+    static var defaultOption: QueuePositions? { nil }
 
-    mutating func insert(_ element: Element) {
-        elements.append(element)
-        var child = elements.count - 1
-        while child > 0, elements[child] < elements[(child - 1) / 2] {
-            elements.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
+    private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
+
+    func number(in queue: ObjectIdentifier) -> UInt64? {
+        numbers.withLock { $0.first { $0.queue == queue }?.number }
     }
 
-    mutating func popSmallest() -> Element? {
-        guard elements.count > 1 else { return elements.popLast() }
-        elements.swapAt(0, elements.count - 1)
-        let smallest = elements.removeLast()
-        var parent = 0
-        while true {
-            let children = (2 * parent + 1...2 * parent + 2).filter { $0 < elements.count }
-            guard let least = children.min(by: { elements[$0] < elements[$1] }), elements[least] < elements[parent]
-            else { return smallest }
-            elements.swapAt(parent, least)
-            parent = least
+    func note(_ number: UInt64, in queue: ObjectIdentifier) {
+        numbers.withLock { numbers in
+            if !numbers.contains(where: { $0.queue == queue }) { numbers.append((queue, number)) }
         }
     }
 }

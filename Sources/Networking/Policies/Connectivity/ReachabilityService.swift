@@ -36,8 +36,8 @@ public final class ReachabilityService: Sendable {
     /// - Parameters:
     ///   - probe: What finds out.
     ///   - interval: How long to wait between two looks: 5 seconds unless said otherwise, a millisecond at least.
-    ///   - intervalWhileDown: How long to wait while the network cannot be reached: a second unless said otherwise,
-    ///     never longer than `interval`.
+    ///   - intervalWhileDown: The time between two looks while the network cannot be reached, at most `interval`.
+    ///     Default: 1 second.
     ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval.
     ///     Default: 30 seconds.
     ///   - clock: The clock by which intervals and the timeout are measured.

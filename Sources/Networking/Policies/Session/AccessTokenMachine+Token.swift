@@ -36,8 +36,8 @@ extension AccessTokenMachine {
         }
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
         // A late result ends a refresh that has begun since: what that one replaces is no longer the current token.
-        let kept = isKept ? noteKept(generation: tokenGeneration) : keep()
-        return announced + kept + release(ended?.waiters ?? []) + supersede()
+        if isKept { noteKept(generation: tokenGeneration) }
+        return announced + (isKept ? [] : keep()) + release(ended?.waiters ?? []) + supersede()
     }
 
     /// The store was read, and has no token.
@@ -61,8 +61,8 @@ extension AccessTokenMachine {
         return [.announce(event)] + ended.waiters.map { .fail($0.id, error) }
     }
 
-    /// Rule 1: the time limit of a job has passed. Those who wait are told; the job counts as running until it ends, or
-    /// until the limit has passed once more.
+    /// Rule 1: the time limit of a job has passed. Its waiters fail. The job counts as running until it ends, or until
+    /// the limit has passed once more.
     package mutating func passTimeLimit(of job: Job, with error: any Error) -> [Effect] {
         guard var running = refresh, running.id == job.id else { return [] }
         guard !running.isOverdue else {
@@ -92,12 +92,10 @@ extension AccessTokenMachine {
     }
 
     /// The store has what was to be kept.
-    @discardableResult
-    package mutating func noteKept(generation: Int) -> [Effect] {
-        guard generation == tokenGeneration, hasStore else { return [] }
+    package mutating func noteKept(generation: Int) {
+        guard generation == tokenGeneration, hasStore else { return }
         storage = .read(isKept: true)
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
-        return []
     }
 
     /// The store was found to have another token, or none, by somebody who looked when the current one was there.

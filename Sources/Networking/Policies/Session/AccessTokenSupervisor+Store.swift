@@ -83,7 +83,7 @@ extension AccessTokenSupervisor {
             while let (generation, change) = nextChange(), let store {
                 do {
                     _ = try await write(change, to: store)
-                    state.withLock { _ = $0.machine.noteKept(generation: generation) }
+                    state.withLock { $0.machine.noteKept(generation: generation) }
                     delay = .seconds(1)
                 } catch {
                     events.publish(.notStored(error))
@@ -116,8 +116,11 @@ extension AccessTokenSupervisor {
     /// Reads the store when it says that another process may have changed it.
     func lookForChanges() async {
         let (generation, isIdle) = state.withLock { ($0.machine.tokenGeneration, !$0.machine.isRefreshing) }
-        guard isIdle, let store, let found = try? await store.load() as AccessToken?? else { return }
-        run { $0.find(found, generation: generation, session: UUID(), at: $1) }
+        guard isIdle, let store else { return }
+        do {
+            let found = try await store.load()
+            run { $0.find(found, generation: generation, session: UUID(), at: $1) }
+        } catch { return }  // the next refresh reads it again, and reports the error
     }
 }
 

@@ -1,9 +1,9 @@
 /// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once for each of the two reasons. Where nothing can be done, or the refresh fails, the failure goes on with its
-/// own error, the refresh's underlying. Only requests that the supervisor's ``TokenRequestAdapter`` has dressed are its
-/// business, and only as long as no redirect led them elsewhere.
+/// most once for each of the two reasons. If nothing can be done, or the refresh fails, the failure is passed on with its
+/// own error, which has the refresh's error underlying. It handles only requests that carry a token of the supervisor's
+/// ``TokenRequestAdapter``, and that no redirect has led to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 
