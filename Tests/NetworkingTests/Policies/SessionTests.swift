@@ -56,6 +56,7 @@ struct SessionTests {
         limit.leave(held, .notSent)
         let error = await Fixture.failure { try await order.value } as? NetworkError
         #expect(error?.kind == .noToken && error?.underlying is SessionEnded)
+        #expect(error?.reason == "no access token: the session in which the call began has ended")
         #expect(stub.requests.isEmpty)
         try await service.request(UserEndpoint.fetch(id: "7"))
         #expect(tokens(stub) == ["Bearer bob"])
@@ -187,6 +188,7 @@ struct SessionTests {
             let error =
                 await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
             #expect(error?.kind == .noToken && error?.underlying is AccessTokenRejected)
+            #expect(error?.reason == "no access token: the session is over, and the user has to log in again")
         }
         #expect(refreshes.value == 1 && stub.requests.count == 1)
     }
@@ -317,6 +319,20 @@ struct SessionTests {
     }
 
     // MARK: The store
+
+    @Test("A store whose folder is missing is an error that names the folder; a call's error says so, too")
+    func missingFolder() async throws {
+        let folder = URL(fileURLWithPath: "/no/such/folder")
+        let file = folder.appendingPathComponent("token.json")
+        let store = AccessTokenFile(file, clock: clock.networkClock)
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        }
+        let error = await Fixture.failure { try await session.load() } as? CocoaError
+        #expect(error?.code == .fileNoSuchFile && error?.userInfo[NSFilePathErrorKey] as? String == folder.path)
+        let service = service(session, StubTransport { _ in .status(.ok) })
+        let failed = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
+        #expect(failed?.kind == .noToken && failed?.reason?.hasPrefix("no access token: ") == true)
+    }
 
     @Test("While the store is read, authorized calls wait and there is no token")
     func loading() async throws {

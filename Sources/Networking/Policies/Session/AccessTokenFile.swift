@@ -61,18 +61,22 @@ public struct AccessTokenFile: AccessTokenStore {
 
     private func checkFolder() throws {
         let folder = url.deletingLastPathComponent().path
-        guard url.isFileURL, FileManager.default.fileExists(atPath: folder) else { throw fault(.fileNoSuchFile) }
+        guard url.isFileURL, FileManager.default.fileExists(atPath: folder) else {
+            throw fault(.fileNoSuchFile, at: folder)
+        }
     }
 
     private func read() throws -> AccessToken? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         do { return try JSONDecoder().decode(AccessToken.self, from: Data(contentsOf: url)) } catch {
-            throw fault(.fileReadCorruptFile, error)
+            throw fault(.fileReadCorruptFile, at: nil, error)
         }
     }
 
-    private func fault(_ code: CocoaError.Code, _ error: (any Error)? = nil) -> CocoaError {
-        var information: [String: Any] = [NSFilePathErrorKey: url.path]
+    private func fault(
+        _ code: CocoaError.Code, at path: String? = nil, _ error: (any Error)? = nil
+    ) -> CocoaError {
+        var information: [String: Any] = [NSFilePathErrorKey: path ?? url.path]
         information[NSUnderlyingErrorKey] = error
         return CocoaError(code, userInfo: information)
     }

@@ -5,11 +5,11 @@ extension AccessTokenSupervisor {
     /// The token with the mark that a request carries with it.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
-    func carry(by call: CallSession) throws -> (token: AccessToken?, mark: SentToken) {
+    func carry(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: SentToken) {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }
-        guard let number = call.join(session) else { throw NetworkError(.noToken, underlying: SessionEnded()) }
+        guard let number = call.join(session) else { throw NetworkError.noToken(because: SessionEnded(), request) }
         let mark = SentToken(
             number, generation: generation, session: session, of: call, refusedBy: unauthorizedStatuses)
         return (token, mark)

@@ -20,7 +20,7 @@ public struct TokenGate: AdmissionPolicy {
         switch supervisor.passage(of: call.session) {
         case .open: return AdmissionTicket()
         case .wait: return nil
-        case .closed(let error): throw NetworkError(.noToken, request: request, underlying: error)
+        case .closed(let error): throw NetworkError.noToken(because: error, request)
         }
     }
 
@@ -36,7 +36,7 @@ public struct TokenGate: AdmissionPolicy {
         } catch let interruption as Interruption {
             throw interruption
         } catch {
-            throw NetworkError(.noToken, request: request, underlying: error)
+            throw NetworkError.noToken(because: error, request)
         }
         return AdmissionTicket()
     }
@@ -44,5 +44,18 @@ public struct TokenGate: AdmissionPolicy {
     /// Hears whether the server refused the token.
     public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
         if case .answered(let response) = outcome { _ = supervisor.judge(response) }
+    }
+}
+
+extension NetworkError {
+    /// The error of a request that is not sent, because there is no token for it.
+    static func noToken(because cause: any Error, _ request: HTTPRequest) -> NetworkError {
+        let words =
+            switch cause {
+            case is SessionEnded: "the session in which the call began has ended"
+            case is AccessTokenRejected: "the session is over, and the user has to log in again"
+            default: "\(NetworkError.wrapping(cause))"
+            }
+        return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
     }
 }
