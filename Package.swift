@@ -37,6 +37,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
+            name: "NetworkingProof",
+            dependencies: ["Networking", "NetworkingTesting"],
+            swiftSettings: settings),
+        .executableTarget(
             name: "Example",
             dependencies: ["Networking", "NetworkingTesting"],
             path: "Example",

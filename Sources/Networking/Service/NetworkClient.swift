@@ -28,6 +28,9 @@ public final class NetworkClient: Sendable {
     let session: Result<AccessTokenSupervisor?, NetworkError>
     /// The calls under way.
     let calls = RunningCalls()
+
+    /// How many calls are under way.
+    package var runningCallCount: Int { calls.count }
     /// What may take part in a reset, besides handlers.
     private let parts: [any Sendable]
 

@@ -90,6 +90,18 @@ struct AccessTokenMachineTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
+    @Test("Rule 5: the expiry of such a token counts again once the server has refused it, whoever had it refreshed")
+    func wrongClockUntilRefusal() {
+        var machine = machine(AccessToken("old", expiresAt: now - 1))
+        _ = machine.wait(1, of: nil, toPassAt: now)
+        _ = machine.succeed(1, AccessToken("new", expiresAt: now - 1), at: now)
+        machine.noteResponse(toGeneration: machine.generation)
+        let judged = machine.judge(
+            refusalOfGeneration: machine.generation, of: machine.session, hasRefreshed: true)
+        #expect(judged.0 == .giveUp && judged.1.isEmpty)
+        #expect(!machine.isOpen(at: now))
+    }
+
     @Test("Rule 6: a waiter that leaves is not answered, and the refresh goes on")
     func leaving() {
         var machine = machine()
@@ -204,7 +216,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now).isEmpty)
         #expect(machine.token == nil)
         #expect(machine.refuse() == .giveUp)
-        #expect(machine.judge(refusalOfGeneration: 0, of: before).0 == .giveUp)
+        #expect(machine.judge(refusalOfGeneration: 0, of: before, hasRefreshed: false).0 == .giveUp)
     }
 
     @Test("Rule 8: a token that replaces the current one during a refresh wins, and lets the waiters go")
@@ -237,7 +249,7 @@ struct AccessTokenMachineTests {
         _ = machine.set(nil, session: UUID(), at: now)
         _ = machine.set(AccessToken("bob"), session: UUID(), at: now)
         guard case .closed = machine.passage(of: alice, at: now) else { return #expect(Bool(false), "it may be sent") }
-        #expect(machine.judge(refusalOfGeneration: sent, of: alice).0 == .giveUp)
+        #expect(machine.judge(refusalOfGeneration: sent, of: alice, hasRefreshed: false).0 == .giveUp)
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
@@ -304,6 +316,17 @@ struct AccessTokenMachineTests {
         #expect(machine.keeping == nil)
     }
 
+    @Test("Rule 12: who waits for a second look into the store is let go by it, also if the first one came late")
+    func lateLoad() throws {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
+        let first = try #require(machine.load().jobs.first)
+        _ = machine.passTimeLimit(of: first, with: RefresherReleased())
+        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        let second = try #require(machine.passTimeLimit(of: first, with: RefresherReleased()).jobs.first)
+        #expect(machine.findNothing(first).isEmpty)
+        #expect(machine.findNothing(second).released == [1])
+    }
+
     @Test("Rule 12: after a log-out before the store was read, whatever it has is removed")
     func removalOfUnknown() {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
@@ -337,7 +360,7 @@ extension AccessTokenMachine {
 
     /// The server refuses a request that carried the token of a generation; the current one unless another is named.
     mutating func refuse(_ generation: Int?) -> (Judgement, [Effect]) {
-        judge(refusalOfGeneration: generation ?? self.generation, of: session)
+        judge(refusalOfGeneration: generation ?? self.generation, of: session, hasRefreshed: false)
     }
 
     /// The same, without a look at what is to be done.
@@ -350,8 +373,7 @@ extension AccessTokenMachine {
     /// The job of an id, as it was begun for the current token.
     func job(_ id: Int, _ kind: Job.Kind = .refresh, replacing generation: Int? = nil) -> Job {
         Job(
-            id: id, kind: kind, token: token, generation: generation ?? tokenGeneration, session: session,
-            change: keeping?.change)
+            id: id, kind: kind, token: token, generation: generation ?? tokenGeneration, session: session)
     }
 
     mutating func succeed(_ id: Int, _ token: AccessToken, replacing generation: Int? = nil, at now: Date) -> [Effect] {

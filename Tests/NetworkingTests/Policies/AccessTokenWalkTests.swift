@@ -19,7 +19,7 @@ struct AccessTokenWalkTests {
 
 private struct TokenWalk {
     private struct Call {
-        var repeats: CallSession.Repeats = []
+        var repeats: SessionMember.Repeats = []
         let session: UUID?
         var sentSession: UUID?
         var carried: Int?
@@ -109,15 +109,14 @@ private struct TokenWalk {
             let session = call.sentSession
         else { return }
         machine.noteResponse(toGeneration: carried)
-        guard isRefused, !(call.repeats.contains(.afterRefresh) && carried >= machine.generation) else {
-            return finish(id)
-        }
-        let (judgement, effects) = machine.judge(refusalOfGeneration: carried, of: session)
+        guard isRefused else { return finish(id) }
+        let (judgement, effects) = machine.judge(
+            refusalOfGeneration: carried, of: session, hasRefreshed: call.repeats.contains(.afterRefresh))
         if isLoggedOut, !effects.refreshIDs.isEmpty { faults.append("a refresh began after log-out") }
         call.carried = nil
         calls[id] = call
         perform(effects)
-        let reason: CallSession.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
+        let reason: SessionMember.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
         guard judgement != .giveUp, calls[id]?.repeats.insert(reason).inserted == true else { return finish(id) }
         guard judgement == .waitForRefresh else { return pass(id) }
         calls[id]?.isWaiting = true

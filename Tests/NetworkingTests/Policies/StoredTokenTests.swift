@@ -19,7 +19,7 @@ struct StoredTokenTests {
         isUnsaved: Bool = false
     ) -> StoredTokenStep {
         let job = AccessTokenMachine.Job(
-            id: 1, kind: kind, token: held, generation: 0, session: held?.session ?? alice, change: nil)
+            id: 1, kind: kind, token: held, generation: 0, session: held?.session ?? alice)
         return StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: now)
     }
 
@@ -59,6 +59,8 @@ struct StoredTokenTests {
         #expect(step(.look, for: token("a", alice), finding: token("a", alice)) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: nil) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: token("b", bob)) == .adopt(token("b", bob)))
+        // It is that of a session which has ended here.
+        #expect(step(.look, for: token("a", alice), finding: token("b", bob), isUnsaved: true) == .remainOver)
     }
 
     @Test("A token is saved in place of those that it has displaced and of other sessions, and not of newer ones")

@@ -43,9 +43,9 @@ extension AccessTokenMachine {
     /// The store was read, and has no token.
     package mutating func findNothing(_ job: Job) -> [Effect] {
         let ended = take(job)
-        guard job.generation == tokenGeneration, case .unread = storage else { return ended.map { follow($0) } ?? [] }
-        noteKept(generation: tokenGeneration)
-        return release(ended?.waiters ?? [])
+        if job.generation == tokenGeneration, case .unread = storage { noteKept(generation: tokenGeneration) }
+        guard let ended else { return [] }
+        return ended.isSuperseded ? follow(ended) : release(ended.waiters)
     }
 
     /// Rule 7: a job brought no token.
@@ -87,7 +87,13 @@ extension AccessTokenMachine {
         return (tokenGeneration, change)
     }
 
-    var change: StoredTokenChange {
+    /// Whether the store does not have the current token, or the one that it has is still to be removed: what the
+    /// machine has is newer than what the store was found to have.
+    package func isUnsaved(finding stored: AccessToken?) -> Bool {
+        keeping.map { $0.change.step(finding: stored) != .nothing } ?? false
+    }
+
+    private var change: StoredTokenChange {
         token.map { .save($0, over: displaced) } ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
     }
 
@@ -98,13 +104,17 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// The store was found to have another token, or none, by somebody who looked when the current one was there.
+    /// Whether what the store has now would be the doing of another process, if it is not the current token.
+    package var isToLook: Bool {
+        guard case .read(isKept: true) = storage else { return false }
+        return refresh == nil
+    }
+
+    /// The store was found to have another token, or none, by somebody who began to look when ``isToLook`` was true.
     ///
     /// - Parameter session: The id of the session that begins if there is no token.
     package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {
-        guard generation == tokenGeneration, refresh == nil, case .read(isKept: true) = storage, found != token else {
-            return []
-        }
+        guard generation == tokenGeneration, isToLook, found != token else { return [] }
         self.session = found?.session ?? session
         store(found, at: now)
         noteKept(generation: tokenGeneration)

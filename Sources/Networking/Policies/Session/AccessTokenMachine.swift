@@ -63,8 +63,6 @@ package struct AccessTokenMachine: Sendable {
         package let generation: Int
         /// Its session.
         package let session: UUID
-        /// What the store has to be changed to before; nil if it is up to date.
-        package let change: StoredTokenChange?
     }
 
     package enum Effect: Sendable {
@@ -77,45 +75,45 @@ package struct AccessTokenMachine: Sendable {
         case keep
     }
 
-    struct Refresh: Sendable {
-        let id: Int
-        let kind: Job.Kind
+    package struct Refresh: Sendable {
+        package let id: Int
+        package let kind: Job.Kind
         /// The token has been replaced meanwhile: the result does not count.
-        var isSuperseded = false
+        package internal(set) var isSuperseded = false
         /// The token set meanwhile was refused, too: another refresh is to follow.
-        var isWantedAgain = false
+        package internal(set) var isWantedAgain = false
         /// Its time limit has passed, and those who waited have been told.
-        var isOverdue = false
+        package internal(set) var isOverdue = false
         /// Each with the session of its call; nil for a call that began when there was none.
-        var waiters: [(id: Waiter, session: UUID?)] = []
+        package internal(set) var waiters: [(id: Waiter, session: UUID?)] = []
     }
 
     package internal(set) var token: AccessToken?
     /// Rule 11: calls that began in another session get no token of this one.
     package internal(set) var session: UUID
     package internal(set) var generation = 0
-    var tokenGeneration = 0
-    var tokenOrigin = Origin.elsewhere
-    var receivedAt: Date
+    package internal(set) var tokenGeneration = 0
+    package internal(set) var tokenOrigin = Origin.elsewhere
+    package internal(set) var receivedAt: Date
     /// False after a log-out, until a token is set.
-    var mayRefresh = true
+    package internal(set) var mayRefresh = true
     /// The token came from a refresh, and no response to it is known.
-    var isUntried = false
+    package internal(set) var isUntried = false
     /// The token had expired when the server issued it: the local clock is wrong.
-    var hasWrongExpiry = false
+    package internal(set) var hasWrongExpiry = false
     /// Rule 7: why the session is over.
-    var over: (any Error)?
-    var refresh: Refresh?
-    var refreshCount = 0
+    package internal(set) var over: (any Error)?
+    package internal(set) var refresh: Refresh?
+    package internal(set) var refreshCount = 0
     /// The last refresh that failed, and the generation whose refusal it was for.
-    var failure: (generation: Int, error: any Error)?
+    package internal(set) var failure: (generation: Int, error: any Error)?
     package internal(set) var storage: Storage
     /// The sessions that have ended, but of which the store may still have the token.
-    var endedSessions: Set<UUID> = []
+    package internal(set) var endedSessions: Set<UUID> = []
     /// The tokens that have been replaced, but which the store may still have.
-    var displaced: Set<String> = []
+    package internal(set) var displaced: Set<String> = []
     /// A token was set or removed before the store was read: what it has is not known.
-    var mayHoldAny = false
+    package internal(set) var mayHoldAny = false
 
     /// - Parameter session: The id of the session, if the token has none.
     package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
@@ -174,8 +172,13 @@ package struct AccessTokenMachine: Sendable {
     // MARK: After a refusal
 
     /// Rules 2, 3 and 11: what the refusal of a request means that carried the token of a generation and a session.
-    package mutating func judge(refusalOfGeneration carried: Int, of member: UUID) -> (Judgement, [Effect]) {
-        guard member == session else { return (.giveUp, []) }
+    ///
+    /// - Parameter hasRefreshed: Whether its call's own refresh has brought a token.
+    package mutating func judge(
+        refusalOfGeneration carried: Int, of member: UUID, hasRefreshed: Bool
+    ) -> (Judgement, [Effect]) {
+        if member == session, carried >= tokenGeneration { hasWrongExpiry = false }
+        guard member == session, !hasRefreshed || carried < generation else { return (.giveUp, []) }
         if carried < tokenGeneration { return (token == nil ? .giveUp : .repeatWithCurrent, []) }
         guard carried == generation, mayRefresh, over == nil || hasStore else { return (.giveUp, []) }
         return (.waitForRefresh, requireRefresh())
@@ -220,10 +223,7 @@ package struct AccessTokenMachine: Sendable {
         if case .unread = storage { kind = .load }
         refresh = Refresh(id: refreshCount, kind: kind)
         return [
-            .start(
-                Job(
-                    id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session,
-                    change: keeping?.change))
+            .start(Job(id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session))
         ]
     }
 

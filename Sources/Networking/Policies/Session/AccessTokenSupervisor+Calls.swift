@@ -9,7 +9,9 @@ extension AccessTokenSupervisor {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }
-        guard let number = call.join(session) else { throw NetworkError.noToken(because: SessionEnded(), request) }
+        guard let number = call.change({ $0.join(session) }) else {
+            throw NetworkError.noToken(because: SessionEnded(), request)
+        }
         let mark = SentToken(
             number, generation: generation, session: session, of: call, refusedBy: unauthorizedStatuses)
         return (token, mark)
@@ -77,15 +79,13 @@ extension AccessTokenSupervisor {
             return nil
         }
         return sent.call.judgement(of: sent) {
+            let hasRefreshed = sent.call.hasRefreshed
             var judgement = AccessTokenMachine.Judgement.giveUp
             run { machine, _ in
                 machine.noteResponse(toGeneration: sent.generation)
-                // A refusal of the token that this call's own refresh brought must not start another one.
-                guard !sent.call.repeats.contains(.afterRefresh) || sent.generation < machine.generation else {
-                    return []
-                }
                 let effects: [AccessTokenMachine.Effect]
-                (judgement, effects) = machine.judge(refusalOfGeneration: sent.generation, of: sent.session)
+                (judgement, effects) = machine.judge(
+                    refusalOfGeneration: sent.generation, of: sent.session, hasRefreshed: hasRefreshed)
                 return effects
             }
             return judgement

@@ -18,14 +18,13 @@ extension AccessTokenSupervisor {
 
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
         var stored = try await store.load()
-        var isUnsaved = false
-        if let change = job.change {
-            do { stored = try await write(change, to: store) } catch {
-                isUnsaved = true
+        if unsaved != nil {
+            do { stored = try await writing.withLock { try await update(store) } } catch {
                 events.publish(.notStored(error))
             }
         }
-        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
+        guard generation == job.generation else { throw CancellationError() }
+        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved(finding: stored), at: clock.date()) {
         case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
         case .findNothing: return .nothing
         case .remainOver: throw AccessTokenRejected(SessionEnded())
@@ -42,28 +41,58 @@ extension AccessTokenSupervisor {
             where RefreshRejection.isOne(error)
         {
             // A process that does not use the lease may have been faster.
-            guard let later = try await store.load(), later.value != stored?.value else { throw error }
+            guard let later = try await store.load(), later.value != stored?.value, !isUnsaved(finding: later) else {
+                throw error
+            }
             return .token(later, from: .elsewhere, isKept: true)
         }
         do {
-            if try await store.save(new, replacing: stored) { return .token(new, from: .refresh, isKept: true) }
+            let isSaved = try await writing.withLock {
+                guard generation == job.generation else { throw CancellationError() }
+                if try await store.save(new, replacing: stored) { return true }
+                // What was refreshed may have been saved only now.
+                guard let old, old != stored else { return false }
+                return try await store.save(new, replacing: old)
+            }
+            if isSaved { return .token(new, from: .refresh, isKept: true) }
+        } catch let error as CancellationError {
+            throw error
         } catch {
             events.publish(.notStored(error))
             return .token(new, from: .refresh, isKept: false)
         }
+        let later = try await store.load()
+        if isUnsaved(finding: later) { return .token(new, from: .refresh, isKept: false) }
         // Meanwhile another process has logged out, or logged in: that wins.
-        guard let later = try await store.load() else { throw AccessTokenRejected(LoggedOutElsewhere()) }
+        guard let later else { throw AccessTokenRejected(LoggedOutElsewhere()) }
         return .token(later, from: .elsewhere, isKept: true)
     }
 
-    /// Brings the store a change.
+    /// What the store has yet to be brought.
+    private var unsaved: (generation: Int, change: StoredTokenChange)? { state.withLock { $0.machine.keeping } }
+
+    private func isUnsaved(finding stored: AccessToken?) -> Bool {
+        state.withLock { $0.machine.isUnsaved(finding: stored) }
+    }
+
+    /// That of the current token.
+    private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
+
+    /// Brings the store up to date. One task at a time does that, and asks what is to be written after it has read what
+    /// there is: what is written late would undo what came after it.
     ///
     /// - Returns: What the store has then.
-    private func write(_ change: StoredTokenChange, to store: any AccessTokenStore) async throws -> AccessToken? {
+    private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
         while true {
             let stored = try await store.load()
-            guard case .write(let token) = change.step(finding: stored) else { return stored }
-            if try await store.save(token, replacing: stored) { return token }
+            guard let (generation, change) = unsaved else { return stored }
+            if case .write(let token) = change.step(finding: stored) {
+                guard try await store.save(token, replacing: stored) else { continue }
+                state.withLock { $0.machine.noteKept(generation: generation) }
+                return token
+            }
+            state.withLock { $0.machine.noteKept(generation: generation) }
+            return stored
         }
     }
 
@@ -80,10 +109,9 @@ extension AccessTokenSupervisor {
         }
         Task.detached { [self] in
             var delay = Duration.seconds(1)
-            while let (generation, change) = nextChange(), let store {
+            while isToGoOn(), let store {
                 do {
-                    _ = try await write(change, to: store)
-                    state.withLock { $0.machine.noteKept(generation: generation) }
+                    _ = try await writing.withLock { try await update(store) }
                     delay = .seconds(1)
                 } catch {
                     events.publish(.notStored(error))
@@ -97,12 +125,11 @@ extension AccessTokenSupervisor {
     /// Whether the store is being brought up to date.
     var isKeeping: Bool { state.withLock { $0.keeper != nil } }
 
-    /// What is to be written next; nil ends the keeper.
-    private func nextChange() -> (generation: Int, change: StoredTokenChange)? {
+    /// Whether there is something to be written; if not, that is the end of the keeper.
+    private func isToGoOn() -> Bool {
         state.withLock { state in
-            let next = state.machine.keeping
-            state.keeper = next == nil ? nil : Settlement()
-            return next
+            state.keeper = state.machine.keeping == nil ? nil : Settlement()
+            return state.keeper != nil
         }
     }
 
@@ -115,8 +142,8 @@ extension AccessTokenSupervisor {
 
     /// Reads the store when it says that another process may have changed it.
     func lookForChanges() async {
-        let (generation, isIdle) = state.withLock { ($0.machine.tokenGeneration, !$0.machine.isRefreshing) }
-        guard isIdle, let store else { return }
+        let (generation, isToLook) = state.withLock { ($0.machine.tokenGeneration, $0.machine.isToLook) }
+        guard isToLook, let store else { return }
         do {
             let found = try await store.load()
             run { $0.find(found, generation: generation, session: UUID(), at: $1) }

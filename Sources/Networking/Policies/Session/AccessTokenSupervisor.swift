@@ -51,6 +51,8 @@ public final class AccessTokenSupervisor: Sendable {
     let clock: NetworkClock
     let refreshTimeout: Duration
     let state: Locked<State>
+    /// One write to the store at a time.
+    let writing = AsyncLock()
     private let watching = Locked<Task<Void, Never>?>(nil)
 
     /// Makes a supervisor.

@@ -5,31 +5,12 @@ import Foundation
 final class CallSession: RequestOption, Sendable {
     static var defaultOption: CallSession? { nil }
 
-    /// Why a call was sent again; each is granted once.
-    struct Repeats: OptionSet, Sendable {
-        let rawValue: UInt8
-
-        /// Rule 2: with the current token.
-        static let withCurrent = Repeats(rawValue: 1)
-        /// Rule 3: after a refresh.
-        static let afterRefresh = Repeats(rawValue: 2)
-    }
-
-    private struct State: Sendable {
-        var session: UUID?
-        var repeats: Repeats = []
-        /// How often it has been sent.
-        var sends = 0
-        /// What was found about a token when the server refused it, and which one that was.
-        var judged: (send: Int, judgement: AccessTokenMachine.Judgement)?
-    }
-
     /// How the call is authorized.
     let authorizationType: AuthorizationType
     /// The origin that gets the token.
     let home: HTTPOrigin?
     private let supervisor: ObjectIdentifier
-    private let state: Locked<State>
+    private let member: Locked<SessionMember>
 
     /// - Parameter session: Nil if there is none yet: the call joins the one in which it is first sent.
     init(
@@ -38,26 +19,18 @@ final class CallSession: RequestOption, Sendable {
         self.supervisor = ObjectIdentifier(supervisor)
         self.authorizationType = authorizationType
         self.home = home
-        state = Locked(State(session: session))
+        member = Locked(SessionMember(of: session))
     }
 
     func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }
 
-    var session: UUID? { state.withLock { $0.session } }
+    var session: UUID? { member.withLock { $0.session } }
 
-    var repeats: Repeats { state.withLock { $0.repeats } }
+    /// Whether the call's own refresh has brought a token.
+    var hasRefreshed: Bool { member.withLock { $0.hasRefreshed } }
 
-    /// The call is about to be sent with a token of a session. A call that belongs to none joins it.
-    ///
-    /// - Returns: How often it has been sent, with this; nil if it belongs to another session.
-    func join(_ session: UUID) -> Int? {
-        state.withLock { state in
-            state.session = state.session ?? session
-            guard state.session == session else { return nil }
-            state.sends += 1
-            return state.sends
-        }
-    }
+    /// What the rules know about the call, to be changed.
+    func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
     /// The judgement of a refusal; made when it is asked for first. The gate hears of a refusal first, so that a
     /// refresh runs before the permit is handed on; the handler asks next and must get the same judgement, whatever has
@@ -65,14 +38,11 @@ final class CallSession: RequestOption, Sendable {
     func judgement(
         of sent: SentToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {
-        if let known = state.withLock({ $0.judged }), known.send == sent.number { return known.judgement }
+        if let known = member.withLock({ $0.judgement(ofSend: sent.number) }) { return known }
         let made = judge()
-        state.withLock { $0.judged = (sent.number, made) }
+        member.withLock { $0.note(made, ofSend: sent.number) }
         return made
     }
-
-    /// Counts a repeat; false if it has been granted before.
-    func insert(_ reason: Repeats) -> Bool { state.withLock { $0.repeats.insert(reason).inserted } }
 }
 
 /// Which token a request carries.

@@ -49,7 +49,7 @@ package enum StoredTokenStep: Equatable, Sendable {
         case .load:
             self = stored.map { .adopt($0) } ?? .findNothing
         case .look:
-            guard let stored, stored.value != job.token?.value else {
+            guard let stored, !isUnsaved, stored.value != job.token?.value else {
                 self = .remainOver
                 return
             }

@@ -32,7 +32,7 @@ public struct TokenGate: AdmissionPolicy {
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
             // A refusal of this token would be one of the token that the call's own refresh has brought.
-            if origin == .refresh { _ = call.insert(.afterRefresh) }
+            call.change { $0.pass(with: origin) }
         } catch let interruption as Interruption {
             throw interruption
         } catch {

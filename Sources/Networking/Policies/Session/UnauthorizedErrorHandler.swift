@@ -27,7 +27,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         case .giveUp:
             return next(failure, because: supervisor.refreshError(of: sent))
         case .repeatWithCurrent:
-            guard sent.call.insert(.withCurrent) else { return next(failure, because: nil) }
+            guard sent.call.change({ $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
             return .retry(because: "there is a newer token")
         case .waitForRefresh:
             return await retryAfterRefresh(failure, of: sent)
@@ -36,13 +36,9 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
 
     private func retryAfterRefresh(_ failure: RequestFailure, of sent: SentToken) async -> ErrorHandlingResult {
         do {
-            // A token that another process has brought counts as a newer one, so that this call may still have it
-            // refreshed.
-            let isOwn = try await supervisor.waitForRefresh(of: sent) == .refresh
-            guard !isOwn && sent.call.insert(.withCurrent) || sent.call.insert(.afterRefresh) else {
-                return next(failure, because: nil)
-            }
-            return .retry(because: isOwn ? "the token was refreshed" : "there is a newer token")
+            let origin = try await supervisor.waitForRefresh(of: sent)
+            guard sent.call.change({ $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
+            return .retry(because: origin == .refresh ? "the token was refreshed" : "there is a newer token")
         } catch let interruption as Interruption {
             return .next(failure.networkError?.because(of: interruption) ?? failure.error)
         } catch {

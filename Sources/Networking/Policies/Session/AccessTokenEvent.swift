@@ -1,0 +1,25 @@
+/// What a supervisor tells about its session, once an occurrence.
+public enum AccessTokenEvent: Sendable {
+    /// A refresh brought a new token: store it.
+    case refreshed(AccessToken)
+    /// A refresh did not reach the server, or the server failed, or the store could not be read: the session is kept,
+    /// and the next call that needs a token tries again.
+    case unreachable(any Error)
+    /// The server will have no more of this session, or another process has logged out: let the user log in again.
+    /// Until the token changes, this is reported once, and authorized calls fail at once.
+    case sessionOver(any Error)
+    /// The supervisor's ``AccessTokenStore`` could not save the token, or remove it after a log-out; other processes do
+    /// not know of it. It is tried again, and reported each time it fails.
+    case notStored(any Error)
+}
+
+/// Throw it from a refresh to say that the session is over, where the error you have does not say so by itself.
+public struct AccessTokenRejected: Error {
+    /// The error beneath.
+    public let underlying: (any Error)?
+
+    /// Makes the error.
+    public init(_ underlying: (any Error)? = nil) {
+        self.underlying = underlying
+    }
+}

@@ -1,0 +1,61 @@
+/// Visits every state that the token machine can reach, in a world of callers, jobs, a store and other processes.
+struct ExploreCheck: Check {
+    let name = "explore"
+
+    private struct Part {
+        let name: String
+        let options: TokenWorld.Options
+        /// After how many states to stop; in a quick run and in a full one.
+        let limits: (quick: Int, full: Int)
+    }
+
+    private let parts = [
+        Part(name: "tokens-2", options: .init(isRotatedElsewhere: true), limits: (200_000, .max)),
+        Part(name: "tokens-2-expiry", options: .init(lives: [.unknown, .short, .over]), limits: (200_000, .max)),
+        Part(name: "tokens-3", options: .init(callers: 3, isRotatedElsewhere: true), limits: (200_000, 12_000_000)),
+        Part(name: "store-2", options: .init(hasStore: true), limits: (100_000, .max)),
+        Part(
+            name: "store-2-failing", options: .init(hasStore: true, isStoreFailing: true),
+            limits: (100_000, 6_000_000)),
+        Part(
+            name: "store-1-shared", options: .init(callers: 1, hasStore: true, hasOtherProcesses: true),
+            limits: (100_000, .max)),
+        Part(
+            name: "store-2-shared", options: .init(hasStore: true, hasOtherProcesses: true),
+            limits: (100_000, 6_000_000)),
+        Part(
+            name: "store-1-all",
+            options: .init(callers: 1, hasStore: true, isStoreFailing: true, hasOtherProcesses: true),
+            limits: (100_000, 6_000_000)),
+        Part(name: "store-3", options: .init(callers: 3, hasStore: true), limits: (100_000, 11_000_000)),
+    ]
+
+    func run(_ report: Report, _ settings: ProofSettings) async throws {
+        // Two at a time: each runs on one thread.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, part) in parts.filter({ settings.includes($0.name) }).enumerated() {
+                if number > 1 { try await group.next() }
+                group.addTask { explore(part, report, settings) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func explore(_ part: Part, _ report: Report, _ settings: ProofSettings) {
+        let begun = ContinuousClock.now
+        let limit = settings.count ?? (settings.isQuick ? part.limits.quick : part.limits.full)
+        let worlds = [true, false].map { TokenWorld(part.options, beginningWith: $0) }
+        var exploration = Exploration(from: worlds, limit: limit)
+        exploration.run { now in
+            report.progress(
+                "explore \(part.name)", since: begun,
+                "depth \(now.depth), \(now.states.grouped) states, \(now.moves.grouped) moves")
+        }
+        let extent = exploration.isComplete ? "complete" : "breadth first to depth \(exploration.depth)"
+        let violation = exploration.violation
+        report.end(
+            "explore \(part.name)", since: begun,
+            "\(exploration.states.grouped) states, \(exploration.moves.grouped) moves, \(extent)",
+            violations: violation.map { [$0.rule] } ?? [], history: violation?.history ?? [])
+    }
+}

@@ -1,0 +1,133 @@
+import Networking
+
+/// What can happen next in a ``TokenWorld``.
+enum TokenMove: CustomStringConvertible, Sendable {
+    enum CallerStep: Sendable {
+        case begin, ask, enter, adapt, succeed, refuse, handle, cancel
+    }
+
+    enum JobStep: Sendable {
+        case read, readInVain, write, writeInVain
+        case refresh(TokenWorld.Life)
+        case reject, fail
+        case save, store, storeInVain
+        case passLimit
+    }
+
+    enum AppStep: Sendable {
+        case logIn(TokenWorld.Life)
+        case logOut, replace, passTime
+    }
+
+    enum StoreStep: Sendable {
+        case keep, keepInVain, look, find
+        case logOutElsewhere, logInElsewhere, refreshElsewhere
+    }
+
+    case caller(Int, CallerStep)
+    case job(Int, JobStep)
+    case app(AppStep)
+    case store(StoreStep)
+
+    var description: String {
+        switch self {
+        case .caller(let index, let step): "call \(index + 1): \(step)"
+        case .job(let index, let step): "job \(index + 1): \(step)"
+        case .app(let step): "app: \(step)"
+        case .store(let step): "store: \(step)"
+        }
+    }
+}
+
+extension TokenWorld {
+    var moves: [TokenMove] { callerMoves + jobMoves + appMoves + (options.hasStore ? storeMoves : []) }
+
+    private var callerMoves: [TokenMove] {
+        var moves: [TokenMove] = []
+        for (index, caller) in callers.enumerated() {
+            let steps: [TokenMove.CallerStep] =
+                switch caller.phase {
+                case .idle: [.begin]
+                case .queued: [.ask, .cancel]
+                case .entering: [.enter, .cancel]
+                case .admitted: [.adapt, .cancel]
+                case .sent: [.succeed, .refuse]
+                case .refused: [.handle, .cancel]
+                case .waitingToPass, .waitingForRefresh: [.cancel]
+                }
+            moves += steps.map { .caller(index, $0) }
+        }
+        return moves
+    }
+
+    private var jobMoves: [TokenMove] {
+        var moves: [TokenMove] = []
+        for (index, job) in running.enumerated() {
+            var steps: [TokenMove.JobStep] = []
+            switch job.stage {
+            case .waiting:
+                guard job.job.kind != .refresh || !isLeased else { break }
+                if machine.keeping == nil || !isWriting { steps = [.read] + failing(.readInVain) }
+            case .updating:
+                steps = [.write] + failing(.writeInVain)
+            case .refreshing(let old, _):
+                if old.map(isTaken) ?? true { steps = options.lives.map { .refresh($0) } }
+                steps += [.reject, .fail]
+            case .saving:
+                steps = isWriting ? [] : [.save]
+            case .storing:
+                steps = [.store] + failing(.storeInVain)
+            }
+            let mayBeAbandoned = !running.contains { $0.isAbandoned } || machine.refresh?.isOverdue == false
+            if machine.refresh?.id == job.job.id, mayBeAbandoned { steps.append(.passLimit) }
+            moves += steps.map { .job(index, $0) }
+        }
+        return moves
+    }
+
+    private var appMoves: [TokenMove] {
+        var moves: [TokenMove] = options.lives.filter { $0 != .over }.map { .app(.logIn($0)) } + [.app(.logOut)]
+        if options.isRotatedElsewhere, machine.token != nil { moves.append(.app(.replace)) }
+        if options.lives.contains(.short) { moves.append(.app(.passTime)) }
+        return moves
+    }
+
+    private var storeMoves: [TokenMove] {
+        var moves: [TokenMove] = []
+        let mayKeep =
+            switch keeper {
+            case nil: false
+            case .due: !isWriting
+            case .writing: true
+            }
+        if mayKeep { moves += [.store(.keep)] + (options.isStoreFailing ? [.store(.keepInVain)] : []) }
+        guard options.hasOtherProcesses else { return moves }
+        if look != nil { moves.append(.store(.find)) } else if machine.isToLook { moves.append(.store(.look)) }
+        moves.append(.store(.logInElsewhere))
+        guard let store else { return moves }
+        moves.append(.store(.logOutElsewhere))
+        if !isLeased, isTaken(store) { moves.append(.store(.refreshElsewhere)) }
+        return moves
+    }
+
+    private func failing(_ step: TokenMove.JobStep) -> [TokenMove.JobStep] { options.isStoreFailing ? [step] : [] }
+
+    /// Whether a job of this process has the store to itself.
+    var isLeased: Bool {
+        running.contains { if case .waiting = $0.stage { false } else { true } }
+    }
+
+    /// Whether something is being written to the store.
+    var isWriting: Bool {
+        if case .writing = keeper { return true }
+        return running.contains {
+            switch $0.stage {
+            case .updating, .storing: true
+            case .waiting, .refreshing, .saving: false
+            }
+        }
+    }
+
+    /// Whether the server takes a token's refresh token.
+    func isTaken(_ token: AccessToken) -> Bool { !spent.contains(token.value) && !revoked.contains(token.value) }
+}

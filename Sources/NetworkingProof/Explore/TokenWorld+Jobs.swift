@@ -1,0 +1,195 @@
+import Foundation
+import Networking
+
+// What the machine asks for, and what comes of it.
+extension TokenWorld {
+    mutating func perform(_ effects: [AccessTokenMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .start(let job): start(job)
+            case .cancel: break  // a refresh may end as it likes
+            case .release(let waiter, let origin): release(waiter, with: origin)
+            case .fail(let waiter, _): fail(waiter)
+            case .announce(let event): hear(event)
+            case .keep: keeper = keeper ?? .due
+            }
+        }
+    }
+
+    private mutating func start(_ job: AccessTokenMachine.Job) {
+        expect(!running.contains { !$0.isAbandoned }, "rule 1: one refresh at a time")
+        if job.kind == .refresh {
+            expect(!facts.isLoggedOut, "rule 11: no refresh begins after a log-out")
+            if let token = job.token {
+                expect(facts.over != token.value, "rule 7: no refresh is tried with a token whose session is over")
+                expect(!facts.isUntried, "rule 5: a token fresh from a refresh is sent at least once")
+                expect(!facts.isWrongClock, "rule 5: an expiry that the local clock makes up begins no refresh")
+            }
+        }
+        let isDirect = !options.hasStore
+        if isDirect { checkSpent(job, job.token) }
+        running.append(
+            Running(job: job, stage: isDirect ? .refreshing(old: job.token, stored: nil) : .waiting))
+    }
+
+    private mutating func checkSpent(_ job: AccessTokenMachine.Job, _ old: AccessToken?) {
+        // Without a store nothing keeps one that runs for ever from using the token, too.
+        guard let old, machine.isWanted(job), options.hasStore || !running.contains(where: { $0.isAbandoned }) else {
+            return
+        }
+        expect(!spent.contains(old.value), "rule 12: no refresh token is used twice")
+    }
+
+    private mutating func hear(_ event: AccessTokenEvent) {
+        switch event {
+        case .refreshed(let token):
+            expect(machine.token == token, "rule 8: what is reported as refreshed is the current token")
+        case .sessionOver:
+            expect(!facts.isOverAnnounced, "rule 7: the end of a session is reported once")
+            facts.isOverAnnounced = true
+        case .unreachable, .notStored: break
+        }
+    }
+
+    mutating func make(_ step: TokenMove.JobStep, in index: Int) {
+        let job = running[index].job
+        switch step {
+        case .read: read(index)
+        case .write: write(index)
+        case .writeInVain: decide(index, finding: store)
+        case .readInVain: end(index) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .refresh(let life): refresh(index, life)
+        case .reject: reject(index)
+        case .fail: end(index) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .save: save(index)
+        case .store: store(index)
+        case .storeInVain:
+            guard case .storing(let token, _, _) = running[index].stage else { return }
+            succeed(index, with: token, from: .refresh, isKept: false)
+        case .passLimit: passLimit(index)
+        }
+    }
+
+    /// The store is read, and brought what it does not have.
+    private mutating func read(_ index: Int) {
+        guard let (generation, change) = machine.keeping else { return decide(index, finding: store) }
+        if case .write(let token) = change.step(finding: store) {
+            running[index].stage = .updating(Update(generation: generation, token: token, stored: store))
+        } else {
+            machine.noteKept(generation: generation)
+            decide(index, finding: store)
+        }
+    }
+
+    private mutating func write(_ index: Int) {
+        guard case .updating(let update) = running[index].stage else { return }
+        if write(update) { decide(index, finding: store) } else { read(index) }
+    }
+
+    /// What the store has decides what is done.
+    private mutating func decide(_ index: Int, finding stored: AccessToken?) {
+        let job = running[index].job
+        guard job.generation == machine.tokenGeneration else {
+            return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+        }
+        switch StoredTokenStep(for: job, finding: stored, isUnsaved: machine.isUnsaved(finding: stored), at: now) {
+        case .adopt(let token): succeed(index, with: token, from: .elsewhere, isKept: true)
+        case .findNothing: end(index) { $0.findNothing(job) }
+        case .remainOver, .logOut: rejected(index)
+        case .refresh(let old):
+            checkSpent(job, old)
+            running[index].stage = .refreshing(old: old, stored: stored)
+        }
+    }
+
+    private mutating func refresh(_ index: Int, _ life: Life) {
+        guard case .refreshing(let old, let stored) = running[index].stage else { return }
+        let token = newToken(life, in: old?.session ?? running[index].job.session, for: old)
+        guard options.hasStore else { return succeed(index, with: token, from: .refresh, isKept: true) }
+        running[index].stage = .saving(token, old: old, stored: stored)
+    }
+
+    /// The server ends the session, if it has not done so.
+    private mutating func reject(_ index: Int) {
+        guard case .refreshing(let old, let stored) = running[index].stage else { return }
+        if let old { revoked.insert(old.value) }
+        guard options.hasStore, let later = store, later.value != stored?.value, !machine.isUnsaved(finding: later)
+        else {
+            return rejected(index)
+        }
+        succeed(index, with: later, from: .elsewhere, isKept: true)
+    }
+
+    private mutating func save(_ index: Int) {
+        guard case .saving(let token, let old, let stored) = running[index].stage else { return }
+        let job = running[index].job
+        if job.generation == machine.tokenGeneration {
+            running[index].stage = .storing(token, old: old, stored: stored)
+        } else {
+            end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+        }
+    }
+
+    private mutating func store(_ index: Int) {
+        guard case .storing(let token, let old, let stored) = running[index].stage else { return }
+        if store == stored || old != nil && store == old {
+            store = token
+            facts.isForeign = false
+            succeed(index, with: token, from: .refresh, isKept: true)
+        } else if machine.isUnsaved(finding: store) {
+            succeed(index, with: token, from: .refresh, isKept: false)
+        } else if let later = store {
+            succeed(index, with: later, from: .elsewhere, isKept: true)
+        } else {
+            rejected(index)
+        }
+    }
+
+    private mutating func rejected(_ index: Int) {
+        let job = running[index].job
+        let isWanted = machine.isWanted(job)
+        end(index) { $0.fail(job, with: AccessTokenRejected(), isRejection: true) }
+        if isWanted { expect(machine.over != nil, "rule 7: a rejected refresh ends the session") }
+        if isWanted { facts.over = machine.token?.value }
+    }
+
+    private mutating func succeed(
+        _ index: Int, with token: AccessToken, from origin: AccessTokenMachine.Origin, isKept: Bool
+    ) {
+        let job = running[index].job
+        let isCurrent = job.generation == machine.tokenGeneration
+        let now = now
+        if isCurrent { change(to: token, from: origin) }
+        end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
+        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is kept, also a late one") }
+    }
+
+    /// The current token is to be another one.
+    mutating func change(to token: AccessToken?, from origin: AccessTokenMachine.Origin) {
+        facts.over = nil
+        facts.isOverAnnounced = false
+        facts.isLoggedOut = token == nil
+        facts.isUntried = origin == .refresh
+        facts.isWrongClock = origin == .refresh && token?.expiresAt.map { $0 <= now } ?? false
+    }
+
+    private mutating func end(_ index: Int, _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]) {
+        let current = machine.token
+        let isStale = running[index].job.generation != machine.tokenGeneration
+        running.remove(at: index)
+        let effects = event(&machine)
+        if isStale { expect(machine.token == current, "rule 8: a result for a token that was replaced does not count") }
+        perform(effects)
+    }
+
+    private mutating func passLimit(_ index: Int) {
+        let job = running[index].job
+        let effects = machine.passTimeLimit(of: job, with: Unreachable())
+        if machine.refresh?.id != job.id || effects.contains(where: { if case .start = $0 { true } else { false } }) {
+            running[index].isAbandoned = true
+        }
+        perform(effects)
+    }
+}
+
+private struct Unreachable: Error {}

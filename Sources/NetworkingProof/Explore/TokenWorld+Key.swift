@@ -1,0 +1,166 @@
+import Foundation
+import Networking
+
+// What tells two states apart: generations by how they compare with the current ones, tokens and sessions by which of
+// them are the same, calls in any order. So a run may be as long as it likes, and there are still finitely many states.
+extension TokenWorld {
+    func write(to key: inout StateKey) {
+        var names = Names()
+        writeMachine(to: &key, &names)
+        writeOutside(to: &key, &names)
+        for job in running { write(job, to: &key, &names) }
+        var calls = callers.enumerated().map { bytes(of: $1, waiter: UInt64($0), names) }
+        calls.sort { $0.lexicographicallyPrecedes($1) }
+        for call in calls { key.write(call) }
+        names.writeSets(of: self, to: &key)
+    }
+
+    private func writeMachine(to key: inout StateKey, _ names: inout Names) {
+        names.write(machine.token, in: self, to: &key)
+        key.write(names.session(machine.session))
+        let storage: UInt8 =
+            switch machine.storage {
+            case .none: 0
+            case .unread: 1
+            case .read(isKept: false): 2
+            case .read(isKept: true): 3
+            }
+        key.write(storage)
+        key.write(
+            machine.tokenOrigin == .refresh, machine.mayRefresh, machine.isUntried, machine.hasWrongExpiry,
+            machine.over != nil, machine.mayHoldAny)
+        key.write(
+            facts.over != nil && facts.over == machine.token?.value, facts.isOverAnnounced, facts.isLoggedOut,
+            facts.isUntried, facts.isWrongClock)
+        guard let refresh = machine.refresh else { return key.write(0xFF) }
+        key.write(UInt8(running.firstIndex { $0.job.id == refresh.id } ?? 0xFE))
+        key.write(refresh.isSuperseded, refresh.isWantedAgain, refresh.isOverdue)
+    }
+
+    private func writeOutside(to key: inout StateKey, _ names: inout Names) {
+        names.write(store, in: self, to: &key)
+        key.write(store.flatMap(\.session).map(facts.ended.contains) ?? false, facts.isForeign)
+        switch keeper {
+        case nil: key.write(0)
+        case .due: key.write(1)
+        case .writing(let update):
+            key.write(2)
+            write(update, to: &key, &names)
+        }
+        guard let look else { return key.write(0) }
+        key.write(1)
+        key.write(look.generation == machine.tokenGeneration, look.isForeign)
+        names.write(look.found, in: self, to: &key)
+    }
+
+    private func write(_ running: Running, to key: inout StateKey, _ names: inout Names) {
+        let kind: UInt8 =
+            switch running.job.kind {
+            case .load: 0
+            case .refresh: 1
+            case .look: 2
+            }
+        key.write(kind)
+        key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
+        // The other stages know what matters of the job's token.
+        switch running.stage {
+        case .waiting, .updating:
+            names.write(running.job.token, in: self, to: &key)
+            key.write(names.session(running.job.session))
+        case .refreshing(old: nil, _): key.write(names.session(running.job.session))
+        case .refreshing, .saving, .storing: break
+        }
+        switch running.stage {
+        case .waiting:
+            key.write(0)
+        case .updating(let update):
+            key.write(3)
+            write(update, to: &key, &names)
+        case .storing(let token, let old, let stored):
+            key.write(4)
+            names.write(token, in: self, to: &key)
+            names.write(old, in: self, to: &key)
+            names.write(stored, in: self, to: &key)
+        case .refreshing(let old, let stored):
+            key.write(1)
+            names.write(old, in: self, to: &key)
+            names.write(stored, in: self, to: &key)
+        case .saving(let token, let old, let stored):
+            key.write(2)
+            names.write(token, in: self, to: &key)
+            names.write(old, in: self, to: &key)
+            names.write(stored, in: self, to: &key)
+        }
+    }
+
+    private func write(_ update: Update, to key: inout StateKey, _ names: inout Names) {
+        key.write(update.generation == machine.tokenGeneration)
+        names.write(update.token, in: self, to: &key)
+        names.write(update.stored, in: self, to: &key)
+    }
+
+    private func bytes(of caller: Caller, waiter: UInt64, _ names: Names) -> [UInt8] {
+        guard caller.phase != .idle else { return [0] }
+        let isWaiter = machine.refresh?.waiters.contains { $0.id == waiter } ?? false
+        let judgement: UInt8 =
+            switch caller.judgement {
+            case .repeatWithCurrent: 0
+            case .waitForRefresh: 1
+            case .giveUp: 2
+            }
+        return [
+            caller.phase.rawValue, judgement, caller.member.repeats.rawValue, isWaiter ? 1 : 0,
+            names.known(caller.member.session), names.known(caller.began),
+            age(of: caller.carried?.generation), names.known(caller.carried?.session),
+            (caller.hasRepeatedWithCurrent ? 1 : 0) | (caller.hasRepeatedAfterRefresh ? 2 : 0),
+        ]
+    }
+
+    /// What the rules ask of a generation that a call has carried.
+    private func age(of generation: Int?) -> UInt8 {
+        guard let generation else { return 0 }
+        return generation == machine.generation ? 3 : generation >= machine.tokenGeneration ? 2 : 1
+    }
+
+    /// Numbers in place of ids.
+    private struct Names {
+        private var sessions: [UUID] = []
+        private var tokens: [String] = []
+
+        mutating func session(_ id: UUID?) -> UInt8 {
+            guard let id else { return 0 }
+            if let index = sessions.firstIndex(of: id) { return UInt8(index + 1) }
+            sessions.append(id)
+            return UInt8(sessions.count)
+        }
+
+        /// The number of a session; the same for all that nothing but calls remembers.
+        func known(_ id: UUID?) -> UInt8 {
+            id.map { id in sessions.firstIndex(of: id).map { UInt8($0 + 1) } ?? 0xFF } ?? 0
+        }
+
+        mutating func write(_ token: AccessToken?, in world: TokenWorld, to key: inout StateKey) {
+            guard let token else { return key.write(0) }
+            let index = tokens.firstIndex(of: token.value) ?? tokens.count
+            if index == tokens.count { tokens.append(token.value) }
+            key.write(UInt8(index + 1))
+            key.write(session(token.session))
+            key.write(
+                token.expiresAt != nil, token.expiresAt.map { $0 <= world.now } ?? false,
+                world.spent.contains(token.value),
+                world.revoked.contains(token.value))
+        }
+
+        /// Which tokens and sessions are in sets. All have their numbers by now; what has none cannot come back.
+        func writeSets(of world: TokenWorld, to key: inout StateKey) {
+            writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
+            writeMask(of: tokens, in: world.machine.displaced, to: &key)
+        }
+
+        private func writeMask<Element: Hashable>(of all: [Element], in set: Set<Element>, to key: inout StateKey) {
+            var mask: UInt16 = 0
+            for (index, element) in all.enumerated() where set.contains(element) { mask |= 1 << UInt16(index) }
+            key.write([UInt8(truncatingIfNeeded: mask), UInt8(truncatingIfNeeded: mask >> 8)])
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// A server whose refresh tokens work once, and which remembers by which process each was used.
+final class RotatingServer: @unchecked Sendable {  // because of the lock around every variable
+    let server: LoopbackServer
+    private let lock = NSLock()
+    private var valid = 0
+    private var issued = 0
+    private var uses: [String: String] = [:]
+    private var dead: Set<String> = []
+    private var faults: [String] = []
+    private(set) var losses = 0
+    private(set) var served = 0
+
+    init() throws {
+        server = try LoopbackServer()
+        server.route(.get, "/item") { [self] request in
+            let isValid = lock.withLock {
+                served += 1
+                return request.headers[.authorization] == "Bearer \(valid)"
+            }
+            return LoopbackAnswer(isValid ? .ok : .unauthorized)
+        }
+        server.route(.post, "/token/:process") { [self] request in
+            let old = try await String(decoding: request.data(), as: UTF8.self)
+            // A process may be killed while it waits for the answer.
+            return .text(rotate(old, by: request.parameters["process"] ?? "")).delayed(by: .milliseconds(5))
+        }
+    }
+
+    var violations: [String] { lock.withLock { faults } }
+
+    /// How many tokens were issued.
+    var rotations: Int { lock.withLock { issued } }
+
+    /// The current access token is refused from now on.
+    func invalidate() {
+        lock.withLock { valid = -1 }
+    }
+
+    /// A process is about to be killed.
+    func noteDeath(of process: String) {
+        lock.withLock { _ = dead.insert(process) }
+    }
+
+    func add(_ fault: String) {
+        lock.withLock { faults.append(fault) }
+    }
+
+    private func rotate(_ old: String, by process: String) -> String {
+        lock.withLock {
+            if let first = uses[old] {
+                // If the first one died before it could save what it got, nobody can know.
+                if dead.contains(first) {
+                    losses += 1
+                } else {
+                    faults.append("the refresh token \(old) was used by \(first), and again by \(process)")
+                }
+            }
+            uses[old] = process
+            issued += 1
+            valid = issued
+            return "\(issued)"
+        }
+    }
+}

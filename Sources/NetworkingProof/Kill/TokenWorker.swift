@@ -1,0 +1,48 @@
+import Foundation
+import Networking
+
+/// One of several processes that share a session: sends authorized requests until it is killed, or its input ends.
+struct TokenWorker: Sendable {
+    private let name: String
+    private let service: NetworkService
+    private let session: AccessTokenSupervisor
+
+    /// - Parameter arguments: The place of the token, the server, and the name of the process.
+    init?(_ arguments: [String]) {
+        guard arguments.count == 3, let server = URL(string: arguments[1]) else { return nil }
+        let name = arguments[2]
+        self.name = name
+        let auth = NetworkService(environment: NetworkEnvironment(baseURL: server))
+        let refresh: AccessTokenSupervisor.Refresh = { old in
+            let text = try await auth.request(
+                .post("token/\(name)").body(.data(Data((old?.refreshToken ?? "").utf8))), as: .string)
+            return AccessToken(text, refreshToken: text)
+        }
+        let store = AccessTokenFile(URL(fileURLWithPath: arguments[0]), lease: .milliseconds(300))
+        session = AccessTokenSupervisor(store: store, refresh: refresh)
+        service = NetworkService(environment: NetworkEnvironment(baseURL: server), authorizedBy: session)
+    }
+
+    func run() async {
+        let observation = session.events.observe { event in
+            guard case .sessionOver(let error) = event else { return }
+            FileHandle.standardError.write(Data("\(name): the session is over: \(error)\n".utf8))
+            exit(3)
+        }
+        defer { observation.cancel() }
+        Thread.detachNewThread {
+            _ = try? FileHandle.standardInput.readToEnd()
+            exit(0)
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while true {
+                        _ = try? await service.request(.get("item").authorized())
+                        try? await Task.sleep(for: .milliseconds(2))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// A running ``TokenWorker``, which can be killed at any moment.
+final class WorkerProcess {
+    let name: String
+    private let process = Process()
+    private let input = Pipe()
+
+    /// - Parameter arguments: What the worker is given, besides its name.
+    init(_ name: String, _ arguments: [String]) throws {
+        self.name = name
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+        process.arguments = ["work"] + arguments + [name]
+        process.standardInput = input
+        try process.run()
+    }
+
+    /// What it ended with, if it did so by itself.
+    var endedWith: Int32? {
+        process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
+    }
+
+    /// Ends it without a chance to do anything more.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}

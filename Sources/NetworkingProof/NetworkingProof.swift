@@ -1,0 +1,61 @@
+import Foundation
+
+/// `swift run -c release NetworkingProof [explore|stress|kill] [part…] [--quick] [--seed N] [--count N] [--json]`
+@main
+enum NetworkingProof {
+    // The explorer needs the machines alone, and so compiles with mutants of them within seconds: see .ci/mutants.
+    #if EXPLORE_ONLY
+        private static let checks: [any Check] = [ExploreCheck()]
+    #else
+        private static let checks: [any Check] = [ExploreCheck(), StressCheck(), KillCheck()]
+    #endif
+
+    static func main() async throws {
+        #if !EXPLORE_ONLY
+            if CommandLine.arguments.dropFirst().first == "work" {
+                guard let worker = TokenWorker(Array(CommandLine.arguments.dropFirst(2))) else {
+                    refuse("no such work")
+                }
+                return await worker.run()
+            }
+        #endif
+        var settings = ProofSettings()
+        var names: [String] = []
+        var isJSON = false
+        var arguments = CommandLine.arguments.dropFirst()
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--quick": settings.isQuick = true
+            case "--json": isJSON = true
+            case "--seed": settings.seed = UInt64(number(after: argument, &arguments))
+            case "--count": settings.count = number(after: argument, &arguments)
+            case let name where name.hasPrefix("--"): refuse("unknown option \(name)")
+            default: names.append(argument)
+            }
+        }
+        let known = checks.map(\.name)
+        settings.parts = Set(names.filter { !known.contains($0) })
+        guard settings.parts.isEmpty || names.first.map(known.contains) == true else {
+            refuse("unknown check \(names[0])")
+        }
+        let report = Report(isJSON: isJSON)
+        for check in checks where names.isEmpty || names.contains(check.name) {
+            try await check.run(report, settings)
+        }
+        exit(report.failureCount == 0 ? 0 : 1)
+    }
+
+    private static func number(after option: String, _ arguments: inout ArraySlice<String>) -> Int {
+        guard let number = arguments.popFirst().flatMap(Int.init), number >= 0 else {
+            refuse("\(option) wants a number")
+        }
+        return number
+    }
+
+    private static func refuse(_ reason: String) -> Never {
+        let names = checks.map(\.name).joined(separator: "|")
+        FileHandle.standardError.write(
+            Data("\(reason). NetworkingProof [\(names)] [part…] [--quick] [--seed N] [--count N] [--json]\n".utf8))
+        exit(2)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// Prints progress on the error stream, and a line a result on the output.
+final class Report: @unchecked Sendable {  // because of the lock around every variable
+    private struct Line: Encodable {
+        let check: String
+        let result: String
+        let violations: Int
+        let seconds: Double
+    }
+
+    private let lock = NSLock()
+    private let isJSON: Bool
+    private var failures = 0
+
+    init(isJSON: Bool) {
+        self.isJSON = isJSON
+    }
+
+    /// How many results were violations.
+    var failureCount: Int { lock.withLock { failures } }
+
+    /// Says how far a check is.
+    func progress(_ check: String, since begun: ContinuousClock.Instant, _ text: String) {
+        write("\(check): \(text), \(Int((ContinuousClock.now - begun) / .seconds(1))) s\n", to: .standardError)
+    }
+
+    /// The result of a check, and the history of a violation.
+    func end(
+        _ check: String, since begun: ContinuousClock.Instant, _ result: String, violations: [String] = [],
+        history: [String] = []
+    ) {
+        let seconds = (ContinuousClock.now - begun) / .seconds(1)
+        let line = Line(
+            check: check, result: result, violations: violations.count, seconds: (seconds * 10).rounded() / 10)
+        lock.withLock { failures += violations.count }
+        if isJSON {
+            let text = (try? JSONEncoder().encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            write(text + "\n", to: .standardOutput)
+        } else {
+            let end = violations.count == 1 ? "1 violation" : "\(violations.count) violations"
+            write("\(check): \(result), \(end) (\(line.seconds) s)\n", to: .standardOutput)
+        }
+        for violation in violations { write("    \(violation)\n", to: .standardError) }
+        for (number, step) in history.enumerated() { write("    \(number + 1). \(step)\n", to: .standardError) }
+    }
+
+    private func write(_ text: String, to file: FileHandle) {
+        file.write(Data(text.utf8))
+    }
+}
+
+extension Int {
+    /// `1234567` as `1,234,567`.
+    var grouped: String {
+        var text = ""
+        for (index, digit) in String(self).reversed().enumerated() {
+            if index > 0, index % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// A server with sessions that log-ins begin, tokens that it invalidates, refresh tokens that work once, and faults.
+final class StressBackend: @unchecked Sendable {  // because of the lock around every variable
+    enum Fault: Sendable {
+        case unavailable, connectionLost
+    }
+
+    struct Answer: Sendable {
+        var status = HTTPStatus.ok
+        var body = ""
+        var fault: Fault?
+    }
+
+    /// A user's session.
+    private struct Session: Sendable {
+        var access = 1
+        var refresh = 1
+        var isRevoked = false
+    }
+
+    private let lock = NSLock()
+    private var random: SeededGenerator
+    private var sessions: [Int: Session] = [:]
+    private var faults: [String] = []
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// What the rules were broken by.
+    var violations: [String] { lock.withLock { faults } }
+
+    /// Begins the session of a user.
+    func logIn(_ user: Int) -> AccessToken {
+        lock.withLock { sessions[user] = Session() }
+        return token(of: user, access: 1, refresh: 1)
+    }
+
+    /// The access tokens of a user are refused from now on, until they are refreshed.
+    func invalidate(_ user: Int) {
+        lock.withLock { sessions[user]?.access += 1 }
+    }
+
+    /// Nothing of a user is accepted any more.
+    func revoke(_ user: Int) {
+        lock.withLock { sessions[user]?.isRevoked = true }
+    }
+
+    /// The user and the number of a token, which is made as `7-3`.
+    static func parts(of token: some StringProtocol) -> (user: Int, number: Int)? {
+        let parts = token.split(separator: "-").compactMap { Int($0) }
+        return parts.count == 2 ? (parts[0], parts[1]) : nil
+    }
+
+    /// Serves what anybody may see, or an item: says whose it is.
+    func item(at path: String, authorization: String?) -> Answer {
+        let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
+        return lock.withLock {
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0: return Answer(fault: .connectionLost)
+            case 1: return Answer(status: .serviceUnavailable)
+            default: break
+            }
+            guard !path.hasPrefix("/open") else { return Answer(body: "open") }
+            guard let token, let session = sessions[token.user], !session.isRevoked, token.number == session.access
+            else {
+                return Answer(status: .unauthorized)
+            }
+            return Answer(body: "\(token.user)")
+        }
+    }
+
+    /// Hands out the next token for a refresh token.
+    func refresh(with text: String) -> Answer {
+        guard let sent = Self.parts(of: text) else { return Answer(status: .badRequest) }
+        return lock.withLock {
+            if Int.random(in: 0..<20, using: &random) == 0 { return Answer(status: .serviceUnavailable) }
+            guard var session = sessions[sent.user], !session.isRevoked else { return Answer(status: .badRequest) }
+            guard sent.number == session.refresh else {
+                faults.append("the refresh token \(text) was used twice")
+                return Answer(status: .badRequest)
+            }
+            session.refresh += 1
+            session.access += 1
+            sessions[sent.user] = session
+            return Answer(body: "\(sent.user)-\(session.access) \(sent.user)-\(session.refresh)")
+        }
+    }
+
+    private func token(of user: Int, access: Int, refresh: Int) -> AccessToken {
+        AccessToken("\(user)-\(access)", refreshToken: "\(user)-\(refresh)")
+    }
+}

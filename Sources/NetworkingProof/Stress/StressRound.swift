@@ -1,0 +1,118 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// Some thousand calls of 200 workers on services that share a session; afterwards nothing may be left of them.
+struct StressRound: Sendable {
+    static let workers = 200
+
+    let ledger = StressLedger()
+    let backend: StressBackend
+    let services: [NetworkService]
+    let session: AccessTokenSupervisor
+    private let limit = ConcurrencyLimit(16, total: 24)
+    private let random: RandomSource
+
+    /// - Parameter url: Where the server of the round listens.
+    init(seed: UInt64, url: URL, transport: some Transport, backend: StressBackend) {
+        let ledger = ledger
+        self.backend = backend
+        let random = RandomSource(SeededGenerator(seed: seed))
+        self.random = random
+        let decisions: [DuplicateRequestPolicy.Decision] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
+        let duplicates = DuplicateRequestPolicy { _, _ in
+            var random = random
+            return decisions.randomElement(using: &random) ?? .allow
+        }
+        let home = ServiceBox()
+        session = AccessTokenSupervisor(token: nil) { old in
+            try await ledger.refresh {
+                guard let service = home.service, let old else { throw AccessTokenRejected() }
+                // A refresh's own call is authorized here like any other, and still must not wait for itself.
+                let text = try await service.request(
+                    .post("token").authorized().body(.data(Data((old.refreshToken ?? "").utf8))), as: .string)
+                let parts = text.split(separator: " ").map(String.init)
+                return AccessToken(parts[0], refreshToken: parts[1])
+            }
+        }
+        let traffic = TrafficPolicy(
+            limit: limit, backoffGate: BackoffGate(longest: .zero),
+            circuitBreaker: CircuitBreaker(.init(failureRatio: 0.9)),
+            retry: RetryPolicy(retries: 2, backoff: .constant(.zero)), retryBudget: RetryBudget(), random: random,
+            duplicates: duplicates)
+        let (session, watch) = (session, SendingTransport(ledger: ledger, next: transport))
+        services = (0..<2).map { _ in
+            NetworkService(
+                environment: NetworkEnvironment(baseURL: url), authorizedBy: session, traffic: traffic,
+                transport: watch, observers: [ledger])
+        }
+        home.service = services[0]
+    }
+
+    /// - Returns: What was broken, and what has happened.
+    func run(_ calls: Int) async -> (violations: [String], totals: StressTotals) {
+        logIn()
+        let observation = session.events.observe { event in
+            if case .sessionOver = event { Task { logIn() } }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<Self.workers {
+                group.addTask {
+                    var random = random
+                    for number in 0..<(calls / Self.workers) {
+                        await StressStep(round: self, id: worker * calls + number, random: &random).run()
+                    }
+                }
+            }
+        }
+        observation.cancel()
+        for service in services { await service.reset() }
+        await settle()
+        ledger.close()
+        return (backend.violations + ledger.violations + remains, ledger.totals)
+    }
+
+    func logIn() {
+        ledger.change(isLoggedIn: true) { user in session.accessToken = user.map { backend.logIn($0) } }
+    }
+
+    func logOut() {
+        ledger.change(isLoggedIn: false) { _ in session.accessToken = nil }
+    }
+
+    /// What ends a step after its call, such as a transfer that was shared, gets some time.
+    private func settle() async {
+        for _ in 0..<1_000 where !remains.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    private var remains: [String] {
+        let counts = [
+            ("permits", limit.activeCount), ("calls that wait for a permit", limit.waiterCount),
+            ("calls that wait for a token", session.waiterCount), ("refreshes", session.isRefreshing ? 1 : 0),
+            ("running calls", services.reduce(0) { $0 + $1.client.runningCallCount }),
+        ]
+        return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0) are left" }
+    }
+}
+
+/// Tells the ledger which token each request carries.
+private struct SendingTransport<Next: Transport>: Transport {
+    let ledger: StressLedger
+    let next: Next
+
+    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        if let id = request.headers[StressCall.idField].flatMap({ Int($0) }) {
+            ledger.noteSending(
+                id, authorization: request.headers[.authorization], isOpen: request.url.path.hasPrefix("/open"))
+        }
+        if request.url.lastPathComponent == "token", request.headers[.authorization] != nil {
+            ledger.add("rule 9: a refresh's own call carries a token")
+        }
+        return try await next.send(request, answering: timing)
+    }
+}
+
+/// The service that the session refreshes by, which is made after the session.
+private final class ServiceBox: @unchecked Sendable {  // because it is set once, before any call begins
+    weak var service: NetworkService?
+}
