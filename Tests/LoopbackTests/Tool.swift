@@ -11,6 +11,7 @@ struct Tool {
     static let python = Tool(name: "python3")
     static let curl = Tool(name: "curl")
     static let shell = Tool(name: "sh")
+    static let etcd = Tool(name: "etcd")
 
     /// Where the program is; nil where it is not.
     var path: String? {

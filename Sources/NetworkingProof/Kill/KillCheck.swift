@@ -2,58 +2,63 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Processes that share a token file are killed at random moments; what the others find is right.
+/// Processes that share a token are killed at random moments; what the others find is right, and every call ends.
 struct KillCheck: Check {
     let name = "kill"
-    private let processes = 4
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
-        guard settings.includes("token-file") else { return }
-        let begun = ContinuousClock.now
-        let kills = settings.count ?? (settings.isQuick ? 20 : 200)
+        if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
+        if settings.includes("etcd") { try await inFolder { try await killWithEtcd(in: $0, report, settings) } }
+    }
+
+    private func inFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "networking-proof-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "token.json")
-        let store = AccessTokenFile(file)
-        _ = try store.save(AccessToken("0", refreshToken: "0", session: UUID()), replacing: nil)
-
-        let server = try RotatingServer()
-        defer { server.server.stop() }
-        var random = SeededGenerator(seed: settings.seed)
-        let arguments = [file.path, server.server.url.absoluteString]
-        var workers = try (0..<processes).map { try WorkerProcess("first\($0)", arguments) }
-        for number in 0..<kills where server.violations.isEmpty {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 5..<120, using: &random)))
-            server.invalidate()
-            try await Task.sleep(for: .microseconds(Int.random(in: 0..<30_000, using: &random)))
-            let victim = Int.random(in: 0..<processes, using: &random)
-            server.noteDeath(of: workers[victim].name)
-            workers[victim].kill()
-            look(at: store, server)
-            for worker in workers where worker.endedWith != nil { server.add("\(worker.name) has ended by itself") }
-            workers[victim] = try WorkerProcess("after\(number)", arguments)
-            if number % 50 == 49 { report.progress("kill token-file", since: begun, "\(number + 1) of \(kills) kills") }
-        }
-        for worker in workers { worker.kill() }
-        look(at: store, server)
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-            !$0.hasPrefix("token.json")
-        }
-        let remains = left + [file.path + ".new"].filter { FileManager.default.fileExists(atPath: $0) }
-        report.end(
-            "kill token-file", since: begun,
-            "\(kills) kills of \(processes) processes, \(server.rotations.grouped) refreshes, \(server.served.grouped) requests, "
-                + "\(server.losses) killed between the server's rotation and the save",
-            violations: server.violations + remains.map { "\($0) was left behind" })
+        try await body(folder)
     }
 
-    /// The file is whole, whatever was killed.
-    private func look(at store: AccessTokenFile, _ server: RotatingServer) {
-        do {
-            if try store.load() == nil { server.add("the token file is missing") }
-        } catch {
-            server.add("the token file cannot be read: \(error)")
+    /// Kills by the hundred, each a few milliseconds after the token was refused.
+    private func killWithFile(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let kills = settings.count ?? (settings.isQuick ? 20 : 200)
+        let file = folder.appending(path: "token.json")
+        let fleet = try await TokenFleet(sharing: AccessTokenFile(file), at: file.path)
+        var random = SeededGenerator(seed: settings.seed)
+        for number in 0..<kills where fleet.server.violations.isEmpty {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5..<120, using: &random)))
+            fleet.server.invalidate()
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<30_000, using: &random)))
+            try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            if number % 50 == 49 { report.progress("kill token-file", since: begun, "\(number + 1) of \(kills) kills") }
         }
+        try await fleet.finish()
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { !["token.json", "token.json.lease"].contains($0) }
+        report.end(
+            "kill token-file", since: begun, "\(kills) kills of \(fleet.size) processes, \(fleet.server.summary)",
+            violations: fleet.server.violations + left.map { "\($0) was left behind" })
+    }
+
+    /// The token is refused five times a second; one process is killed every two seconds, and etcd is restarted once.
+    private func killWithEtcd(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let seconds = settings.count ?? (settings.isQuick ? 4 : 10)
+        guard let etcd = try await EtcdServer(in: folder) else {
+            return report.end("kill etcd", since: begun, "skipped: etcd is not installed")
+        }
+        defer { etcd.stop() }
+        let fleet = try await TokenFleet(sharing: EtcdTokenStore(etcd.url, key: "token"), at: etcd.url.absoluteString)
+        var random = SeededGenerator(seed: settings.seed)
+        for tick in 1...(seconds * 5) where fleet.server.violations.isEmpty {
+            try await Task.sleep(for: .milliseconds(200))
+            fleet.server.invalidate()
+            if tick == seconds * 5 / 2 { try etcd.restart() }
+            if tick % 10 == 0 { try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random)) }
+        }
+        try await fleet.finish()
+        report.end(
+            "kill etcd", since: begun, "\(seconds) s, \(fleet.size) processes, \(fleet.server.summary)",
+            violations: fleet.server.violations)
     }
 }

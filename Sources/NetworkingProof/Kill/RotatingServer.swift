@@ -11,8 +11,8 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     private var uses: [String: String] = [:]
     private var dead: Set<String> = []
     private var faults: [String] = []
-    private(set) var losses = 0
-    private(set) var served = 0
+    private var losses = 0
+    private var served = 0
 
     init() throws {
         server = try LoopbackServer()
@@ -32,8 +32,12 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
 
     var violations: [String] { lock.withLock { faults } }
 
-    /// How many tokens were issued.
-    var rotations: Int { lock.withLock { issued } }
+    /// What has happened, in words.
+    var summary: String {
+        lock.withLock {
+            "\(issued.grouped) refreshes, \(served.grouped) requests, \(losses) killed between the server's rotation and the save"
+        }
+    }
 
     /// The current access token is refused from now on.
     func invalidate() {

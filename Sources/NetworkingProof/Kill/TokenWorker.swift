@@ -1,7 +1,8 @@
 import Foundation
 import Networking
 
-/// One of several processes that share a session: sends authorized requests until it is killed, or its input ends.
+/// One of several processes that share a session: sends authorized requests until it is killed, or its input ends; then
+/// it waits for the end of all that it has begun.
 struct TokenWorker: Sendable {
     private let name: String
     private let service: NetworkService
@@ -18,8 +19,12 @@ struct TokenWorker: Sendable {
                 .post("token/\(name)").body(.data(Data((old?.refreshToken ?? "").utf8))), as: .string)
             return AccessToken(text, refreshToken: text)
         }
-        let store = AccessTokenFile(URL(fileURLWithPath: arguments[0]), lease: .milliseconds(300))
-        session = AccessTokenSupervisor(store: store, refresh: refresh)
+        if let url = URL(string: arguments[0]), url.scheme == "http" {
+            session = AccessTokenSupervisor(store: EtcdTokenStore(url, key: "token", lease: 1), refresh: refresh)
+        } else {
+            let store = AccessTokenFile(URL(fileURLWithPath: arguments[0]), lease: .milliseconds(300))
+            session = AccessTokenSupervisor(store: store, refresh: refresh)
+        }
         service = NetworkService(environment: NetworkEnvironment(baseURL: server), authorizedBy: session)
     }
 
@@ -30,14 +35,11 @@ struct TokenWorker: Sendable {
             exit(3)
         }
         defer { observation.cancel() }
-        Thread.detachNewThread {
-            _ = try? FileHandle.standardInput.readToEnd()
-            exit(0)
-        }
+        let isOver = InputEnd()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    while true {
+                    while !isOver.hasCome {
                         _ = try? await service.request(.get("item").authorized())
                         try? await Task.sleep(for: .milliseconds(2))
                     }
@@ -45,4 +47,19 @@ struct TokenWorker: Sendable {
             }
         }
     }
+}
+
+/// Whether the input of the process has ended.
+private final class InputEnd: @unchecked Sendable {  // because of the lock
+    private let lock = NSLock()
+    private var isOver = false
+
+    init() {
+        Thread.detachNewThread { [self] in
+            _ = try? FileHandle.standardInput.readToEnd()
+            lock.withLock { isOver = true }
+        }
+    }
+
+    var hasCome: Bool { lock.withLock { isOver } }
 }

@@ -20,6 +20,17 @@ final class WorkerProcess {
         process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
     }
 
+    /// Lets it end what it has begun.
+    ///
+    /// - Returns: Whether it did within some time.
+    func finish() -> Bool {
+        input.fileHandleForWriting.closeFile()
+        let end = ContinuousClock.now + .seconds(30)
+        while process.isRunning, ContinuousClock.now < end { usleep(10_000) }
+        defer { kill() }
+        return !process.isRunning && process.terminationStatus == 0
+    }
+
     /// Ends it without a chance to do anything more.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)

@@ -18,6 +18,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
     private var entries: [Int: Entry] = [:]
     private var user: Int?
     private var lastUser = 0
+    private var unfinished = 0
     private var refreshing = 0
     private(set) var totals = StressTotals()
     private var faults: [String] = []
@@ -26,6 +27,9 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
 
     /// Who is logged in.
     var currentUser: Int? { lock.withLock { user } }
+
+    /// How many calls are reported as begun, and not as ended: those of tasks are, after their callbacks have returned.
+    var unfinishedCount: Int { lock.withLock { unfinished } }
 
     /// Logs another user in, or nobody.
     func change(isLoggedIn: Bool, _ assign: (Int?) -> Void) {
@@ -92,12 +96,16 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         guard let id = (call.endpoint as? StressCall)?.id else { return }
         lock.withLock {
             switch event {
-            case .started: entries[id]?.started += 1
+            case .started:
+                entries[id]?.started += 1
+                unfinished += 1
             case .attempting: if entries[id]?.begun == nil { entries[id]?.begun = user }
             case .adapted(let request):
                 guard request.headers[.authorization] != nil else { break }
                 if entries[id]?.finished != 0 { faults.append("call \(id) is sent after its end") }
-            case .finished: entries[id]?.finished += 1
+            case .finished:
+                entries[id]?.finished += 1
+                unfinished -= 1
             default: break
             }
         }

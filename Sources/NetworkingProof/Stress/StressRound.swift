@@ -89,6 +89,7 @@ struct StressRound: Sendable {
         let counts = [
             ("permits", limit.activeCount), ("calls that wait for a permit", limit.waiterCount),
             ("calls that wait for a token", session.waiterCount), ("refreshes", session.isRefreshing ? 1 : 0),
+            ("calls whose end is not reported", ledger.unfinishedCount),
             ("running calls", services.reduce(0) { $0 + $1.client.runningCallCount }),
         ]
         return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0) are left" }

@@ -5,7 +5,8 @@
 /// out. A supervisor with a store refreshes only while it has the store to itself, and reads it first: if another
 /// process has brought a newer token, that is taken. It reads the store once more before it declares the session over.
 ///
-/// ``AccessTokenFile`` keeps the token in a file, `KeychainTokenStore` in the keychain of Apple platforms:
+/// ``AccessTokenFile`` keeps the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
+/// `Example/EtcdTokenStore.swift` in etcd, for servers on several machines:
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in

@@ -1,0 +1,53 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// Four processes that share a token, and the server that issues it.
+final class TokenFleet {
+    let size = 4
+    let server: RotatingServer
+    private let store: any AccessTokenStore
+    private let arguments: [String]
+    private var workers: [WorkerProcess]
+    private var started = 0
+
+    /// - Parameter place: Where the processes find the store.
+    init(sharing store: any AccessTokenStore, at place: String) async throws {
+        self.store = store
+        server = try RotatingServer()
+        _ = try await store.save(AccessToken("0", refreshToken: "0", session: UUID()), replacing: nil)
+        arguments = [place, server.server.url.absoluteString]
+        workers = []
+        for _ in 0..<size { workers.append(try start()) }
+    }
+
+    /// Kills a process, looks what it has left, and starts another one.
+    func replace(_ index: Int) async throws {
+        server.noteDeath(of: workers[index].name)
+        workers[index].kill()
+        await look()
+        for worker in workers where worker.endedWith != nil { server.add("\(worker.name) has ended by itself") }
+        workers[index] = try start()
+    }
+
+    /// Lets all processes end what they have begun.
+    func finish() async throws {
+        for worker in workers where !worker.finish() { server.add("\(worker.name) does not end its calls") }
+        await look()
+        server.server.stop()
+    }
+
+    private func start() throws -> WorkerProcess {
+        started += 1
+        return try WorkerProcess("process\(started)", arguments)
+    }
+
+    /// The store has a whole token, whatever was killed.
+    private func look() async {
+        do {
+            if try await store.load() == nil { server.add("the token is missing") }
+        } catch {
+            server.add("the token cannot be read: \(error)")
+        }
+    }
+}
