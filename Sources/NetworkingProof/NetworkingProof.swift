@@ -1,13 +1,13 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|kill] [part…] [--quick] [--seed N] [--count N] [--json]`
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill] [part…] [--quick] [--seed N] [--count N] [--json]`
 @main
 enum NetworkingProof {
     // The explorer needs the machines alone, and so compiles with mutants of them within seconds: see .ci/mutants.
     #if EXPLORE_ONLY
         private static let checks: [any Check] = [ExploreCheck()]
     #else
-        private static let checks: [any Check] = [ExploreCheck(), StressCheck(), KillCheck()]
+        private static let checks: [any Check] = [ExploreCheck(), StressCheck(), ChainCheck(), KillCheck()]
     #endif
 
     static func main() async throws {

@@ -94,8 +94,10 @@
             if method != .head, method != .get || Bool.random(using: &generator) {
                 endpoint = endpoint.body(try body())
             }
-            return try EndpointRequest(endpoint: endpoint, environment: NetworkEnvironment(baseURL: server))
-                .make(timeouts: .standard).encodingBody()
+            return try EndpointRequest(
+                endpoint: endpoint, environment: CopyOnWrite(NetworkEnvironment(baseURL: server))
+            )
+            .make(timeouts: .standard).encodingBody()
         }
 
         private mutating func bytes() -> Data {

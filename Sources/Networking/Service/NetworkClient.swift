@@ -3,7 +3,7 @@
 /// It is made by ``NetworkService``; adopt ``NetworkRequesting`` with one of your own where a class is not wanted.
 public final class NetworkClient: Sendable {
     /// The server and what goes to it with every request.
-    public let environment: NetworkEnvironment
+    public var environment: NetworkEnvironment { sharedEnvironment.value }
     /// What decides when a request may go.
     public let admission: [any AdmissionPolicy]
     /// What dresses a request.
@@ -28,6 +28,7 @@ public final class NetworkClient: Sendable {
     let session: Result<AccessTokenSupervisor?, NetworkError>
     /// The calls under way.
     let calls = RunningCalls()
+    private let sharedEnvironment: CopyOnWrite<NetworkEnvironment>
 
     /// How many calls are under way.
     package var runningCallCount: Int { calls.count }
@@ -63,7 +64,7 @@ public final class NetworkClient: Sendable {
     ) {
         let base = transport ?? PlatformTransport.shared
         let policies = admission ?? TrafficPolicy(backoffGate: BackoffGate(clock: clock)).admission
-        self.environment = environment
+        sharedEnvironment = CopyOnWrite(environment)
         self.transport = NetworkClient.chain(base, cache, cookies, redirects, duplicates)
         self.cookies = cookies
         self.cache = cache
@@ -145,17 +146,21 @@ public final class NetworkClient: Sendable {
     }
 
     /// The request of an endpoint, as part of the session that there is now.
-    func makeRequest(_ endpoint: any Endpoint, _ settings: RequestSettings) throws -> HTTPRequest {
-        var request = try EndpointRequest(endpoint: endpoint, environment: settings.environment ?? environment)
-            .make(timeouts: settings.timeouts, options: settings.options, random: random)
+    func makeRequest(_ endpoint: any Endpoint, _ settings: CopyOnWrite<RequestSettings>) throws -> HTTPRequest {
+        let environment = settings.value.sharedEnvironment ?? sharedEnvironment
+        var request = try EndpointRequest(endpoint: endpoint, environment: environment)
+            .make(timeouts: settings.value.timeouts, options: settings.value.options, random: random)
         if let session = try session.get() { session.beginCall(with: &request, of: endpoint) }
         return request
     }
 
     /// The settings of one call: what the call says, then the endpoint, then the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
+        var resolved = settings
         var own = endpoint.settings
         own.options.merge(endpoint.options)
-        return settings.over(own).over(self.settings)
+        resolved.complete(with: own)
+        resolved.complete(with: self.settings)
+        return resolved
     }
 }

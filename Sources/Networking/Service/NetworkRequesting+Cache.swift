@@ -46,8 +46,9 @@ extension NetworkClient {
     fileprivate func dressedNow(
         _ endpoint: any Endpoint, _ settings: RequestSettings, _ dress: (inout HTTPRequest) -> Void = { _ in }
     ) -> HTTPRequest? {
-        let settings = resolved(settings, for: endpoint)
-        guard var request = try? makeRequest(endpoint, settings) else { return nil }
+        guard var request = try? makeRequest(endpoint, CopyOnWrite(resolved(settings, for: endpoint))) else {
+            return nil
+        }
         dress(&request)
         guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
         if let cookies { request = CookieTransport(transport, jar: cookies).addingCookies(to: request) }

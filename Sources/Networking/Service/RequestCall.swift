@@ -4,7 +4,7 @@ import Foundation
 struct RequestCall: Sendable {
     let scope: CallScope
     private let endpoint: any Endpoint
-    private let settings: RequestSettings
+    private let settings: CopyOnWrite<RequestSettings>
     private let clock: NetworkClock
     /// Nil if nobody observes the call.
     private let events: CallEvents?
@@ -20,7 +20,8 @@ struct RequestCall: Sendable {
     private var history: [RequestAttempt] = []
 
     init(
-        endpoint: any Endpoint, scope: CallScope, settings: RequestSettings, clock: NetworkClock, events: CallEvents?,
+        endpoint: any Endpoint, scope: CallScope, settings: CopyOnWrite<RequestSettings>, clock: NetworkClock,
+        events: CallEvents?,
         meter: ProgressMeter?
     ) {
         self.endpoint = endpoint
@@ -157,7 +158,7 @@ struct RequestCall: Sendable {
 
     /// Whether a pause has ended the attempt; then the pause is over by now, and the attempt does not count.
     private mutating func waitedWhilePaused() async throws -> Bool {
-        guard let pause = settings.options[PauseOption.self], pause.takeInterruption() else { return false }
+        guard let pause = settings.value.options[PauseOption.self], pause.takeInterruption() else { return false }
         attempt = nil
         events?.report(.waiting(.paused))
         try await pause.resumed()
@@ -180,7 +181,7 @@ struct RequestCall: Sendable {
     /// Why the call has to end.
     private var ending: any Error {
         let interruption = scope.interruption ?? .cancelled
-        guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
+        guard interruption == .deadlineExceeded, let total = settings.value.timeouts.total else { return interruption }
         return NetworkError(.deadlineTimedOut, reason: "the call was not over within \(total.words)")
     }
 
@@ -211,8 +212,8 @@ struct RequestCall: Sendable {
             endpoint: endpoint, request: request, adaptedRequest: attempt?.adapted, originalRequest: original,
             response: response?.withoutStream, error: NetworkError.described(error, request, response),
             attempt: attempt?.number ?? max(history.count, 1), date: clock.date(), history: history)
-        failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
-        if let decoder = settings.decoder { failure.decoder = decoder }
+        failure.bounds = (attempts: max(settings.value.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
+        if let decoder = settings.value.decoder { failure.decoder = decoder }
         return failure
     }
 }

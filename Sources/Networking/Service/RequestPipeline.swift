@@ -5,7 +5,21 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
-    var settings: RequestSettings
+    private var sharedSettings: CopyOnWrite<RequestSettings>
+
+    init(
+        client: NetworkClient, endpoint: any Endpoint, converter: ResponseConverter<Value>, settings: RequestSettings
+    ) {
+        self.client = client
+        self.endpoint = endpoint
+        self.converter = converter
+        sharedSettings = CopyOnWrite(settings)
+    }
+
+    var settings: RequestSettings {
+        _read { yield sharedSettings.value }
+        _modify { yield &sharedSettings.value }
+    }
 
     /// Sends the request, again for every retry that the handlers want, until the call ends.
     ///
@@ -35,7 +49,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        var request = try client.makeRequest(endpoint, settings)
+        var request = try client.makeRequest(endpoint, sharedSettings)
         converter.dress(&request)
         return request
     }
@@ -116,7 +130,8 @@ extension RequestPipeline {
         }
         let response = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, events: events, meter: meter)
+                endpoint: endpoint, scope: scope, settings: sharedSettings, clock: client.clock, events: events,
+                meter: meter)
             return try await run(&call)
         }
         wasAnswered = true

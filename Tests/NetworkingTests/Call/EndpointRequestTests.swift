@@ -14,7 +14,8 @@ struct EndpointRequestTests {
     }
 
     private func url(_ call: Call, _ environment: NetworkEnvironment) throws -> String {
-        try EndpointRequest(endpoint: call, environment: environment).make(timeouts: .init()).url.absoluteString
+        try EndpointRequest(endpoint: call, environment: CopyOnWrite(environment)).make(timeouts: .init()).url
+            .absoluteString
     }
 
     private func url(base: String, _ path: EndpointPath, _ query: URLQuery = [:]) throws -> String {
@@ -94,7 +95,8 @@ struct EndpointRequestTests {
             baseURL: URL(string: "https://a.example"), pathPrefix: "api/v2", headers: ["X-A": "1", "X-B": "1"],
             query: ["lang": "en"])
         let request = try EndpointRequest(
-            endpoint: Call(path: "users", query: ["q": "x"], headers: ["x-b": "2"]), environment: environment
+            endpoint: Call(path: "users", query: ["q": "x"], headers: ["x-b": "2"]),
+            environment: CopyOnWrite(environment)
         ).make(timeouts: .init())
         #expect(request.url.absoluteString == "https://a.example/api/v2/users?lang=en&q=x")
         #expect(request.headers["X-A"] == "1" && request.headers["X-B"] == "2")
@@ -139,7 +141,7 @@ struct EndpointRequestTests {
             baseURL: URL(string: "https://a.example"),
             headers: [.accept: "application/json", .contentType: "application/json"])
         let request = try EndpointRequest(
-            endpoint: Call(path: "x", headers: [.accept: "text/plain"]), environment: environment
+            endpoint: Call(path: "x", headers: [.accept: "text/plain"]), environment: CopyOnWrite(environment)
         ).make(timeouts: .init())
         #expect(request.headers[.accept] == "text/plain" && request.headers[.contentType] == "application/json")
     }

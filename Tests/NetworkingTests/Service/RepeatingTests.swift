@@ -161,7 +161,7 @@ struct RepeatingTests {
         func url(_ prefix: EndpointPath, _ path: EndpointPath) throws -> String {
             struct Plain: Endpoint { let path: EndpointPath }
             let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: prefix)
-            return try EndpointRequest(endpoint: Plain(path: path), environment: environment)
+            return try EndpointRequest(endpoint: Plain(path: path), environment: CopyOnWrite(environment))
                 .make(timeouts: RequestTimeouts()).url.absoluteString
         }
         let name = "api"

@@ -454,7 +454,8 @@ struct SecondReadingTests {
         let environment = NetworkEnvironment(
             baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"])
         let endpoint = Fickle(reads: Box(0), paths: Box(0))
-        let request = try EndpointRequest(endpoint: endpoint, environment: environment).make(timeouts: .standard)
+        let request = try EndpointRequest(endpoint: endpoint, environment: CopyOnWrite(environment)).make(
+            timeouts: .standard)
         #expect(endpoint.reads.value == 1 && endpoint.paths.value == 1)
         #expect(request.url.host == "other.example" && request.headers.isEmpty)
     }

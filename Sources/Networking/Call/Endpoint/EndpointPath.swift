@@ -100,7 +100,12 @@ public struct EndpointPath: Hashable, Sendable {
     private mutating func append(literal: String) {
         guard !isCut else { return }
         bytes.reserveCapacity(bytes.count + literal.utf8.count)
-        var rest = literal.utf8[...]
+        var literal = literal
+        literal.withUTF8 { append(literal: $0[...]) }
+    }
+
+    private mutating func append(literal: Slice<UnsafeBufferPointer<UInt8>>) {
+        var rest = literal
         while let byte = rest.first {
             rest.removeFirst()
             switch byte {

@@ -3,7 +3,12 @@ import Foundation
 /// Makes the request of an endpoint in an environment.
 struct EndpointRequest {
     let endpoint: any Endpoint
-    let environment: NetworkEnvironment
+    private let environment: CopyOnWrite<NetworkEnvironment>
+
+    init(endpoint: any Endpoint, environment: CopyOnWrite<NetworkEnvironment>) {
+        self.endpoint = endpoint
+        self.environment = environment
+    }
 
     /// The request before adapters: URL joined, body encoded, headers and options merged.
     ///
@@ -32,10 +37,10 @@ struct EndpointRequest {
         var request = HTTPRequest(
             method, try url(at: server, parameters.query(method)), of: server.address.origin, timeouts: timeouts)
         request.headers =
-            environment.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
+            environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
         request.options = options
         request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
-            authorizationType: endpoint.authorizationType, home: server.home, query: environment.query)
+            authorizationType: endpoint.authorizationType, home: server.home, query: environment.value.query)
         if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
@@ -72,7 +77,7 @@ struct EndpointRequest {
         guard own != NetworkEnvironment.noBaseURL else { return Server(address: try shared()) }
         guard own.scheme != nil || own.host != nil else { return Server(address: try shared().appending(own)) }
         let address = try ServerAddress(own)
-        guard own.host != nil, case .success(let shared) = environment.address else {
+        guard own.host != nil, case .success(let shared) = environment.value.address else {
             return Server(address: address, isOwn: own.host != nil)
         }
         let isForeign = shared.origin != address.origin
@@ -81,7 +86,7 @@ struct EndpointRequest {
 
     /// The environment's address.
     private func shared() throws -> ServerAddress {
-        guard let shared = try environment.address?.get() else {
+        guard let shared = try environment.value.address?.get() else {
             throw NetworkError(
                 .invalidRequest,
                 reason:
@@ -93,8 +98,8 @@ struct EndpointRequest {
 
     /// The environment's fields; what is secret among them stays with its server.
     private func environmentHeaders(_ server: Server) -> HTTPHeaders {
-        guard server.isForeign else { return environment.headers }
-        var headers = environment.headers
+        guard server.isForeign else { return environment.value.headers }
+        var headers = environment.value.headers
         headers.removeAll(where: \.isSensitive)
         return headers
     }
@@ -106,7 +111,8 @@ struct EndpointRequest {
         // A whole URL goes where it says.
         let path = server.isOwn && ownPath == "" ? address.wholePath : try path(ownPath, below: address.path)
         var items =
-            environment.query.isEmpty || server.isForeign ? endpoint.query : environment.query + endpoint.query
+            environment.value.query.isEmpty || server.isForeign
+            ? endpoint.query : environment.value.query + endpoint.query
         if let parameters { items = items + parameters }
         if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
         let query = address.query.appending(items.percentEncoded, after: "&")
@@ -123,7 +129,7 @@ struct EndpointRequest {
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
             throw NetworkError(.invalidRequest, reason: "path: it is a URL; say `baseURL` for another server")
         }
-        let prefix = try environment.prefix.get()
+        let prefix = try environment.value.prefix.get()
         guard !prefix.isEmpty, !path.begins(with: prefix) else { return base.appending(encoded, after: "/") }
         return base.appending(prefix, after: "/").appending(encoded, after: "/")
     }

@@ -7,7 +7,10 @@ public import Foundation
 /// ```
 public struct RequestSettings: Sendable {
     /// The environment, as a whole: server, prefix, headers and query; that of the service unless set.
-    public var environment: NetworkEnvironment?
+    public var environment: NetworkEnvironment? {
+        get { sharedEnvironment?.value }
+        set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
+    }
     /// The timeouts; each one is left to the next in line by itself.
     public var timeouts: RequestTimeouts
     /// What judges the answer: `.standard` unless set: 200 to 299, and a media type that your `Accept` names; `[]` lets every status through.
@@ -20,6 +23,8 @@ public struct RequestSettings: Sendable {
     public var decoder: JSONDecoder?
     /// Where callbacks are called: the main queue unless set. A command-line program must serve its main queue for them to come.
     public var callbackQueue: DispatchQueue?
+    // Settings are copied several times a call.
+    private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
     /// Typed options for adapters, policies, transports and handlers; each one is left to the next in line by itself.
     public var options = RequestOptions()
 
@@ -48,7 +53,7 @@ public struct RequestSettings: Sendable {
         callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil, progress: ProgressMeter? = nil,
         caching: CachingRule? = nil
     ) {
-        self.environment = environment
+        sharedEnvironment = environment.map { CopyOnWrite($0) }
         self.timeouts = timeouts
         self.validators = validators
         self.maximumAttempts = maximumAttempts
@@ -61,13 +66,21 @@ public struct RequestSettings: Sendable {
 
     /// These settings, with those of `base` where nothing is said here.
     public func over(_ base: RequestSettings) -> RequestSettings {
-        var settings = RequestSettings(
-            timeouts: timeouts.over(base.timeouts), validators: validators ?? base.validators,
-            maximumAttempts: maximumAttempts ?? base.maximumAttempts,
-            maximumResponseSize: maximumResponseSize ?? base.maximumResponseSize, decoder: decoder ?? base.decoder,
-            callbackQueue: callbackQueue ?? base.callbackQueue, environment: environment ?? base.environment)
-        settings.options = options.over(base.options)
+        var settings = self
+        settings.complete(with: base)
         return settings
+    }
+
+    /// Takes from `base` what is not set here.
+    mutating func complete(with base: RequestSettings) {
+        timeouts = timeouts.over(base.timeouts)
+        validators = validators ?? base.validators
+        maximumAttempts = maximumAttempts ?? base.maximumAttempts
+        maximumResponseSize = maximumResponseSize ?? base.maximumResponseSize
+        decoder = decoder ?? base.decoder
+        callbackQueue = callbackQueue ?? base.callbackQueue
+        sharedEnvironment = sharedEnvironment ?? base.sharedEnvironment
+        options = options.over(base.options)
     }
 
     /// What holds where nobody says anything.

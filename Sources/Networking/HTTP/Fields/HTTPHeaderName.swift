@@ -30,6 +30,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         let left = lhs.rawValue.utf8
         let right = rhs.rawValue.utf8
         guard left.count == right.count else { return false }
+        if lhs.rawValue == rhs.rawValue { return true }
         let isEqual = left.withContiguousStorageIfAvailable { left in
             right.withContiguousStorageIfAvailable { right in HTTPGrammar.isEqualIgnoringCase(left, right) }
         }

@@ -72,10 +72,7 @@ extension AccessTokenSupervisor {
             return nil
         }
         guard isRefusal(response) else {
-            run { machine, _ in
-                machine.noteResponse(toGeneration: sent.generation)
-                return []
-            }
+            state.withLock { $0.machine.noteResponse(toGeneration: sent.generation) }
             return nil
         }
         return sent.call.judgement(of: sent) {
