@@ -142,7 +142,8 @@ public final class NetworkClient: Sendable {
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) -> RequestPipeline<Value> {
         RequestPipeline(
-            client: self, endpoint: endpoint, converter: converter, settings: resolved(settings, for: endpoint))
+            client: self, endpoint: endpoint, converter: converter,
+            settings: CopyOnWrite(resolved(settings, for: endpoint)))
     }
 
     /// The request of an endpoint, as part of the session that there is now.

@@ -5,21 +5,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
-    private var sharedSettings: CopyOnWrite<RequestSettings>
-
-    init(
-        client: NetworkClient, endpoint: any Endpoint, converter: ResponseConverter<Value>, settings: RequestSettings
-    ) {
-        self.client = client
-        self.endpoint = endpoint
-        self.converter = converter
-        sharedSettings = CopyOnWrite(settings)
-    }
-
-    var settings: RequestSettings {
-        _read { yield sharedSettings.value }
-        _modify { yield &sharedSettings.value }
-    }
+    var settings: CopyOnWrite<RequestSettings>
 
     /// Sends the request, again for every retry that the handlers want, until the call ends.
     ///
@@ -46,10 +32,10 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 
     /// The endpoint as a request, encoded once.
     private func makeRequest() throws -> HTTPRequest {
-        if let total = settings.timeouts.total, total <= .zero {
+        if let total = settings.value.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
-        var request = try client.makeRequest(endpoint, sharedSettings)
+        var request = try client.makeRequest(endpoint, settings)
         converter.dress(&request)
         return request
     }
@@ -57,7 +43,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     /// Sends one attempt. The permit is released as soon as the response is known, before it is validated; that of a
     /// download into a file is kept until the file is in place.
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
-        let limit = max(settings.maximumResponseSize ?? .max, 0)
+        let limit = max(settings.value.maximumResponseSize ?? .max, 0)
         do {
             var response = try await converter.carrier(over: client.transport)
                 .send(request, answering: converter.delivery.timing(limit: limit)).metered()
@@ -69,7 +55,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         } catch {
             let refusal = (error as? NetworkError)?.largeRefusal
             permit.release(refusal.map { .answered($0) } ?? .failed(error))
-            try refusal?.refused(by: settings.validators ?? .standard)
+            try refusal?.refused(by: settings.value.validators ?? .standard)
             throw error
         }
     }
@@ -79,8 +65,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit
     ) async throws -> Value {
         defer { permit.release(after: response) }
-        try await call.validate(response, by: settings.validators ?? .standard)
-        do { return try await converter.convert(response, decoder: settings.decoder ?? JSONDecoder()) } catch {
+        try await call.validate(response, by: settings.value.validators ?? .standard)
+        do { return try await converter.convert(response, decoder: settings.value.decoder ?? JSONDecoder()) } catch {
             permit.release(.failed(error))
             throw error
         }
@@ -119,7 +105,7 @@ extension RequestPipeline {
     /// - Throws: ``FailedCall``.
     func run(in scope: CallScope, reporting events: CallEvents?) async throws -> Response<Value> {
         client.calls.enter(scope, endpoint)
-        let meter = settings.progress ?? events?.makeMeter(on: client.clock)
+        let meter = settings.value.progress ?? events?.makeMeter(on: client.clock)
         if let meter { events?.observe(meter) }
         if converter.delivery == .stream { meter?.expectStream() }
         var wasAnswered = false
@@ -130,7 +116,7 @@ extension RequestPipeline {
         }
         let response = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(
-                endpoint: endpoint, scope: scope, settings: sharedSettings, clock: client.clock, events: events,
+                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, events: events,
                 meter: meter)
             return try await run(&call)
         }
@@ -140,7 +126,7 @@ extension RequestPipeline {
 
     /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
     var deadline: Deadline? {
-        settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
+        settings.value.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }
 }
 

@@ -33,11 +33,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Starts a call.
     convenience init(_ pipeline: RequestPipeline<Value>) {
         var pipeline = pipeline
-        let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
+        let meter = pipeline.settings.value.progress ?? ProgressMeter(clock: pipeline.client.clock)
         let isSafe = pipeline.endpoint.method.isSafe
         let gate = pipeline.converter.canBePaused && isSafe ? PauseGate() : nil
-        pipeline.settings.progress = meter
-        pipeline.settings.options[PauseOption.self] = gate
+        pipeline.settings.value.progress = meter
+        pipeline.settings.value.options[PauseOption.self] = gate
         let track = CallTrack(
             meter: meter, pauseGate: gate, delivery: pipeline.converter.delivery, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
@@ -53,7 +53,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
-            of: pipeline.endpoint, on: pipeline.settings.callbackQueue ?? .main, track: track, callbacks: callbacks,
+            of: pipeline.endpoint, on: pipeline.settings.value.callbackQueue ?? .main, track: track, callbacks: callbacks,
             TaskInterest(scope, endingBy: { call.cancel() }), settlement)
     }
 

@@ -158,6 +158,46 @@ struct SessionTests {
         #expect(asked.value == ["r0"])
     }
 
+    // MARK: A store that could not be written
+
+    @Test("If a user's token could not be saved, the end of the session does not bring back the user before")
+    func endWhileUnsaved() async throws {
+        let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        }
+        try await session.load()
+        store.isFull.change { $0 = true }
+        session.accessToken = AccessToken("bob")
+        let stub = StubTransport { _ in .status(.unauthorized) }
+        let service = service(session, stub)
+        for _ in 0..<2 { _ = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } }
+        #expect(session.accessToken == AccessToken("bob"))
+        #expect(tokens(stub) == ["Bearer bob"])
+    }
+
+    @Test("A refreshed token is saved also if the one before it is saved only while it is refreshed")
+    func saveWhileRefreshing() async throws {
+        let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
+        let box = Box<AccessTokenSupervisor?>(nil)
+        let clock = clock
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
+            store.isFull.change { $0 = false }
+            while box.value?.isKeeping == true, !Task.isCancelled {
+                clock.advance(by: .seconds(2))
+                await Task.yield()
+            }
+            return AccessToken("bob2")
+        }
+        box.change { $0 = session }
+        try await session.load()
+        session.accessToken = AccessToken("bob1")
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer bob2" ? .status(.ok) : .status(.unauthorized) }
+        try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
+        #expect(try await store.load() == AccessToken("bob2"))
+        #expect(session.accessToken == AccessToken("bob2"))
+        box.change { $0 = nil }
+    }
+
     // MARK: Clocks, ends, origins
 
     @Test("A device whose clock is wrong does not refresh before every call")
