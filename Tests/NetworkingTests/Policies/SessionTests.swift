@@ -179,8 +179,10 @@ struct SessionTests {
     func saveWhileRefreshing() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
         let box = Box<AccessTokenSupervisor?>(nil)
+        let asked = Box<[AccessToken?]>([])
         let clock = clock
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
+            asked.change { $0.append(old) }
             store.isFull.change { $0 = false }
             while box.value?.isKeeping == true, !Task.isCancelled {
                 clock.advance(by: .seconds(2))
@@ -195,6 +197,7 @@ struct SessionTests {
         try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
         #expect(try await store.load() == AccessToken("bob2"))
         #expect(session.accessToken == AccessToken("bob2"))
+        #expect(asked.value == [AccessToken("bob1")])
         box.change { $0 = nil }
     }
 
