@@ -134,7 +134,8 @@ extension TokenWorld {
         guard case .storing(let token, let old, let stored) = running[index].stage else { return }
         if store == stored || old != nil && store == old {
             store = token
-            facts.isForeign = false
+            // One whose refresh was superseded after the look is found like that of another process: the store decides.
+            facts.isForeign = running[index].job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if machine.isUnsaved(finding: store) {
             succeed(index, with: token, from: .refresh, isKept: false)
