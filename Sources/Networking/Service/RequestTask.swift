@@ -53,7 +53,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
-            of: pipeline.endpoint, on: pipeline.settings.value.callbackQueue ?? .main, track: track, callbacks: callbacks,
+            of: pipeline.endpoint, on: pipeline.settings.value.callbackQueue ?? .main, track: track,
+            callbacks: callbacks,
             TaskInterest(scope, endingBy: { call.cancel() }), settlement)
     }
 
