@@ -39,40 +39,41 @@ struct Etcd: Sendable {
     }
 
     func entry(of key: Data) async throws -> Entry? {
-        struct Answer: Decodable { let kvs: [Entry]? }
-        let answer: Answer = try await call("v3/kv/range", ["key": text(key)])
-        return answer.kvs?.first
+        struct Reply: Decodable { let kvs: [Entry]? }
+        let reply: Reply = try await call("v3/kv/range", ["key": text(key)])
+        return reply.kvs?.first
     }
 
     /// Makes a change, if the condition holds.
     ///
     /// - Returns: Whether it did.
     func change(_ condition: Condition, _ operation: Operation) async throws -> Bool {
-        struct Answer: Decodable { let succeeded: Bool? }
-        let answer: Answer = try await call(
+        struct Reply: Decodable { let succeeded: Bool? }
+        let reply: Reply = try await call(
             "v3/kv/txn", ["compare": [comparison(of: condition)], "success": [request(of: operation)]])
-        return answer.succeeded ?? false
+        return reply.succeeded ?? false
     }
 
     /// - Returns: The lease's id.
     func grantLease(seconds: Int) async throws -> String {
-        struct Answer: Decodable {
+        struct Reply: Decodable {
             let id: String
             enum CodingKeys: String, CodingKey { case id = "ID" }
         }
-        let answer: Answer = try await call("v3/lease/grant", ["TTL": .int(seconds)])
-        return answer.id
+        let reply: Reply = try await call("v3/lease/grant", ["TTL": .int(seconds)])
+        return reply.id
     }
 
     /// - Returns: False if the lease has ended.
-    func renewLease(_ id: String) async throws -> Bool {
+    func renewLease(_ id: String, within time: Duration) async throws -> Bool {
         struct Result: Decodable {
             let timeToLive: String?
             enum CodingKeys: String, CodingKey { case timeToLive = "TTL" }
         }
-        struct Answer: Decodable { let result: Result }
-        let answer: Answer = try await call("v3/lease/keepalive", ["ID": .string(id)])
-        return answer.result.timeToLive != nil
+        struct Reply: Decodable { let result: Result }
+        let limit = RequestSettings(timeouts: RequestTimeouts(total: time))
+        let reply: Reply = try await call("v3/lease/keepalive", ["ID": .string(id)], with: limit)
+        return reply.result.timeToLive != nil
     }
 
     func revokeLease(_ id: String) async throws {
@@ -81,15 +82,16 @@ struct Etcd: Sendable {
 
     /// An element for each time that a key is written or removed.
     func watch(_ key: Data) async throws -> JSONLines<JSONValue> {
-        let endless = RequestSettings(timeouts: RequestTimeouts(idle: .seconds(86_400), total: .seconds(86_400)))
-        let body = JSONValue.object(["create_request": ["key": text(key)]])
+        // etcd reports each ten minutes that the watch goes on, so that a dead connection is noticed.
+        let endless = RequestSettings(timeouts: RequestTimeouts(idle: .seconds(900), total: .seconds(86_400)))
+        let body = JSONValue.object(["create_request": ["key": text(key), "progress_notify": true]])
         return try await service.request(.post("v3/watch").body(.json(body)), as: .jsonLines(), with: endless)
     }
 
-    private func call<Answer: Decodable & Sendable>(
-        _ path: EndpointPath, _ body: JSONValue
-    ) async throws -> Answer {
-        try await service.request(.post(path).body(.json(body)), as: .json(Answer.self))
+    private func call<Reply: Decodable & Sendable>(
+        _ path: EndpointPath, _ body: JSONValue, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Reply {
+        try await service.request(.post(path).body(.json(body)), as: .json(Reply.self), with: settings)
     }
 
     private func comparison(of condition: Condition) -> JSONValue {

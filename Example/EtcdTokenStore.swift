@@ -33,8 +33,8 @@ struct EtcdTokenStore: AccessTokenStore {
         while true {
             let entry = try await etcd.entry(of: key)
             let stored = try self.token(in: entry)
-            // Its answer may have been lost, and it is sent again.
-            if stored == token { return true }
+            // The response to an earlier attempt may have been lost.
+            if stored == token, stored?.session == token?.session { return true }
             guard stored == expected else { return false }
             let change: Etcd.Operation =
                 try token.map { .put(key, try JSONEncoder().encode($0), lease: nil) } ?? .delete(key)
@@ -45,17 +45,25 @@ struct EtcdTokenStore: AccessTokenStore {
     func exclusively<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        let begun = ContinuousClock.now
         let id = try await etcd.grantLease(seconds: lease)
-        defer { Task { try await etcd.revokeLease(id) } }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask {
-                try await takeLock(with: id)
-                return try await operation()
-            }
-            group.addTask { try await renewLease(id) }
-            defer { group.cancelAll() }
-            while let value = try await group.next() { if let value { return value } }
-            throw CancellationError()  // not reached: the operation ends with a value or an error
+        let work = Task {
+            try await takeLock(with: id)
+            return try await operation()
+        }
+        // It is renewed until the operation has returned, also if that does not heed its cancellation.
+        let renewing = Task {
+            await renewLease(id, since: begun)
+            work.cancel()
+        }
+        defer {
+            renewing.cancel()
+            Task { try await etcd.revokeLease(id) }
+        }
+        return try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
         }
     }
 
@@ -87,18 +95,17 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    /// Renews the lease three times in its life, until the task is cancelled. While etcd is away, the lease is ours as
-    /// long as it would be by the last renewal.
-    private func renewLease(_ id: String) async throws -> Never {
-        var lastRenewal = ContinuousClock.now
-        while true {
-            try await Task.sleep(for: .seconds(lease) / 3)
-            let begun = ContinuousClock.now
-            let isAlive = try? await etcd.renewLease(id)
-            if isAlive == true { lastRenewal = begun }
-            guard isAlive != false, ContinuousClock.now - lastRenewal < .seconds(lease) else { throw LockLost() }
+    /// Renews the lease three times in its life, and returns when it is lost: when it has ended, or could not be renewed
+    /// for as long as it lasts.
+    private func renewLease(_ id: String, since begun: ContinuousClock.Instant) async {
+        var end = begun + .seconds(lease)
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(lease) / 3)
+            let now = ContinuousClock.now
+            guard now < end else { return }
+            guard let isAlive = try? await etcd.renewLease(id, within: end - now) else { continue }
+            guard isAlive else { return }
+            end = now + .seconds(lease)
         }
     }
-
-    private struct LockLost: Error {}
 }

@@ -2,6 +2,8 @@
 protocol Check: Sendable {
     /// As it is named on the command line.
     var name: String { get }
+    /// Its parts, which can be run alone.
+    var parts: [String] { get }
     /// Runs it, and tells each result as one line.
     func run(_ report: Report, _ settings: ProofSettings) async throws
 }

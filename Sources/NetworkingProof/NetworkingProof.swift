@@ -38,6 +38,8 @@ enum NetworkingProof {
         guard settings.parts.isEmpty || names.first.map(known.contains) == true else {
             refuse("unknown check \(names[0])")
         }
+        let strange = settings.parts.subtracting(checks.flatMap(\.parts))
+        guard strange.isEmpty else { refuse("unknown part \(strange.sorted().joined(separator: " "))") }
         let report = Report(isJSON: isJSON)
         for check in checks where names.isEmpty || names.contains(check.name) {
             try await check.run(report, settings)

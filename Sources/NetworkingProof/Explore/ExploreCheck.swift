@@ -9,7 +9,9 @@ struct ExploreCheck: Check {
         let limits: (quick: Int, full: Int)
     }
 
-    private let parts = [
+    var parts: [String] { worlds.map(\.name) }
+
+    private let worlds = [
         Part(name: "tokens-2", options: .init(isRotatedElsewhere: true), limits: (200_000, .max)),
         Part(name: "tokens-2-expiry", options: .init(lives: [.unknown, .short, .over]), limits: (200_000, .max)),
         Part(name: "tokens-3", options: .init(callers: 3, isRotatedElsewhere: true), limits: (200_000, 12_000_000)),
@@ -20,6 +22,14 @@ struct ExploreCheck: Check {
         Part(
             name: "store-1-shared", options: .init(callers: 1, hasStore: true, hasOtherProcesses: true),
             limits: (100_000, .max)),
+        Part(
+            name: "store-1-rotated",
+            options: .init(callers: 1, hasStore: true, hasOtherProcesses: true, isRotatedElsewhere: true),
+            limits: (100_000, 6_000_000)),
+        Part(
+            name: "store-1-expiry",
+            options: .init(callers: 1, hasStore: true, hasOtherProcesses: true, lives: [.unknown, .short]),
+            limits: (100_000, 6_000_000)),
         Part(
             name: "store-2-shared", options: .init(hasStore: true, hasOtherProcesses: true),
             limits: (100_000, 6_000_000)),
@@ -33,7 +43,7 @@ struct ExploreCheck: Check {
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         // Two at a time: each runs on one thread.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, part) in parts.filter({ settings.includes($0.name) }).enumerated() {
+            for (number, part) in worlds.filter({ settings.includes($0.name) }).enumerated() {
                 if number > 1 { try await group.next() }
                 group.addTask { explore(part, report, settings) }
             }
@@ -44,8 +54,8 @@ struct ExploreCheck: Check {
     private func explore(_ part: Part, _ report: Report, _ settings: ProofSettings) {
         let begun = ContinuousClock.now
         let limit = settings.count ?? (settings.isQuick ? part.limits.quick : part.limits.full)
-        let worlds = [true, false].map { TokenWorld(part.options, beginningWith: $0) }
-        var exploration = Exploration(from: worlds, limit: limit)
+        let initial = [true, false].map { TokenWorld(part.options, beginningWith: $0) }
+        var exploration = Exploration(from: initial, limit: limit)
         exploration.run { now in
             report.progress(
                 "explore \(part.name)", since: begun,

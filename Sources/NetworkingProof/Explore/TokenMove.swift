@@ -7,10 +7,10 @@ enum TokenMove: CustomStringConvertible, Sendable {
     }
 
     enum JobStep: Sendable {
-        case read, readInVain, write, writeInVain
+        case read, readInVain, write, writeInVain, decide
         case refresh(TokenWorld.Life)
         case reject, fail
-        case save, store, storeInVain
+        case save, store, storeInVain, giveUp
         case passLimit
     }
 
@@ -67,12 +67,18 @@ extension TokenWorld {
             switch job.stage {
             case .waiting:
                 guard job.job.kind != .refresh || !isLeased else { break }
-                if machine.keeping == nil || !isWriting { steps = [.read] + failing(.readInVain) }
+                if !isWriting { steps = [.read] + failing(.readInVain) }
+            case .deciding:
+                steps = [.decide]
+            case .refused:
+                steps = [.giveUp]
             case .updating:
                 steps = [.write] + failing(.writeInVain)
             case .refreshing(let old, _):
                 if old.map(isTaken) ?? true { steps = options.lives.map { .refresh($0) } }
-                steps += [.reject, .fail]
+                // After a rejection the store is read once more.
+                if !options.hasStore || !isWriting { steps.append(.reject) }
+                steps.append(.fail)
             case .saving:
                 steps = isWriting ? [] : [.save]
             case .storing:
@@ -87,7 +93,8 @@ extension TokenWorld {
 
     private var appMoves: [TokenMove] {
         var moves: [TokenMove] = options.lives.filter { $0 != .over }.map { .app(.logIn($0)) } + [.app(.logOut)]
-        if options.isRotatedElsewhere, machine.token != nil { moves.append(.app(.replace)) }
+        let isRotated = options.hasStore ? rumour?.session == machine.session : options.isRotatedElsewhere
+        if isRotated, machine.token != nil { moves.append(.app(.replace)) }
         if options.lives.contains(.short) { moves.append(.app(.passTime)) }
         return moves
     }
@@ -122,7 +129,7 @@ extension TokenWorld {
         if case .writing = keeper { return true }
         return running.contains {
             switch $0.stage {
-            case .updating, .storing: true
+            case .updating, .deciding, .storing, .refused: true
             case .waiting, .refreshing, .saving: false
             }
         }

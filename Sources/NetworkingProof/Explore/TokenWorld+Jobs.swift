@@ -56,7 +56,11 @@ extension TokenWorld {
         switch step {
         case .read: read(index)
         case .write: write(index)
-        case .writeInVain: decide(index, finding: store)
+        case .writeInVain:
+            guard case .updating(let update) = running[index].stage else { return }
+            running[index].stage = .deciding(stored: update.stored)
+        case .decide: decide(index)
+        case .giveUp: giveUp(index)
         case .readInVain: end(index) { $0.fail(job, with: Unreachable(), isRejection: false) }
         case .refresh(let life): refresh(index, life)
         case .reject: reject(index)
@@ -64,7 +68,7 @@ extension TokenWorld {
         case .save: save(index)
         case .store: store(index)
         case .storeInVain:
-            guard case .storing(let token, _, _) = running[index].stage else { return }
+            guard case .storing(let token, _, _, _) = running[index].stage else { return }
             succeed(index, with: token, from: .refresh, isKept: false)
         case .passLimit: passLimit(index)
         }
@@ -72,22 +76,23 @@ extension TokenWorld {
 
     /// The store is read, and brought what it does not have.
     private mutating func read(_ index: Int) {
-        guard let (generation, change) = machine.keeping else { return decide(index, finding: store) }
+        running[index].stage = .deciding(stored: store)
+        guard let (generation, change) = machine.keeping else { return }
         if case .write(let token) = change.step(finding: store) {
             running[index].stage = .updating(Update(generation: generation, token: token, stored: store))
         } else {
             machine.noteKept(generation: generation)
-            decide(index, finding: store)
         }
     }
 
     private mutating func write(_ index: Int) {
         guard case .updating(let update) = running[index].stage else { return }
-        if write(update) { decide(index, finding: store) } else { read(index) }
+        if write(update) { running[index].stage = .deciding(stored: store) } else { read(index) }
     }
 
-    /// What the store has decides what is done.
-    private mutating func decide(_ index: Int, finding stored: AccessToken?) {
+    /// What the store had decides what is done.
+    private mutating func decide(_ index: Int) {
+        guard case .deciding(let stored) = running[index].stage else { return }
         let job = running[index].job
         guard job.generation == machine.tokenGeneration else {
             return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
@@ -113,8 +118,17 @@ extension TokenWorld {
     private mutating func reject(_ index: Int) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
         if let old { revoked.insert(old.value) }
-        guard options.hasStore, let later = store, later.value != stored?.value, !machine.isUnsaved(finding: later)
-        else {
+        guard options.hasStore else { return rejected(index) }
+        running[index].stage = .refused(stored: stored, later: store)
+    }
+
+    private mutating func giveUp(_ index: Int) {
+        guard case .refused(let stored, let later) = running[index].stage else { return }
+        let job = running[index].job
+        guard job.generation == machine.tokenGeneration else {
+            return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+        }
+        guard let later, later.value != stored?.value, !machine.isUnsaved(finding: later) else {
             return rejected(index)
         }
         succeed(index, with: later, from: .elsewhere, isKept: true)
@@ -124,22 +138,29 @@ extension TokenWorld {
         guard case .saving(let token, let old, let stored) = running[index].stage else { return }
         let job = running[index].job
         if job.generation == machine.tokenGeneration {
-            running[index].stage = .storing(token, old: old, stored: stored)
+            running[index].stage = .storing(token, old: old, stored: stored, later: store)
         } else {
             end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
         }
     }
 
     private mutating func store(_ index: Int) {
-        guard case .storing(let token, let old, let stored) = running[index].stage else { return }
-        if store == stored || old != nil && store == old {
+        guard case .storing(let token, let old, let stored, let later) = running[index].stage else { return }
+        let job = running[index].job
+        if later == stored || later == old {
+            guard store == later else {
+                running[index].stage = .saving(token, old: old, stored: stored)  // it is read again
+                return
+            }
             store = token
             // One whose refresh was superseded after the look is found like that of another process: the store decides.
-            facts.isForeign = running[index].job.generation != machine.tokenGeneration
+            facts.isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
-        } else if machine.isUnsaved(finding: store) {
+        } else if job.generation != machine.tokenGeneration {
+            end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+        } else if machine.isUnsaved(finding: later) {
             succeed(index, with: token, from: .refresh, isKept: false)
-        } else if let later = store {
+        } else if let later {
             succeed(index, with: later, from: .elsewhere, isKept: true)
         } else {
             rejected(index)
@@ -188,6 +209,10 @@ extension TokenWorld {
         let effects = machine.passTimeLimit(of: job, with: Unreachable())
         if machine.refresh?.id != job.id || effects.contains(where: { if case .start = $0 { true } else { false } }) {
             running[index].isAbandoned = true
+        }
+        let waiters = machine.refresh?.waiters ?? []
+        if effects.isEmpty == false, machine.refresh?.id == job.id {
+            expect(waiters.isEmpty, "rule 1: who waits fails when the time limit has passed")
         }
         perform(effects)
     }

@@ -39,6 +39,7 @@ extension TokenWorld {
 
     private func writeOutside(to key: inout StateKey, _ names: inout Names) {
         names.write(store, in: self, to: &key)
+        names.write(rumour, in: self, to: &key)
         key.write(store.flatMap(\.session).map(facts.ended.contains) ?? false, facts.isForeign)
         switch keeper {
         case nil: key.write(0)
@@ -64,11 +65,11 @@ extension TokenWorld {
         key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
         // The other stages know what matters of the job's token.
         switch running.stage {
-        case .waiting, .updating:
+        case .waiting, .updating, .deciding:
             names.write(running.job.token, in: self, to: &key)
             key.write(names.session(running.job.session))
         case .refreshing(old: nil, _): key.write(names.session(running.job.session))
-        case .refreshing, .saving, .storing: break
+        case .refreshing, .saving, .storing, .refused: break
         }
         switch running.stage {
         case .waiting:
@@ -76,10 +77,18 @@ extension TokenWorld {
         case .updating(let update):
             key.write(3)
             write(update, to: &key, &names)
-        case .storing(let token, let old, let stored):
+        case .deciding(let stored):
+            key.write(5)
+            names.write(stored, in: self, to: &key)
+        case .refused(let stored, let later):
+            key.write(6)
+            names.write(stored, in: self, to: &key)
+            names.write(later, in: self, to: &key)
+        case .storing(let token, let old, let stored, let later):
             key.write(4)
             names.write(token, in: self, to: &key)
             names.write(old, in: self, to: &key)
+            names.write(later, in: self, to: &key)
             names.write(stored, in: self, to: &key)
         case .refreshing(let old, let stored):
             key.write(1)

@@ -25,7 +25,8 @@ extension TokenWorld {
     }
 
     private mutating func replace() {
-        let token = newToken(.unknown, in: machine.session, for: machine.token)
+        let token = rumour ?? newToken(.unknown, in: machine.session, for: machine.token)
+        rumour = nil
         change(to: token, from: .elsewhere)
         let session = machine.session
         perform(machine.replace(token, at: now))
@@ -44,7 +45,9 @@ extension TokenWorld {
         case .logInElsewhere: writeElsewhere(newToken(.unknown, in: newSession()))
         case .refreshElsewhere:
             guard let old = store, let session = old.session else { return }
-            writeElsewhere(newToken(.unknown, in: session, for: old))
+            let life: Life = options.lives.contains(.short) ? .short : .unknown
+            writeElsewhere(newToken(life, in: session, for: old))
+            if options.isRotatedElsewhere { rumour = store }
         }
     }
 

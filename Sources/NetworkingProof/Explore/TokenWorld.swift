@@ -64,18 +64,24 @@ struct TokenWorld: World {
             case waiting
             /// The store is to be brought what it does not have yet.
             case updating(Update)
+            /// The store has been read; nothing of this process is written until the job has decided.
+            case deciding(stored: AccessToken?)
             /// The server is asked.
             case refreshing(old: AccessToken?, stored: AccessToken?)
             /// The store is to be brought the new token.
             case saving(AccessToken, old: AccessToken?, stored: AccessToken?)
-            /// It is being brought the new token.
-            case storing(AccessToken, old: AccessToken?, stored: AccessToken?)
+            /// It has been read, and is being brought the new token.
+            case storing(AccessToken, old: AccessToken?, stored: AccessToken?, later: AccessToken?)
+            /// The server has refused to refresh what the store had, and the store has been read again.
+            case refused(stored: AccessToken?, later: AccessToken?)
         }
 
         let job: AccessTokenMachine.Job
         var stage: Stage
         /// Its second limit has passed.
         var isAbandoned = false
+
+        var isSaving: Bool { if case .storing = stage { true } else { false } }
     }
 
     let options: Options
@@ -92,6 +98,8 @@ struct TokenWorld: World {
     var revoked: Set<String> = []
     /// What brings the store up to date: nil if nothing does.
     var keeper: Keeper?
+    /// The token that another process has got last; it sends it to this one, which may be late.
+    var rumour: AccessToken?
     /// What was read from the store, when which token was the current one, and whether another process had written it.
     var look: (found: AccessToken?, generation: Int, isForeign: Bool)?
 
@@ -197,6 +205,9 @@ struct TokenWorld: World {
         }
         if let token = machine.token {
             expect(token.session == machine.session, "rule 11: a token has its session's id")
+        }
+        if case .read(isKept: true) = machine.storage, !facts.isForeign, !running.contains(where: \.isSaving) {
+            expect(store == machine.token, "rule 12: what counts as saved is in the store")
         }
         if options.hasStore, running.isEmpty, keeper == nil, case .read(isKept: true) = machine.storage, let store {
             expect(!facts.ended.contains(store.session ?? UUID()), "rule 12: the store loses the token of a log-out")

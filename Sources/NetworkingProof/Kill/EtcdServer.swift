@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 import NetworkingTesting
 
 /// etcd with one member, in a folder of its own.
@@ -8,7 +9,7 @@ final class EtcdServer {
     private let program: URL
     private var process = Process()
 
-    /// - Returns: Nil where etcd is not installed.
+    /// - Returns: Nil if etcd is not installed.
     init?(in folder: URL) async throws {
         let places = ["/usr/bin/etcd", "/usr/local/bin/etcd"]
         guard let program = places.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
@@ -23,13 +24,13 @@ final class EtcdServer {
             "--initial-cluster", "one=\(peers.text)", "--logger", "zap", "--log-level", "error", "--heartbeat-interval",
             "20", "--election-timeout", "100",
         ]
-        try start()
+        try await start()
     }
 
     /// Ends it, and starts it again with what it has stored.
-    func restart() throws {
+    func restart() async throws {
         stop()
-        try start()
+        try await start()
     }
 
     func stop() {
@@ -37,14 +38,24 @@ final class EtcdServer {
         process.waitUntilExit()
     }
 
-    private func start() throws {
+    /// Starts it, and waits until it is ready.
+    private func start() async throws {
         process = Process()
         process.executableURL = program
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         try process.run()
+        let service = NetworkService(environment: NetworkEnvironment(baseURL: url))
+        for _ in 0..<300 {
+            let health = try? await service.request(.get("health"), as: .json(JSONValue.self))
+            if health?["health"]?.string == "true" { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw NotReady()
     }
+
+    private struct NotReady: Error {}
 
     /// A URL whose port was free a moment ago.
     private static func freeURL() throws -> URL {

@@ -5,6 +5,7 @@ import NetworkingTesting
 /// Processes that share a token are killed at random moments; what the others find is right, and every call ends.
 struct KillCheck: Check {
     let name = "kill"
+    let parts = ["token-file", "etcd"]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
@@ -37,7 +38,8 @@ struct KillCheck: Check {
             .filter { !["token.json", "token.json.lease"].contains($0) }
         report.end(
             "kill token-file", since: begun, "\(kills) kills of \(fleet.size) processes, \(fleet.server.summary)",
-            violations: fleet.server.violations + left.map { "\($0) was left behind" })
+            violations: fleet.server.violations + fleet.server.idleness(atLeast: kills / 4)
+                + left.map { "\($0) was left behind" })
     }
 
     /// The token is refused five times a second; one process is killed every two seconds, and etcd is restarted once.
@@ -53,12 +55,12 @@ struct KillCheck: Check {
         for tick in 1...(seconds * 5) where fleet.server.violations.isEmpty {
             try await Task.sleep(for: .milliseconds(200))
             fleet.server.invalidate()
-            if tick == seconds * 5 / 2 { try etcd.restart() }
+            if tick == seconds * 5 / 2 { try await etcd.restart() }
             if tick % 10 == 0 { try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random)) }
         }
         try await fleet.finish()
         report.end(
             "kill etcd", since: begun, "\(seconds) s, \(fleet.size) processes, \(fleet.server.summary)",
-            violations: fleet.server.violations)
+            violations: fleet.server.violations + fleet.server.idleness(atLeast: seconds))
     }
 }

@@ -8,7 +8,8 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     private let lock = NSLock()
     private var valid = 0
     private var issued = 0
-    private var uses: [String: String] = [:]
+    /// By which process each refresh token was used, and which one was issued for it.
+    private var uses: [String: (process: String, issued: String)] = [:]
     private var dead: Set<String> = []
     private var faults: [String] = []
     private var losses = 0
@@ -31,6 +32,11 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     }
 
     var violations: [String] { lock.withLock { faults } }
+
+    /// A fault if fewer tokens were issued than expected: then the run has shown nothing.
+    func idleness(atLeast count: Int) -> [String] {
+        lock.withLock { issued < count ? ["only \(issued) refreshes, expected \(count)"] : [] }
+    }
 
     /// What has happened, in words.
     var summary: String {
@@ -57,14 +63,14 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         lock.withLock {
             if let first = uses[old] {
                 // If the first one died before it could save what it got, nobody can know.
-                if dead.contains(first) {
+                if dead.contains(first.process), uses[first.issued] == nil {
                     losses += 1
                 } else {
-                    faults.append("the refresh token \(old) was used by \(first), and again by \(process)")
+                    faults.append("the refresh token \(old) was used by \(first.process), and again by \(process)")
                 }
             }
-            uses[old] = process
             issued += 1
+            uses[old] = (process, "\(issued)")
             valid = issued
             return "\(issued)"
         }

@@ -23,10 +23,10 @@ final class TokenFleet {
 
     /// Kills a process, looks what it has left, and starts another one.
     func replace(_ index: Int) async throws {
+        for worker in workers where !worker.isRunning { server.add("\(worker.name) has ended by itself") }
         server.noteDeath(of: workers[index].name)
         workers[index].kill()
         await look()
-        for worker in workers where worker.endedWith != nil { server.add("\(worker.name) has ended by itself") }
         workers[index] = try start()
     }
 

@@ -20,9 +20,9 @@ struct TokenWorker: Sendable {
             return AccessToken(text, refreshToken: text)
         }
         if let url = URL(string: arguments[0]), url.scheme == "http" {
-            session = AccessTokenSupervisor(store: EtcdTokenStore(url, key: "token", lease: 1), refresh: refresh)
+            session = AccessTokenSupervisor(store: EtcdTokenStore(url, key: "token", lease: 3), refresh: refresh)
         } else {
-            let store = AccessTokenFile(URL(fileURLWithPath: arguments[0]), lease: .milliseconds(300))
+            let store = AccessTokenFile(URL(fileURLWithPath: arguments[0]), lease: .seconds(2))
             session = AccessTokenSupervisor(store: store, refresh: refresh)
         }
         service = NetworkService(environment: NetworkEnvironment(baseURL: server), authorizedBy: session)

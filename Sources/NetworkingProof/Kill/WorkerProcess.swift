@@ -15,10 +15,7 @@ final class WorkerProcess {
         try process.run()
     }
 
-    /// What it ended with, if it did so by itself.
-    var endedWith: Int32? {
-        process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
-    }
+    var isRunning: Bool { process.isRunning }
 
     /// Lets it end what it has begun.
     ///
@@ -33,7 +30,7 @@ final class WorkerProcess {
 
     /// Ends it without a chance to do anything more.
     func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }

@@ -6,6 +6,7 @@ import NetworkingTesting
 /// linear time.
 struct ChainCheck: Check {
     let name = "chains"
+    let parts: [String] = []
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now

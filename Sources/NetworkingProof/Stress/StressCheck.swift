@@ -6,6 +6,7 @@ import NetworkingTesting
 /// duplicates and faults, over a stub and over sockets.
 struct StressCheck: Check {
     let name = "stress"
+    let parts = ["stub", "loopback"]
     private let callsPerRound = 20_000
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
@@ -36,7 +37,8 @@ struct StressCheck: Check {
         report.end(
             "stress \(part)", since: begun,
             "\(done.grouped) calls of \(StressRound.workers) workers (\(totals)), seed \(settings.seed)",
-            violations: violations)
+            violations: totals.answered < done / 10 || totals.refreshes == 0
+                ? violations + ["hardly any call was answered"] : violations)
     }
 
     private typealias Outcome = (violations: [String], totals: StressTotals)

@@ -99,5 +99,6 @@ extension AccessTokenSupervisor {
             }
         }
         _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }
+        lookIfDue()
     }
 }

@@ -17,19 +17,29 @@ extension AccessTokenSupervisor {
     }
 
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
-        var stored = try await store.load()
-        if unsaved != nil {
-            do { stored = try await writing.withLock { try await update(store) } } catch {
-                events.publish(.notStored(error))
-            }
-        }
-        guard generation == job.generation else { throw CancellationError() }
-        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved(finding: stored), at: clock.date()) {
+        let (stored, isUnsaved) = try await look(into: store, for: job)
+        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
         case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
         case .findNothing: return .nothing
         case .remainOver: throw AccessTokenRejected(SessionEnded())
         case .logOut: throw AccessTokenRejected(LoggedOutElsewhere())
         case .refresh(let old): return try await refresh(old, stored, of: job, in: store)
+        }
+    }
+
+    /// Reads the store, and brings it up to date if it is not. Nothing of this process is written between reading it and
+    /// comparing it with what was to be saved: otherwise the token before the current one could look like a newer one.
+    ///
+    /// - Returns: The token that the store has, and whether the current one is newer.
+    private func look(
+        into store: any AccessTokenStore, for job: AccessTokenMachine.Job
+    ) async throws -> (stored: AccessToken?, isUnsaved: Bool) {
+        try await writing.withLock {
+            var stored = try await store.load()
+            if unsaved != nil {
+                do { stored = try await update(store) } catch { events.publish(.notStored(error)) }
+            }
+            return (stored, try isUnsaved(finding: stored, for: job))
         }
     }
 
@@ -41,38 +51,52 @@ extension AccessTokenSupervisor {
             where RefreshRejection.isOne(error)
         {
             // A process that does not use the lease may have been faster.
-            guard let later = try await store.load(), later.value != stored?.value, !isUnsaved(finding: later) else {
-                throw error
-            }
+            let (later, isUnsaved) = try await look(into: store, for: job)
+            guard let later, later.value != stored?.value, !isUnsaved else { throw error }
             return .token(later, from: .elsewhere, isKept: true)
         }
         do {
-            let isSaved = try await writing.withLock {
-                guard generation == job.generation else { throw CancellationError() }
-                if try await store.save(new, replacing: stored) { return true }
-                // What was refreshed may have been saved only now.
-                guard let old, old != stored else { return false }
-                return try await store.save(new, replacing: old)
-            }
-            if isSaved { return .token(new, from: .refresh, isKept: true) }
-        } catch let error as CancellationError {
+            return try await writing.withLock { try await save(new, over: [stored, old], of: job, in: store) }
+        } catch let error as AccessTokenRejected {
+            throw error
+        } catch let error as Superseded {
             throw error
         } catch {
-            events.publish(.notStored(error))
+            // The server has issued it, so it is kept, whatever has ended the wait for the store.
+            if !(error is CancellationError), !(error is Interruption) { events.publish(.notStored(error)) }
             return .token(new, from: .refresh, isKept: false)
         }
-        let later = try await store.load()
-        if isUnsaved(finding: later) { return .token(new, from: .refresh, isKept: false) }
+    }
+
+    /// Saves a new token in place of the one that was refreshed, which may have been saved only now.
+    private func save(
+        _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
+    ) async throws -> Finding {
+        var later: AccessToken?
+        while true {
+            later = try await store.load()
+            guard generation == job.generation else { throw Superseded() }
+            guard known.contains(later) else { break }
+            if try await store.save(new, replacing: later) { return .token(new, from: .refresh, isKept: true) }
+        }
+        if try isUnsaved(finding: later, for: job) { return .token(new, from: .refresh, isKept: false) }
         // Meanwhile another process has logged out, or logged in: that wins.
         guard let later else { throw AccessTokenRejected(LoggedOutElsewhere()) }
         return .token(later, from: .elsewhere, isKept: true)
     }
 
+    /// The job's token is not the current one any more.
+    private struct Superseded: Error {}
+
     /// What the store has yet to be brought.
     private var unsaved: (generation: Int, change: StoredTokenChange)? { state.withLock { $0.machine.keeping } }
 
-    private func isUnsaved(finding stored: AccessToken?) -> Bool {
-        state.withLock { $0.machine.isUnsaved(finding: stored) }
+    private func isUnsaved(finding stored: AccessToken?, for job: AccessTokenMachine.Job) throws -> Bool {
+        let (isCurrent, isUnsaved) = state.withLock {
+            ($0.machine.tokenGeneration == job.generation, $0.machine.isUnsaved(finding: stored))
+        }
+        guard isCurrent else { throw Superseded() }
+        return isUnsaved
     }
 
     /// That of the current token.
@@ -112,6 +136,7 @@ extension AccessTokenSupervisor {
             while isToGoOn(), let store {
                 do {
                     _ = try await writing.withLock { try await update(store) }
+                    lookIfDue()
                     delay = .seconds(1)
                 } catch {
                     events.publish(.notStored(error))
@@ -140,14 +165,31 @@ extension AccessTokenSupervisor {
         timer.cancel()
     }
 
-    /// Reads the store when it says that another process may have changed it.
+    /// Reads the store, because it says that another process may have changed it. If the machine cannot use what it
+    /// has just now, the store is read when it can.
     func lookForChanges() async {
-        let (generation, isToLook) = state.withLock { ($0.machine.tokenGeneration, $0.machine.isToLook) }
-        guard isToLook, let store else { return }
-        do {
-            let found = try await store.load()
-            run { $0.find(found, generation: generation, session: UUID(), at: $1) }
-        } catch { return }  // the next refresh reads it again, and reports the error
+        while let generation = beginLook(), let store {
+            do {
+                let found = try await store.load()
+                let isStale = state.withLock { $0.machine.tokenGeneration != generation }
+                run { $0.find(found, generation: generation, session: UUID(), at: $1) }
+                guard isStale else { return }
+            } catch { return }  // the next refresh reads it again, and reports the error
+        }
+    }
+
+    /// The generation of the current token, if the store can be read now.
+    private func beginLook() -> Int? {
+        state.withLock { state in
+            state.isLookDue = !state.machine.isToLook
+            return state.isLookDue ? nil : state.machine.tokenGeneration
+        }
+    }
+
+    /// Reads the store if that was put off.
+    func lookIfDue() {
+        guard state.withLock({ $0.isLookDue && $0.machine.isToLook }) else { return }
+        Task.detached { [self] in await lookForChanges() }
     }
 }
 

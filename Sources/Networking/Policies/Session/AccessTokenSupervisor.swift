@@ -44,6 +44,8 @@ public final class AccessTokenSupervisor: Sendable {
         var jobs: [Int: Task<Void, Never>] = [:]
         /// Brings the store up to date; settled when it is to try again at once.
         var keeper: Settlement<Void>?
+        /// The store may have been changed by another process, and has not been read since.
+        var isLookDue = false
     }
 
     let refresh: Refresh

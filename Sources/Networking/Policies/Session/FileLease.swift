@@ -32,18 +32,24 @@ struct FileLease: Sendable {
         let name = UUID().uuidString
         try await take(name)
         defer { giveBack(name) }
-        return try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await operation() }
-            group.addTask {
-                while true {
-                    try await clock.sleep(clock.now() + length / 3)
-                    // If the file cannot be written just now, the lease still holds for a while.
-                    guard (try? renew(name)) ?? true else { throw LeaseLost() }
+        let work = Task { try await operation() }
+        let isLost = Locked(false)
+        // It is renewed until the operation has returned, also if that does not heed its cancellation.
+        let renewing = Task {
+            while true {
+                do { try await clock.sleep(clock.now() + length / 3) } catch { return }
+                // If the file cannot be written just now, the lease still holds for a while.
+                guard (try? renew(name)) ?? true else {
+                    isLost.withLock { $0 = true }
+                    return work.cancel()
                 }
             }
-            defer { group.cancelAll() }
-            while let value = try await group.next() { if let value { return value } }
-            throw CancellationError()  // not reached: the operation ends with a value or an error
+        }
+        defer { renewing.cancel() }
+        return try await withTaskCancellationHandler {
+            do { return try await work.value } catch { throw isLost.withLock { $0 } ? LeaseLost() : error }
+        } onCancel: {
+            work.cancel()
         }
     }
 
