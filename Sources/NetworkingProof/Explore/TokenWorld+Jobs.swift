@@ -109,6 +109,7 @@ extension TokenWorld {
 
     private mutating func refresh(_ index: Int, _ life: Life) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
+        if rumour == old { rumour = nil }  // a message that comes when its token has been used is the app's fault
         let token = newToken(life, in: old?.session ?? running[index].job.session, for: old)
         guard options.hasStore else { return succeed(index, with: token, from: .refresh, isKept: true) }
         running[index].stage = .saving(token, old: old, stored: stored)

@@ -102,6 +102,22 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now))
     }
 
+    @Test(
+        "Rule 5: a token that the store has, and that has expired, is refreshed before those who waited for it are sent"
+    )
+    func expiredInTheStore() throws {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
+        let load = try #require(machine.load().jobs.first)
+        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        let expired = AccessToken("old", expiresAt: now - 1, session: UUID())
+        let effects = machine.succeed(load, with: expired, from: .elsewhere, isKept: true, at: now)
+        #expect(effects.released.isEmpty)
+        let refresh = try #require(effects.jobs.first)
+        #expect(refresh.kind == .refresh)
+        let new = AccessToken("new", session: expired.session)
+        #expect(machine.succeed(refresh, with: new, from: .refresh, isKept: true, at: now).released == [1])
+    }
+
     @Test("Rule 6: a waiter that leaves is not answered, and the refresh goes on")
     func leaving() {
         var machine = machine()

@@ -65,11 +65,23 @@ struct StoredTokenTests {
 
     @Test("A token is saved in place of those that it has displaced and of other sessions, and not of newer ones")
     func saving() {
-        let change = StoredTokenChange.save(token("c", alice), over: ["a", "b"])
+        let change = StoredTokenChange.save(token("c", alice), over: ["a", "b"], isLogIn: true)
         #expect(change.step(finding: nil) == .write(token("c", alice)))
         #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))
         #expect(change.step(finding: token("x", bob)) == .write(token("c", alice)))
         #expect(change.step(finding: token("newer", alice)) == .nothing)
+    }
+
+    @Test(
+        "A token that was rotated does not undo a log-in or a log-out of another process, and is saved if it is the first"
+    )
+    func rotated() {
+        let change = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: false)
+        #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))
+        #expect(change.step(finding: token("x", bob)) == .nothing)
+        #expect(change.step(finding: nil) == .nothing)
+        let first = StoredTokenChange.save(token("c", alice), over: [], isLogIn: false)
+        #expect(first.step(finding: nil) == .write(token("c", alice)))
     }
 
     @Test("A log-out removes the token of its session, and not that of another one")

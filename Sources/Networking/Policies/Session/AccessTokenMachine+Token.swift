@@ -9,14 +9,14 @@ extension AccessTokenMachine {
         endedSessions.insert(self.session)
         self.session = session
         store(token, at: now)
-        return keep() + supersede()
+        return keep() + supersede(at: now)
     }
 
     /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard self.token != nil else { return [] }
         store(token, at: now)
-        return keep() + supersede()
+        return keep() + supersede(at: now)
     }
 
     /// Rules 7 and 8: a job brought a token.
@@ -37,7 +37,7 @@ extension AccessTokenMachine {
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
         // A late result ends a refresh that has begun since: what that one replaces is no longer the current token.
         if isKept { noteKept(generation: tokenGeneration) }
-        return announced + (isKept ? [] : keep()) + release(ended?.waiters ?? []) + supersede()
+        return announced + (isKept ? [] : keep()) + supersede(at: now) + release(ended?.waiters ?? [], at: now)
     }
 
     /// The store was read, and has no token.
@@ -45,7 +45,7 @@ extension AccessTokenMachine {
         let ended = take(job)
         if job.generation == tokenGeneration, case .unread = storage { noteKept(generation: tokenGeneration) }
         guard let ended else { return [] }
-        return ended.isSuperseded ? follow(ended) : release(ended.waiters)
+        return ended.isSuperseded ? follow(ended) : ended.waiters.map { .release($0.id, tokenOrigin) }
     }
 
     /// Rule 7: a job brought no token.
@@ -94,7 +94,8 @@ extension AccessTokenMachine {
     }
 
     private var change: StoredTokenChange {
-        token.map { .save($0, over: displaced) } ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
+        token.map { .save($0, over: displaced, isLogIn: mayHoldAny || !endedSessions.isEmpty) }
+            ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
     }
 
     /// The store has what was to be kept.
@@ -145,7 +146,7 @@ extension AccessTokenMachine {
     }
 
     /// The refresh under way does not count any more; those who wait for it go on, if they belong to the session.
-    private mutating func supersede() -> [Effect] {
+    private mutating func supersede(at now: Date) -> [Effect] {
         guard var running = refresh else { return [] }
         let waiters = running.waiters
         running.waiters = []
@@ -153,14 +154,20 @@ extension AccessTokenMachine {
         let isNew = !running.isSuperseded
         running.isSuperseded = true
         refresh = running
-        return (isNew ? [.cancel(id: running.id)] : []) + release(waiters)
+        return (isNew ? [.cancel(id: running.id)] : []) + release(waiters, at: now)
     }
 
-    private func release(_ waiters: [(id: Waiter, session: UUID?)]) -> [Effect] {
-        waiters.map { waiter in
-            guard waiter.session == nil || waiter.session == session else { return .fail(waiter.id, SessionEnded()) }
-            return .release(waiter.id, tokenOrigin)
+    /// Those who wait go on; if the token has expired, they wait for the next one.
+    private mutating func release(_ waiters: [(id: Waiter, session: UUID?)], at now: Date) -> [Effect] {
+        let staying = waiters.filter { $0.session == nil || $0.session == session }
+        let ended = waiters.filter { $0.session != nil && $0.session != session }
+        let failures: [Effect] = ended.map { .fail($0.id, SessionEnded()) }
+        guard !staying.isEmpty, needsRefresh(at: now) else {
+            return failures + staying.map { .release($0.id, tokenOrigin) }
         }
+        let effects = requireRefresh()
+        refresh?.waiters += staying
+        return failures + effects
     }
 
     private mutating func take(_ job: Job) -> Refresh? {

@@ -228,7 +228,7 @@ package struct AccessTokenMachine: Sendable {
     }
 
     /// Rule 5: expired, or about to: within 30 seconds, but never more than a tenth of the token's life, of its end.
-    private func needsRefresh(at now: Date) -> Bool {
+    func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)
         return now >= expiresAt.addingTimeInterval(-min(30, life / 10))

@@ -4,8 +4,9 @@ package import Foundation
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
     /// Save a token. Another token of its session is replaced only if it is one of those that the saved one has
-    /// displaced: otherwise it is newer.
-    case save(AccessToken, over: Set<String>)
+    /// displaced: otherwise it is newer. The token of another session, or none, is replaced only by a log-in: otherwise
+    /// another process has logged in or out since.
+    case save(AccessToken, over: Set<String>, isLogIn: Bool)
     /// Remove the token of one of these sessions; of any session if nil.
     case remove(sessions: Set<UUID>?)
 
@@ -18,8 +19,9 @@ package enum StoredTokenChange: Sendable, Equatable {
     /// What to write in place of the token that the store has.
     package func step(finding stored: AccessToken?) -> Step {
         switch self {
-        case .save(let token, let displaced):
-            guard let stored, stored.sessionID == token.sessionID else { return .write(token) }
+        case .save(let token, let displaced, let isLogIn):
+            guard let stored else { return isLogIn || displaced.isEmpty ? .write(token) : .nothing }
+            guard stored.sessionID == token.sessionID else { return isLogIn ? .write(token) : .nothing }
             return displaced.contains(stored.value) ? .write(token) : .nothing
         case .remove(let sessions):
             guard let stored, sessions?.contains(stored.sessionID) ?? true else { return .nothing }
