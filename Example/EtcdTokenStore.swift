@@ -2,14 +2,14 @@ import Foundation
 import Networking
 
 /// Keeps the token of a session in etcd, for servers on several machines that share it: one of them refreshes it, and
-/// the others hear of it.
+/// the others are notified.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: EtcdTokenStore(etcd, key: "accounts/token")) { old in … }
 /// ```
 ///
-/// It talks to etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). Whoever refreshes holds a key beside the token's, which
-/// goes with an etcd lease: if its process dies, etcd removes the key, and another one may refresh. What is written is
+/// It talks to etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). The process that refreshes holds a key beside the
+/// token's, with an etcd lease: if it dies, etcd removes the key, and another one may refresh. What is written is
 /// compared with what is there in one transaction.
 struct EtcdTokenStore: AccessTokenStore {
     private let etcd: Etcd

@@ -4,7 +4,7 @@ protocol Check: Sendable {
     var name: String { get }
     /// Its parts, which can be run alone.
     var parts: [String] { get }
-    /// Runs it, and tells each result as one line.
+    /// Runs it, and reports each result in one line.
     func run(_ report: Report, _ settings: ProofSettings) async throws
 }
 

@@ -35,7 +35,7 @@ struct Exploration<Explored: World> {
 
     /// Explores until there is nothing new, the limit is reached, or a rule is broken.
     ///
-    /// - Parameter progress: Told after each layer.
+    /// - Parameter progress: Called after each layer.
     mutating func run(progress: (Self) -> Void) {
         for (number, world) in initial.enumerated() { insert(world, Origin(parent: .max, move: UInt8(number))) }
         while !layer.isEmpty {

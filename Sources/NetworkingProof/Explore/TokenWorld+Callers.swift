@@ -129,7 +129,7 @@ extension TokenWorld {
         expect(wanted == running.map { machine.isWanted($0.job) }, "rule 6: who leaves does not stop the refresh")
     }
 
-    /// The machine lets a waiter go on.
+    /// The machine releases a waiter.
     mutating func release(_ waiter: UInt64, with origin: AccessTokenMachine.Origin) {
         let index = Int(waiter)
         switch callers[index].phase {
@@ -144,7 +144,7 @@ extension TokenWorld {
             let isWithCurrent = origin == .elsewhere && !hadRepeats.contains(.withCurrent)
             repeatCall(index, isGranted, isWithCurrent: isWithCurrent)
         default:
-            expect(false, "rule 7: only who waits is let go")
+            expect(false, "rule 7: only waiters are released")
         }
     }
 

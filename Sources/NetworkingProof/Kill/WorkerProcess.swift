@@ -6,7 +6,7 @@ final class WorkerProcess {
     private let process = Process()
     private let input = Pipe()
 
-    /// - Parameter arguments: What the worker is given, besides its name.
+    /// - Parameter arguments: The worker's arguments, without its name.
     init(_ name: String, _ arguments: [String]) throws {
         self.name = name
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL

@@ -145,7 +145,7 @@ struct StressTotals: CustomStringConvertible {
     }
 }
 
-/// A call whose id the server gets, and which tells when the library reads it.
+/// A call whose id the server gets, and which reports when the library reads it.
 struct StressCall: Endpoint {
     static let idField: HTTPHeaderName = "X-Call"
 

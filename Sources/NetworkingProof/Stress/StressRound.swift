@@ -96,7 +96,7 @@ struct StressRound: Sendable {
     }
 }
 
-/// Tells the ledger which token each request carries.
+/// Reports to the ledger which token each request carries.
 private struct SendingTransport<Next: Transport>: Transport {
     let ledger: StressLedger
     let next: Next

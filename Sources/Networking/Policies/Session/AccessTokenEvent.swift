@@ -1,4 +1,4 @@
-/// What a supervisor tells about its session, once an occurrence.
+/// What happens to a session, as its supervisor reports it: one event for each occurrence.
 public enum AccessTokenEvent: Sendable {
     /// A refresh brought a new token: store it.
     case refreshed(AccessToken)

@@ -133,7 +133,7 @@ extension AccessTokenSupervisor {
         }
         Task.detached { [self] in
             var delay = Duration.seconds(1)
-            while isToGoOn(), let store {
+            while needsWrite(), let store {
                 do {
                     _ = try await writing.withLock { try await update(store) }
                     lookIfDue()
@@ -151,7 +151,7 @@ extension AccessTokenSupervisor {
     var isKeeping: Bool { state.withLock { $0.keeper != nil } }
 
     /// Whether there is something to be written; if not, that is the end of the keeper.
-    private func isToGoOn() -> Bool {
+    private func needsWrite() -> Bool {
         state.withLock { state in
             state.keeper = state.machine.keeping == nil ? nil : Settlement()
             return state.keeper != nil
