@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-/// etcd's HTTP gateway, as far as ``EtcdTokenStore`` needs it: keys and values are base64, numbers are texts, and what is
-/// zero is left out.
+/// etcd's HTTP gateway, as far as ``EtcdTokenStore`` needs it. Keys and values are base64, numbers are strings, and
+/// zeros are left out.
 struct Etcd: Sendable {
     /// A key's value, and the revision in which it was written.
     struct Entry: Decodable, Sendable {

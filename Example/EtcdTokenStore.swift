@@ -95,8 +95,8 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    /// Renews the lease three times in its life, and returns when it is lost: when it has ended, or could not be renewed
-    /// for as long as it lasts.
+    /// Renews the lease three times in its life. Returns when the lease is lost: when it has ended, or could not be
+    /// renewed for as long as it lasts.
     private func renewLease(_ id: String, since begun: ContinuousClock.Instant) async {
         var end = begun + .seconds(lease)
         while !Task.isCancelled {

@@ -39,7 +39,10 @@ enum NetworkingProof {
             refuse("unknown check \(names[0])")
         }
         let strange = settings.parts.subtracting(checks.flatMap(\.parts))
-        guard strange.isEmpty else { refuse("unknown part \(strange.sorted().joined(separator: " "))") }
+        guard strange.isEmpty else {
+            let parts = checks.flatMap(\.parts).joined(separator: " ")
+            refuse("unknown part \(strange.sorted().joined(separator: " ")), expected one of \(parts)")
+        }
         let report = Report(isJSON: isJSON)
         for check in checks where names.isEmpty || names.contains(check.name) {
             try await check.run(report, settings)
@@ -48,8 +51,9 @@ enum NetworkingProof {
     }
 
     private static func number(after option: String, _ arguments: inout ArraySlice<String>) -> Int {
-        guard let number = arguments.popFirst().flatMap(Int.init), number >= 0 else {
-            refuse("\(option) wants a number")
+        let text = arguments.popFirst()
+        guard let number = text.flatMap({ Int($0) }), number >= 0 else {
+            refuse("\(option) wants a number, found \(text ?? "nothing")")
         }
         return number
     }

@@ -16,7 +16,7 @@ struct TokenWorld: World {
         var hasOtherProcesses = false
         /// The kinds of tokens that the server hands out.
         var lives: [Life] = [.unknown]
-        /// Whether tokens are rotated by somebody else, and told to the machine.
+        /// Whether tokens are rotated by another process, which sends them to the app.
         var isRotatedElsewhere = false
     }
 

@@ -41,7 +41,8 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     /// What has happened, in words.
     var summary: String {
         lock.withLock {
-            "\(issued.grouped) refreshes, \(served.grouped) requests, \(losses) killed between the server's rotation and the save"
+            "\(issued.grouped) refreshes, \(served.grouped) requests, "
+                + "\(losses) killed between the server's rotation and the save"
         }
     }
 

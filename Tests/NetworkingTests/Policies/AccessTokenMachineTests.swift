@@ -90,7 +90,7 @@ struct AccessTokenMachineTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 5: the expiry of such a token counts again once the server has refused it, whoever had it refreshed")
+    @Test("Rule 5: the expiry of such a token counts again after a refusal, also of the call that had it refreshed")
     func wrongClockUntilRefusal() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -332,7 +332,7 @@ struct AccessTokenMachineTests {
         #expect(machine.keeping == nil)
     }
 
-    @Test("Rule 12: who waits for a second look into the store is let go by it, also if the first one came late")
+    @Test("Rule 12: a second read of the store releases its waiters, also if the first one ends late")
     func lateLoad() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let first = try #require(machine.load().jobs.first)

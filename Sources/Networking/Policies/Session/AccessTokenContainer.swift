@@ -8,7 +8,8 @@ extension ResponseConverter where Value: AccessTokenContainer {
     /// Hands the token of each answer that is read to a supervisor, before the call is answered.
     ///
     /// ```swift
-    /// let grant = try await auth.request(AuthEndpoint.logIn(name, password), as: .json(Grant.self).storingToken(in: session))
+    /// let grant = try await auth.request(
+    ///     AuthEndpoint.logIn(name, password), as: .json(Grant.self).storingToken(in: session))
     /// ```
     public func storingToken(in supervisor: AccessTokenSupervisor) -> ResponseConverter {
         map { value in
