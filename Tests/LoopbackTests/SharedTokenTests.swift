@@ -21,6 +21,10 @@ extension Loopback {
             let output = Pipe()
             (process.standardOutput, process.standardError) = (output, output)
             try process.run()
+            // It ends by itself in seconds; one that hangs must not keep the tests for ever.
+            let limit = DispatchWorkItem { process.terminate() }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: limit)
+            defer { limit.cancel() }
             let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
             #expect(process.terminationStatus == 0, Comment(rawValue: text))

@@ -19,6 +19,8 @@ extension TokenWorld {
 
     private mutating func set(_ token: AccessToken?, in session: UUID) {
         facts.ended.insert(machine.session)
+        // Who logs out before the store has been read ends the session of whatever token it has.
+        if machine.isUnread, let stored = store?.session { facts.ended.insert(stored) }
         change(to: token, from: .elsewhere)
         perform(machine.set(token, session: session, at: now))
         expect(machine.token == token, "rule 8: a token that is set wins")

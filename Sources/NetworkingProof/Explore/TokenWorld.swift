@@ -144,9 +144,10 @@ struct TokenWorld: World {
         machine = AccessTokenMachine(token: nil, session: UUID(), at: now)
         let session = newSession()
         let first = token ? newToken(.unknown, in: session) : nil
+        // Before the store has been read, the process knows nothing of the session whose token it has.
         machine = AccessTokenMachine(
-            token: options.hasStore ? nil : first, session: session, storage: options.hasStore ? .unread : .none,
-            at: now)
+            token: options.hasStore ? nil : first, session: options.hasStore ? newSession() : session,
+            storage: options.hasStore ? .unread : .none, at: now)
         guard options.hasStore else { return }
         store = first
         perform(machine.load())

@@ -18,6 +18,8 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     private struct Session: Sendable {
         var access = 1
         var refresh = 1
+        /// The refresh token whose response was lost: it is sent again.
+        var lost = 0
         var isRevoked = false
     }
 
@@ -80,12 +82,15 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
             if Int.random(in: 0..<20, using: &random) == 0 { return Answer(status: .serviceUnavailable) }
             guard var session = sessions[sent.user], !session.isRevoked else { return Answer(status: .badRequest) }
             guard sent.number == session.refresh else {
-                faults.append("the refresh token \(text) was used twice")
+                if sent.number != session.lost { faults.append("the refresh token \(text) was used twice") }
                 return Answer(status: .badRequest)
             }
             session.refresh += 1
             session.access += 1
+            let isLost = Int.random(in: 0..<30, using: &random) == 0
+            if isLost { session.lost = sent.number }
             sessions[sent.user] = session
+            guard !isLost else { return Answer(fault: .connectionLost) }
             return Answer(body: "\(sent.user)-\(session.access) \(sent.user)-\(session.refresh)")
         }
     }

@@ -456,6 +456,29 @@ struct SessionTests {
         observation.cancel()
     }
 
+    @Test("A store that hangs while the token is removed is cancelled after the time limit, and asked again")
+    func hangingStore() async throws {
+        let store = MemoryTokenStore(AccessToken("a"))
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("c") }
+        try await session.load()
+        let reports = Box<[String]>([])
+        let observation = session.events.observe { event in
+            if case .notStored(let error) = event { reports.change { $0.append("\(error)") } }
+        }
+        store.barrier.change { $0 = Settlement() }
+        session.accessToken = nil
+        while clock.sleeperCount == 0 { await Task.yield() }
+        clock.advance(by: .seconds(30))
+        while reports.value.isEmpty { await Task.yield() }
+        store.barrier.change { $0 = nil }
+        clock.advance(by: .seconds(1))
+        while session.isKeeping { await Task.yield() }
+        #expect(try await store.load() == nil)
+        #expect(
+            reports.value.count == 1 && reports.value.first?.contains("the token store took longer than 30") == true)
+        observation.cancel()
+    }
+
     @Test(
         "A log-out in one process removes its own token, and not that of a session that another process has begun since"
     )

@@ -135,7 +135,7 @@ extension AccessTokenSupervisor {
             var delay = Duration.seconds(1)
             while needsWrite(), let store {
                 do {
-                    _ = try await writing.withLock { try await update(store) }
+                    try await writing.withLock { try await keep(in: store) }
                     lookIfDue()
                     delay = .seconds(1)
                 } catch {
@@ -144,6 +144,16 @@ extension AccessTokenSupervisor {
                     delay = min(delay * 2, .seconds(60))
                 }
             }
+        }
+    }
+
+    /// A store that hangs is cancelled after as long as a refresh may take: meanwhile nobody else writes.
+    private func keep(in store: any AccessTokenStore) async throws {
+        let task = Task.detached { [self] in try await update(store) }
+        let timer = clock.schedule(at: clock.now() + refreshTimeout) { task.cancel() }
+        defer { timer.cancel() }
+        do { _ = try await task.value } catch  where task.isCancelled {
+            throw NetworkError(.deadlineTimedOut, reason: "the token store took longer than \(refreshTimeout.words)")
         }
     }
 
