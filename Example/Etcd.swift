@@ -32,10 +32,11 @@ struct Etcd: Sendable {
         let retry = RetryPolicy(
             retries: 4, backoff: .exponential(first: .milliseconds(50), limit: .seconds(1)), jitter: .full,
             repeatsUnsafeRequests: true)
-        service = NetworkService(
-            environment: NetworkEnvironment(baseURL: url), authorizedBy: nil,
-            traffic: TrafficPolicy(backoffGate: BackoffGate(longest: .zero), retry: retry),
-            settings: RequestSettings(timeouts: RequestTimeouts(total: .seconds(10)), decoder: decoder))
+        service = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
+            $0.backoffGate = BackoffGate(longest: .zero)
+            $0.retry = retry
+            $0.settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(10)), decoder: decoder)
+        }
     }
 
     func entry(of key: Data) async throws -> Entry? {

@@ -15,10 +15,10 @@ enum Fetch {
 
     static func run(_ url: URL, bearer: String?) async -> Bool {
         let session = AccessTokenSupervisor(token: bearer.map { AccessToken($0) }) { _ in throw AccessTokenRejected() }
-        let service = NetworkService(
-            environment: NetworkEnvironment(), authorizedBy: session,
-            settings: RequestSettings(
-                timeouts: RequestTimeouts(idle: .seconds(15), total: .seconds(60)), validators: []))
+        let service = NetworkService(environment: NetworkEnvironment(), authorizedBy: session) {
+            $0.settings = RequestSettings(
+                timeouts: RequestTimeouts(idle: .seconds(15), total: .seconds(60)), validators: [])
+        }
         do {
             let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
             print("engine: \(PlatformTransport.shared)")

@@ -44,18 +44,15 @@ struct Tour {
     private init() throws {
         backend = try Backend()
         let environment = NetworkEnvironment(baseURL: backend.server.url)
-        let account = AccountService(environment: environment, errorHandlingService: ErrorHandlingService())
+        let account = AccountService(environment: environment)
         let session = AccessTokenSupervisor(token: nil) { old in try await account.refresh(old) }
         self.account = account
         self.session = session
-        contacts = ContactService(
-            environment: environment,
-            admission: [ConcurrencyLimit(64), session.gate],
-            requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), session.adapter]),
-            errorHandlingService: ErrorHandlingService([
-                session.handler, RetryErrorHandler(RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))),
-                GeneralErrorHandler(),
-            ]), observers: [recorder])
+        let recorder = recorder
+        contacts = ContactService(environment: environment, authorizedBy: session) {
+            $0.retry = RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))
+            $0.observers = [recorder]
+        }
     }
 
     private func logIn() async throws {

@@ -76,11 +76,11 @@ struct Traffic {
 
     /// A server that is down is asked a few times, and then left alone until one request has found it working again.
     private func storm() async throws {
-        var traffic = TrafficPolicy()
-        traffic.retry = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(5)), jitter: .full)
-        traffic.retryBudget = RetryBudget()
-        traffic.circuitBreaker = CircuitBreaker(CircuitBreaker.Configuration(pause: .milliseconds(200)))
-        let service = service(traffic)
+        let service = service {
+            $0.retry = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(5)), jitter: .full)
+            $0.retry?.budget = RetryBudget()
+            $0.circuitBreaker = CircuitBreaker(CircuitBreaker.Configuration(pause: .milliseconds(200)))
+        }
         warehouse.turn(down: true)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
@@ -98,7 +98,7 @@ struct Traffic {
     /// Two equal requests at once share one transfer.
     private func doubleTap() async throws {
         warehouse.turn(down: false)
-        let service = service(TrafficPolicy(duplicates: .join))
+        let service = service { $0.duplicates = .join }
         async let first: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
         async let second: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
         let answers = try await [first, second]
@@ -109,7 +109,7 @@ struct Traffic {
 
     /// A slow server has four requests at a time, however many there are.
     private func slowBackend() async throws {
-        let service = service(TrafficPolicy(limit: ConcurrencyLimit(4)))
+        let service = service { $0.concurrencyLimit = ConcurrencyLimit(4) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 group.addTask { try await ledger.call { try await service.request(WarehouseEndpoint.report(number)) } }
@@ -120,8 +120,7 @@ struct Traffic {
         ledger.step("40 reports from a slow server: at most \(most) at a time", isRight: most <= 4)
     }
 
-    private func service(_ traffic: TrafficPolicy) -> NetworkService {
-        NetworkService(
-            environment: NetworkEnvironment(baseURL: warehouse.server.url), authorizedBy: nil, traffic: traffic)
+    private func service(_ configure: (inout NetworkConfiguration) -> Void) -> NetworkService {
+        NetworkService(environment: NetworkEnvironment(baseURL: warehouse.server.url), configure: configure)
     }
 }

@@ -57,9 +57,9 @@ struct Transfers {
         }
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("films-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        service = NetworkService(
-            environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 3, backoff: .constant(.milliseconds(20)))))
+        service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+            $0.retry = RetryPolicy(retries: 3, backoff: .constant(.milliseconds(20)))
+        }
     }
 
     func play() async throws {

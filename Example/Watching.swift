@@ -15,11 +15,12 @@ struct Watching {
     init(_ ledger: Ledger) throws {
         self.ledger = ledger
         server = try LoopbackServer { _ in .text("hello again") }
-        reachability = ReachabilityService(
+        let reachability = ReachabilityService(
             host: "127.0.0.1", port: server.port, interval: .milliseconds(20), intervalWhileDown: .milliseconds(5))
-        service = NetworkService(
-            environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
-            handlers: [ConnectivityErrorHandler(reachability)])
+        self.reachability = reachability
+        service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+            $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+        }
     }
 
     /// - Parameter recorder: What has recorded the tour.

@@ -2,31 +2,38 @@
     import Foundation
     import Networking
 
-    /// What traffic policy costs on top of the journey, where nothing fails.
+    /// What the policies cost in addition to the pipeline, if nothing fails.
     struct PolicyBenchmark: Benchmark {
         let name = "policy"
         let explanation =
-            "the journey over a stub that answers at once: with a limit alone, as it comes, and with all of traffic policy."
+            "the journey over a stub that answers at once: with a limit alone, with the defaults, and with every policy."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             guard let url = URL(string: "http://127.0.0.1:1/") else { return }
             let limit = ConcurrencyLimit(64, total: 256)
-            let everything = TrafficPolicy(
-                limit: limit, circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(),
-                duplicates: .join, cookies: CookieJar())
-            func part(_ name: String, _ change: (inout TrafficPolicy) -> Void) -> (String, PipelineSubject) {
-                var policy = TrafficPolicy()
-                change(&policy)
-                return ("with \(name)", PipelineSubject(url, on: InstantTransport(), traffic: policy))
+            func part(
+                _ name: String, _ configure: (inout NetworkConfiguration) -> Void
+            ) -> (String, PipelineSubject) {
+                (name, PipelineSubject(url, on: InstantTransport(), configure: configure))
             }
             let subjects = [
-                ("bare", PipelineSubject(url, on: InstantTransport(), limit: limit)),
-                ("default", PipelineSubject(url, on: InstantTransport(), traffic: TrafficPolicy())),
-                part("breaker") { $0.circuitBreaker = CircuitBreaker() },
-                part("budget and retries") { ($0.retry, $0.retryBudget) = (.standard, RetryBudget()) },
-                part("cookies") { $0.cookies = CookieJar() },
-                part("duplicates") { $0.duplicates = .join },
-                ("everything", PipelineSubject(url, on: InstantTransport(), traffic: everything)),
+                part("bare") { ($0.concurrencyLimit, $0.backoffGate) = (limit, nil) },
+                part("default") { _ in },
+                part("with breaker") { $0.circuitBreaker = CircuitBreaker() },
+                part("with budget and retries") {
+                    $0.retry = .standard
+                    $0.retry?.budget = RetryBudget()
+                },
+                part("with cookies") { $0.cookies = CookieJar() },
+                part("with duplicates") { $0.duplicates = .join },
+                part("everything") {
+                    $0.concurrencyLimit = limit
+                    $0.circuitBreaker = CircuitBreaker()
+                    $0.retry = .standard
+                    $0.retry?.budget = RetryBudget()
+                    $0.duplicates = .join
+                    $0.cookies = CookieJar()
+                },
             ]
             let taken = try await PipelineSubject.compare(subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {

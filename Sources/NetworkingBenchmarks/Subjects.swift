@@ -9,25 +9,18 @@
         let service: NetworkService
         let session: AccessTokenSupervisor
 
-        /// - Parameter traffic: How it treats its server.
+        /// - Parameter configure: Changes what has a default.
         init(
-            _ url: URL, on transport: any Transport, token: String = "token-0", traffic: TrafficPolicy = TrafficPolicy()
+            _ url: URL, on transport: any Transport, token: String = "token-0",
+            configure: (inout NetworkConfiguration) -> Void = { _ in }
         ) {
             let environment = NetworkEnvironment(baseURL: url)
             session = PipelineSubject.session(environment, transport, token)
-            service = NetworkService(
-                environment: environment, authorizedBy: session, traffic: traffic, transport: transport,
-                adapters: PipelineSubject.adapters)
-        }
-
-        /// With a limit and the token's gate as its only policies.
-        init(_ url: URL, on transport: any Transport, limit: ConcurrencyLimit) {
-            let environment = NetworkEnvironment(baseURL: url)
-            session = PipelineSubject.session(environment, transport, "token-0")
-            service = NetworkService(
-                environment: environment, transport: transport, admission: [limit, session.gate],
-                requestAdaptingService: RequestAdaptingService(PipelineSubject.adapters + [session.adapter]),
-                errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
+            service = NetworkService(environment: environment, authorizedBy: session) {
+                $0.transport = transport
+                $0.requestAdaptingService = RequestAdaptingService(PipelineSubject.adapters)
+                configure(&$0)
+            }
         }
 
         private static let adapters: [any RequestAdapter] = [
@@ -38,7 +31,7 @@
         private static func session(
             _ environment: NetworkEnvironment, _ transport: any Transport, _ token: String
         ) -> AccessTokenSupervisor {
-            let auth = NetworkService(environment: environment, transport: transport)
+            let auth = NetworkService(environment: environment) { $0.transport = transport }
             return AccessTokenSupervisor(token: AccessToken(token)) { _ in
                 let grant: Grant = try await auth.request(BenchmarkEndpoint.refresh)
                 return AccessToken(grant.token)

@@ -73,10 +73,13 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         through transport: StubTransport, _ environment: NetworkEnvironment, _ settings: RequestSettings
     ) async throws {
         try await read(
-            NetworkService(
-                environment: environment, transport: transport, redirects: .ignore,
-                requestAdaptingService: RequestAdaptingService(), errorHandlingService: ErrorHandlingService([]),
-                settings: settings))
+            NetworkService(environment: environment) {
+                $0.transport = transport
+                $0.redirects = .ignore
+                $0.requestAdaptingService = RequestAdaptingService()
+                $0.errorHandlingService = ErrorHandlingService([])
+                $0.settings = settings
+            })
     }
 }
 

@@ -5,7 +5,10 @@ public import Networking
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let service = ProfileService(environment: environment, transport: stub, clock: clock.networkClock)
+/// let service = ProfileService(environment: environment) {
+///     $0.transport = stub
+///     $0.clock = clock.networkClock
+/// }
 /// async let profile = service.profile(7)
 /// await clock.waitForSleepers()               // the retry's wait has begun
 /// clock.advance(by: .seconds(2))

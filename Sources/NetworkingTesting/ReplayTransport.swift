@@ -5,7 +5,7 @@ public import Networking
 ///
 /// ```swift
 /// let archive = try HARArchive(data: Data(contentsOf: file))
-/// let profiles = ProfileService(environment: environment, transport: ReplayTransport(archive))
+/// let profiles = ProfileService(environment: environment) { $0.transport = ReplayTransport(archive) }
 /// ```
 ///
 /// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for anything when requests are compared,

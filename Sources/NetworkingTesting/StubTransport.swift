@@ -7,7 +7,7 @@ public import Networking
 /// let stub = StubTransport()
 /// stub.on(.get, "/users/7", .json(["id": 7]))
 /// stub.on(.post, "/users", .status(.conflict), .status(.created))      // first the one, then the other, which stays
-/// let profiles = ProfileService(environment: environment, transport: stub)
+/// let profiles = ProfileService(environment: environment) { $0.transport = stub }
 /// ```
 ///
 /// A request that no rule takes fails with a description of the request. Every request is checked as an engine would check it, and

@@ -191,7 +191,9 @@ extension Loopback {
                 server.route(.get, "/end") { request in .text(request.headers[.host] ?? "") }
                 let transport = RedirectFollowingTransport(try engine.make())
                 let base = try #require(URL(string: "http://bücher.localhost:\(port)/api/"))
-                let service = NetworkService(environment: NetworkEnvironment(baseURL: base), transport: transport)
+                let service = NetworkService(environment: NetworkEnvironment(baseURL: base)) {
+                    $0.transport = transport
+                }
                 #expect(try await service.request(.get("a"), as: .string) == "xn--bcher-kva.localhost:\(port)")
                 let absolute = "http://日本語.localhost:\(port)/end"
                 #expect(

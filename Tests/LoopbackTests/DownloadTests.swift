@@ -47,9 +47,12 @@ extension Loopback {
         private func service(
             _ engine: Engine, limit: ConcurrencyLimit = ConcurrencyLimit(), retry: RetryPolicy? = nil
         ) throws -> NetworkService {
-            NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
-                traffic: TrafficPolicy(limit: limit, retry: retry), transport: try engine.shared())
+            let transport = try engine.shared()
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.concurrencyLimit = limit
+                $0.retry = retry
+                $0.transport = transport
+            }
         }
 
         private var names: [String] {
@@ -99,8 +102,11 @@ extension Loopback {
                 _ = try await service(engine).request(Get(name: "missing"), as: .file(at: target))
                 #expect(Bool(false), "it was taken")
             } catch GeneralRequestError.notFound {}
-            let plain = NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.shared())
+            let transport = try engine.shared()
+            let plain = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+                $0.errorMapping = .unmapped
+            }
             do {
                 _ = try await plain.request(Get(name: "missing"), as: .file(at: target))
             } catch let error as NetworkError {
@@ -171,8 +177,12 @@ extension Loopback {
             arguments: Engine.allCases)
         func stream(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)
-            let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.make(), admission: [limit])
+            let transport = try engine.make()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
             var bytes = 0
             for try await chunk in try await service.request(Get(name: "endless"), as: .stream) {
                 #expect(limit.activeCount == 0)

@@ -46,8 +46,10 @@ extension Loopback {
         }
 
         private func send(_ body: HTTPBody, to sink: Sink, _ engine: Engine = .preferred) async throws {
-            let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: sink.server.url), transport: try engine.shared())
+            let transport = try engine.shared()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: sink.server.url)) {
+                $0.transport = transport
+            }
             try await service.request(Upload(body: body))
         }
 

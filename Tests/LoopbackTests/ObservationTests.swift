@@ -15,9 +15,11 @@ extension Loopback {
                     ? .text("here") : LoopbackAnswer(.found, headers: [.location: "/there"])
             }
             let observer = RecordingObserver()
-            let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), transport: try engine.shared(),
-                observers: [observer])
+            let transport = try engine.shared()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+                $0.observers = [observer]
+            }
             let response = try await service.send(.get("start"), as: .string)
             // What an engine's thread tells and what the call tells are told by two threads; each keeps its order.
             let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
@@ -47,10 +49,10 @@ extension Loopback {
             }
             let recorder = HARRecorder(redaction: .revealed)
             let environment = NetworkEnvironment(baseURL: server.url)
-            let live = try await calls(NetworkService(environment: environment, observers: [recorder]))
+            let live = try await calls(NetworkService(environment: environment) { $0.observers = [recorder] })
             server.stop()
             let replay = ReplayTransport(try HARArchive(data: recorder.archive.encoded()))
-            #expect(try await calls(NetworkService(environment: environment, transport: replay)) == live)
+            #expect(try await calls(NetworkService(environment: environment) { $0.transport = replay }) == live)
             #expect(replay.unused.isEmpty)
         }
     }

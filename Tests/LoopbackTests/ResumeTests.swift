@@ -46,9 +46,11 @@ extension Loopback {
 
         private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
             let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
-            return NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
-                traffic: TrafficPolicy(retry: policy), transport: try engine.shared())
+            let transport = try engine.shared()
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.retry = policy
+                $0.transport = transport
+            }
         }
 
         private var target: URL { scratch.file("film.mp4") }
@@ -246,10 +248,16 @@ extension Loopback {
             server.route(nil, "/sign") { _ in .text("signed") }
             let limit = ConcurrencyLimit(1)
             let environment = NetworkEnvironment(baseURL: server.url)
-            let signer = NetworkService(environment: environment, admission: [limit])
-            let service = NetworkService(
-                environment: environment, transport: Signing(base: try Engine.preferred.shared(), signer: signer),
-                admission: [limit])
+            let signer = NetworkService(environment: environment) {
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
+            let signing = Signing(base: try Engine.preferred.shared(), signer: signer)
+            let service = NetworkService(environment: environment) {
+                $0.transport = signing
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
             let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
             let task = service.task(Film(), as: .file(destination), with: settings)
             #expect(try Data(contentsOf: await task.value) == content)
@@ -356,9 +364,11 @@ extension Loopback {
             arguments: Engine.allCases)
         func pause(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)
-            let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: nil,
-                traffic: TrafficPolicy(limit: limit), transport: try engine.make())
+            let transport = try engine.make()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.concurrencyLimit = limit
+                $0.transport = transport
+            }
             server.route(nil, "/slow") { [content] request in
                 var answer = LoopbackAnswer.content(content, tag: "\"v1\"", for: request)
                 guard request.headers[.range] == nil else { return answer }

@@ -19,9 +19,10 @@ extension Loopback {
             _ backend: TokenBackend, _ session: AccessTokenSupervisor, limit: Int = 64,
             on transport: (any Transport)? = nil
         ) -> NetworkService {
-            NetworkService(
-                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
-                traffic: TrafficPolicy(limit: ConcurrencyLimit(limit)), transport: transport)
+            NetworkService(environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session) {
+                $0.concurrencyLimit = ConcurrencyLimit(limit)
+                $0.transport = transport
+            }
         }
 
         @Test("On URLSession, too: 200 calls on a dead token, one refresh, every call answered")
@@ -122,8 +123,10 @@ extension Loopback {
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()
             let limit = ConcurrencyLimit(1)
-            let auth = NetworkService(
-                environment: NetworkEnvironment(baseURL: backend.server.url), admission: [limit])
+            let auth = NetworkService(environment: NetworkEnvironment(baseURL: backend.server.url)) {
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
             let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
                 try await withCheckedThrowingContinuation { continuation in
                     DispatchQueue.global().async {
@@ -135,8 +138,8 @@ extension Loopback {
                 }
             }
             let service = NetworkService(
-                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session,
-                traffic: TrafficPolicy(limit: limit))
+                environment: NetworkEnvironment(baseURL: backend.server.url), authorizedBy: session
+            ) { $0.concurrencyLimit = limit }
             let tally = Tally()
             await withTaskGroup(of: Void.self) { group in
                 for id in 0..<20 {

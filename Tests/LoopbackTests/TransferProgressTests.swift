@@ -27,8 +27,9 @@ extension Loopback {
         private func service(_ engine: Engine, limits: URLSessionTransport.Limits? = nil) throws -> NetworkService {
             let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
             let transport: any Transport = try limits.map { try URLSessionTransport(limits: $0) } ?? engine.shared()
-            return NetworkService(
-                environment: NetworkEnvironment(baseURL: server.url), authorizedBy: session, transport: transport)
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url), authorizedBy: session) {
+                $0.transport = transport
+            }
         }
 
         private func watch<Value>(_ task: RequestTask<Value>) -> RequestTask<Value> {

@@ -50,7 +50,9 @@ final class CallEvents: Sendable {
         let audience =
             observers.isEmpty
             ? nil
-            : Audience(call: ObservedCall(id: scope.id(using: client.random), endpoint: endpoint), observers: observers)
+            : Audience(
+                call: ObservedCall(id: scope.id(using: client.configuration.random), endpoint: endpoint),
+                observers: observers)
         state = Locked(State(track: track, audience: audience))
     }
 

@@ -9,7 +9,8 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> Response<Value>? {
-        guard let cache = client.cache, let request = client.dressedNow(endpoint, settings, converter.dress),
+        guard let cache = client.configuration.cache,
+            let request = client.dressedNow(endpoint, settings, converter.dress),
             let response = cache.answer(to: request)?.answer(to: request, at: cache.date()),
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
@@ -37,7 +38,7 @@ extension NetworkRequesting {
     /// Forgets what the service's cache has for a call, whomever it is for.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
         guard let request = client.dressedNow(endpoint, settings) else { return }
-        client.cache?.removeAnswers(from: request.url)
+        client.configuration.cache?.removeAnswers(from: request.url)
     }
 }
 
@@ -51,7 +52,9 @@ extension NetworkClient {
         }
         dress(&request)
         guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
-        if let cookies { request = CookieTransport(transport, jar: cookies).addingCookies(to: request) }
+        if let cookies = configuration.cookies {
+            request = CookieTransport(transport, jar: cookies).addingCookies(to: request)
+        }
         return request
     }
 }

@@ -8,34 +8,46 @@
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session)
 /// ```
 ///
-/// Every call is in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`, and is safe as long as what it stores is
-/// immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A struct or an actor that adopts
-/// ``NetworkRequesting`` is checked by the compiler in full. A call is answered also when its service is gone.
+/// Every call is in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`, and is safe as long as what it
+/// stores is immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A struct or
+/// an actor that adopts ``NetworkRequesting`` is checked by the compiler in full. A call continues when its service is
+/// released.
 open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because it stores one `let`
     /// The parts that the service's requests pass through.
     public final let client: NetworkClient
 
-    /// Makes a service of a client. A subclass that stores something of its own calls this one:
-    /// `super.init(client: NetworkClient(environment: environment, authorizedBy: session))`.
-    public init(client: NetworkClient) {
-        self.client = client
+    /// Makes a service.
+    ///
+    /// - Parameters:
+    ///   - environment: The server. Without one every endpoint needs a base URL of its own.
+    ///   - session: Adds tokens to the requests that are authorized. Services that share it share its refresh. Default:
+    ///     nil.
+    ///   - configure: Changes what has a default: see ``NetworkConfiguration``.
+    public init(
+        environment: NetworkEnvironment = NetworkEnvironment(), authorizedBy session: AccessTokenSupervisor? = nil,
+        configure: (inout NetworkConfiguration) -> Void = { _ in }
+    ) {
+        client = NetworkClient(environment: environment, authorizedBy: session, configure: configure)
     }
 
-    /// Makes a service. Every part has a default; see
-    /// ``NetworkClient/init(environment:transport:redirects:duplicates:cookies:cache:admission:requestAdaptingService:errorHandlingService:settings:observers:clock:random:)``.
+    /// Makes a service of a configuration. Services of one configuration share its objects.
+    public init(configuration: NetworkConfiguration) {
+        client = NetworkClient(configuration: configuration)
+    }
+
+    /// Makes a service with the two chains of its requests and failures. The other parts have their defaults.
     public init(
-        environment: NetworkEnvironment = NetworkEnvironment(), transport: (any Transport)? = nil,
-        redirects: RedirectPolicy = .standard, duplicates: DuplicateRequestPolicy? = nil, cookies: CookieJar? = nil,
-        cache: ResponseCache? = nil, admission: [any AdmissionPolicy]? = nil,
-        requestAdaptingService: RequestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()]),
-        errorHandlingService: ErrorHandlingService = ErrorHandlingService([]),
-        settings: RequestSettings = RequestSettings(), observers: [any RequestObserver] = [],
-        clock: NetworkClock = .continuous, random: RandomSource = .system
+        environment: NetworkEnvironment, requestAdaptingService: RequestAdaptingService,
+        errorHandlingService: ErrorHandlingService
     ) {
-        client = NetworkClient(
-            environment: environment, transport: transport, redirects: redirects, duplicates: duplicates,
-            cookies: cookies, cache: cache, admission: admission, requestAdaptingService: requestAdaptingService,
-            errorHandlingService: errorHandlingService, settings: settings, observers: observers, clock: clock,
-            random: random)
+        var configuration = NetworkConfiguration(environment: environment)
+        configuration.requestAdaptingService = requestAdaptingService
+        configuration.errorHandlingService = errorHandlingService
+        client = NetworkClient(configuration: configuration)
+    }
+
+    /// Makes a service of a client, which other services may use as well.
+    public init(client: NetworkClient) {
+        self.client = client
     }
 }

@@ -12,7 +12,11 @@ struct ChainCheck: Check {
         let begun = ContinuousClock.now
         let rounds = settings.count ?? (settings.isQuick ? 100_000 : 1_000_000)
         let stub = StubTransport { _ in .text("x") }
-        let service = NetworkService(transport: stub, admission: [])
+        let service = NetworkService {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+        }
         let task = service.task(.url("https://chain.example"), as: .string)
         _ = try await task.value
 

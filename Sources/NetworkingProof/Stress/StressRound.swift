@@ -35,17 +35,18 @@ struct StressRound: Sendable {
                 return AccessToken(parts[0], refreshToken: parts[1])
             }
         }
-        let traffic = TrafficPolicy(
-            limit: limit, backoffGate: BackoffGate(longest: .zero),
-            circuitBreaker: CircuitBreaker(.init(failureRatio: 0.9)),
-            retry: RetryPolicy(retries: 2, backoff: .constant(.zero)), retryBudget: RetryBudget(), random: random,
-            duplicates: duplicates)
-        let (session, watch) = (session, SendingTransport(ledger: ledger, next: transport))
-        services = (0..<2).map { _ in
-            NetworkService(
-                environment: NetworkEnvironment(baseURL: url), authorizedBy: session, traffic: traffic,
-                transport: watch, observers: [ledger])
-        }
+        var configuration = NetworkConfiguration(environment: NetworkEnvironment(baseURL: url))
+        configuration.session = session
+        configuration.concurrencyLimit = limit
+        configuration.backoffGate = BackoffGate(longest: .zero)
+        configuration.circuitBreaker = CircuitBreaker(.init(failureRatio: 0.9))
+        configuration.retry = RetryPolicy(retries: 2, backoff: .constant(.zero))
+        configuration.retry?.budget = RetryBudget()
+        configuration.duplicates = duplicates
+        configuration.transport = SendingTransport(ledger: ledger, next: transport)
+        configuration.observers = [ledger]
+        configuration.random = random
+        services = [NetworkService(configuration: configuration), NetworkService(configuration: configuration)]
         home.service = services[0]
     }
 

@@ -184,14 +184,14 @@ struct RecipeTests {
         stub.on(.post, "/login", .json(TokenGrant(token: "a", refreshToken: "r")))
         stub.on(.post, "/token", .json(TokenGrant(token: "b", refreshToken: "s")))
         stub.on(.get, "/x") { $0.headers[.authorization] == "Bearer b" ? .text("there") : .status(.unauthorized) }
-        let auth = AuthService(environment: api, transport: stub)
+        let auth = AuthService(environment: api) { $0.transport = stub }
         let session = makeSession(auth)
         try await auth.logIn("ada", "secret", into: session)
         #expect(session.accessToken?.value == "a")
-        let service = NetworkService(environment: api, authorizedBy: session, transport: stub)
+        let service = NetworkService(environment: api, authorizedBy: session) { $0.transport = stub }
         #expect(try await service.request(.get("x").authorized()) as String == "there")
         let url = try #require(URL(string: "https://api.example.com"))
-        #expect(makeServices(url, url, session).1.client.environment.baseURL == url)
+        #expect(makeServices(url, url, session).1.client.configuration.environment.baseURL == url)
     }
 
     @Test("Upload with a progress bar; resume a download")
@@ -219,22 +219,24 @@ struct RecipeTests {
             if request.url.query == "q=s" { try await Task.sleep(for: .seconds(30)) }
             return .json([request.url.query ?? ""])
         }
-        let service = NetworkService(environment: api, transport: stub)
+        let service = NetworkService(environment: api) { $0.transport = stub }
         async let early = search("s", with: service)
         while stub.requests.isEmpty { await Task.yield() }
         #expect(try await search("sw", with: service) == ["q=sw"])
         do {
             _ = try await early
             #expect(Bool(false), "the first search was not overtaken")
-        } catch let error as NetworkError { #expect(error.kind == .cancelled) }
+        } catch { #expect(error as? GeneralRequestError == .cancelled) }
     }
 
     @Test("Poll with back-off")
     func polling() async throws {
         let clock = ManualClock()
         stub.on(.get, "/exports/7", .status(.accepted), .status(.accepted), .json("https://files.example.com/7"))
-        let service = NetworkService(
-            environment: api, authorizedBy: nil, transport: stub, clock: clock.networkClock)
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+        }
         async let url = waitForExport(7, with: service)
         for _ in 0..<2 {
             await clock.waitForSleepers(2)
@@ -258,9 +260,10 @@ struct RecipeTests {
         // snippet.stub
         let stub = StubTransport()
         stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
-        let service = NetworkService(
-            environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com")), authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub)
+        let service = NetworkService(environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))) {
+            $0.retry = RetryPolicy(retries: 1)
+            $0.transport = stub
+        }
 
         let user: [String: String] = try await service.request(.get("users/7"))
 
@@ -274,12 +277,15 @@ struct RecipeTests {
         stub.on(.get, "/users/7", .json(["name": "Ada"]))
         // snippet.record
         let recorder = HARRecorder(redaction: .revealed)
-        let live = NetworkService(environment: api, transport: stub, observers: [recorder])
+        let live = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.observers = [recorder]
+        }
         _ = try await live.request(.get("users/7")) as Data
         let file = try recorder.archive.encoded()  // write it beside your tests
 
         let replay = ReplayTransport(try HARArchive(data: file))
-        let offline = NetworkService(environment: api, transport: replay)
+        let offline = NetworkService(environment: api) { $0.transport = replay }
         let user: [String: String] = try await offline.request(.get("users/7"))
         // snippet.end
         #expect(user["name"] == "Ada")
@@ -304,9 +310,10 @@ struct RecipeTests {
     @Test("A second base URL; an API key")
     func requests() async throws {
         stub.on(nil, nil, .text("x"))
-        let service = NetworkService(
-            environment: api, transport: stub,
-            requestAdaptingService: RequestAdaptingService([APIKeyAdapter(key: "secret")]))
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([APIKeyAdapter(key: "secret")])
+        }
         _ = try await service.request(CatalogEndpoint.item(1)) as String
         _ = try await service.request(CatalogEndpoint.image(1)) as String
         #expect(
@@ -323,7 +330,7 @@ struct RecipeTests {
         stub.on(
             .post, "/orders",
             StubAnswer(.conflict, headers: [.contentType: "application/problem+json"], body: Data(body.utf8)))
-        let service = NetworkService(environment: api, authorizedBy: nil, transport: stub)
+        let service = NetworkService(environment: api) { $0.transport = stub }
         await #expect(throws: Refused(title: "Sold out")) { try await service.request(Order()) }
     }
 
@@ -333,10 +340,11 @@ struct RecipeTests {
         let probe = StubProbe(.reachable(.wireless))
         // snippet.connectivity
         let reachability = ReachabilityService(probe: probe)  // or ReachabilityService(host: "api.example.com")
-        let service = NetworkService(
-            environment: api, authorizedBy: nil, transport: stub,
-            handlers: [ConnectivityErrorHandler(reachability)],
-            settings: RequestSettings(timeouts: RequestTimeouts(total: .seconds(90))))
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+            $0.settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(90)))
+        }
         // snippet.end
         #expect(try await service.request(.get("x")) as String == "there")
     }
@@ -347,9 +355,11 @@ struct RecipeTests {
         let (clock, probe, stub) = (ManualClock(), StubProbe(.notReachable), StubTransport())
         stub.on(.get, "/users/7", .failure(.notConnected), .json(["name": "Ada"]))
         let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
-        let service = NetworkService(
-            environment: api, authorizedBy: nil, transport: stub,
-            handlers: [ConnectivityErrorHandler(reachability)], clock: clock.networkClock)
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+            $0.clock = clock.networkClock
+        }
 
         let task = service.task(.get("users/7"), as: .json([String: String].self))
         while stub.requests.isEmpty { await Task.yield() }
@@ -367,8 +377,10 @@ struct RecipeTests {
         let session = AccessTokenSupervisor(
             token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
         ) { _ in AccessToken("new") }
-        let service = NetworkService(
-            environment: api, authorizedBy: session, transport: stub, clock: clock.networkClock)
+        let service = NetworkService(environment: api, authorizedBy: session) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+        }
         clock.advance(by: .seconds(58))
 
         try await service.request(.get("x").authorized())
@@ -383,7 +395,7 @@ struct RecipeTests {
         let scratch = try Scratch()
         try Data(repeating: 7, count: 100_000).write(to: scratch.file("photo.jpg"))
         let last = Cell(0.0)
-        let service = NetworkService(environment: api, transport: stub)
+        let service = NetworkService(environment: api) { $0.transport = stub }
         try await upload(scratch.file("photo.jpg"), with: service) { fraction in last.change { $0 = fraction } }
         #expect(last.value == 1)
     }
@@ -392,7 +404,7 @@ struct RecipeTests {
     func paging() async throws {
         stub.on(
             .get, "/items", .json(text: #"{"items":["a","b"],"next":2}"#), .json(text: #"{"items":["c"],"next":null}"#))
-        let service = NetworkService(environment: api, transport: stub)
+        let service = NetworkService(environment: api) { $0.transport = stub }
         // snippet.usePages
         var all: [String] = []
         for try await items in Pages(service: service) { all += items }  // asks for a page when it is wanted
@@ -405,8 +417,10 @@ struct RecipeTests {
     func posting() async throws {
         stub.on(.post, "/payments", .failure(.connectionLostBeforeHead), .json(text: #"{"data":{"id":"p1"}}"#))
         // snippet.idempotent
-        let service = NetworkService(
-            environment: api, authorizedBy: nil, traffic: TrafficPolicy(retry: .standard), transport: stub)
+        let service = NetworkService(environment: api) {
+            $0.retry = .standard
+            $0.transport = stub
+        }
         let payment = AdHocEndpoint(.post, "payments").body(.json(["amount": 7])).idempotent()  // one key for all tries
         let id = try await service.request(payment, as: .keyPath("data.id", .json(String.self)))
         // snippet.end
@@ -417,7 +431,7 @@ struct RecipeTests {
     @Test("Log out")
     func loggingOut() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in throw AccessTokenRejected() }
-        let (service, jar) = (NetworkService(environment: api, transport: stub), CookieJar())
+        let (service, jar) = (NetworkService(environment: api) { $0.transport = stub }, CookieJar())
         // snippet.logOut
         session.accessToken = nil  // wins over a refresh that is under way
         await service.reset()  // every call ends with `.resetting`; returns when all have returned
@@ -432,10 +446,11 @@ struct RecipeTests {
         let lines = Cell<[String]>([])
         let print: @Sendable (LogObserver.Line) -> Void = { line in lines.change { $0.append(line.message) } }
         // snippet.log
-        let service = NetworkService(
-            environment: api, transport: stub,
-            requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), TraceContextAdapter()]),
-            observers: [LogObserver { print($0) }])
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter(), TraceContextAdapter()])
+            $0.observers = [LogObserver { print($0) }]
+        }
         let incoming = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  // of the request that is being served
         try await TraceContext.$current.withValue(TraceContext(traceparent: incoming)) {
             try await service.request(.get("stock"))

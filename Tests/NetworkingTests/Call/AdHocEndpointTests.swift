@@ -9,8 +9,10 @@ struct AdHocEndpointTests {
     private let stub = StubTransport { _ in .json(User(id: "7")) }
 
     private var service: NetworkService {
-        NetworkService(
-            environment: Fixture.environment, transport: stub, requestAdaptingService: RequestAdaptingService())
+        NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService()
+        }
     }
 
     @Test(
@@ -74,8 +76,11 @@ struct AdHocEndpointTests {
         let service = NetworkService(
             environment: NetworkEnvironment(
                 baseURL: base, pathPrefix: "v2", headers: [.authorization: "Basic secret", "X-App": "1"],
-                query: ["key": "secret"]),
-            transport: stub, requestAdaptingService: RequestAdaptingService())
+                query: ["key": "secret"])
+        ) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService()
+        }
         try await service.request(.url("https://cdn.example/dir/?sig=1"))
         #expect(stub.requests[0].url.absoluteString == "https://cdn.example/dir/?sig=1")
         #expect(stub.requests[0].headers.authorization == nil && stub.requests[0].headers["X-App"] == "1")
@@ -95,7 +100,7 @@ struct AdHocEndpointTests {
 
     @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")
     func defaultService() async throws {
-        enum App { static let service = NetworkService(transport: StubTransport { _ in .status(.noContent) }) }
+        enum App { static let service = NetworkService { $0.transport = StubTransport { _ in .status(.noContent) } } }
         try await App.service.request(.url("https://a.example"))
         let error = await Fixture.failure { try await App.service.request(.get("users")) } as? NetworkError
         #expect(error?.kind == .invalidRequest && error?.description.contains("base URL") == true)
@@ -106,7 +111,9 @@ struct AdHocEndpointTests {
         let refusing = StubTransport { _ in .status(.notFound) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
         }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: refusing)
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = refusing
+        }
         try await service.request(.get("x").validated(by: .none))
         let mapped = await Fixture.failure {
             try await service.request(.get("x").errors([.notFound: UserError.taken]).authorized())

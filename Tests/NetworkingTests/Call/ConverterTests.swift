@@ -76,7 +76,7 @@ struct ConverterTests {
         }
         let stub = StubTransport()
         stub.on(nil, nil, .json(text: #"{"data":{"n":1}}"#), .json(text: #"{"error":{"why":"no"}}"#, status: .conflict))
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(try await service.request(Get()) == Item(n: 1))
         let failure = await Fixture.failure { try await service.request(Get()) } as? ServerFailure<Refused>
         #expect(failure?.serverError.why == "no")
@@ -90,8 +90,10 @@ struct ConverterTests {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let stub = StubTransport { _ in .json(text: #"[{"user_name":"a"}]"#) }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub, settings: RequestSettings(decoder: decoder))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.settings = RequestSettings(decoder: decoder)
+        }
         let wanted = [Snake(userName: "a")]
         #expect(try await service.request(.get("x"), as: .json([Snake].self)) == wanted)
         #expect(try await service.request(.get("x"), as: .tolerantArray(Snake.self)) == wanted)
@@ -101,16 +103,18 @@ struct ConverterTests {
             _ = try await service.request(.get("x"), as: .json([Snake].self, decoder: JSONDecoder()))
         }
         #expect((error as? NetworkError)?.kind == .undecodableBody)
-        let null = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "null") })
+        let null = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: "null") }
+        }
         let none: Snake? = try await null.request(.get("x"))
         #expect(none == nil)
     }
 
     @Test("What is pulled has no key path, and says so")
     func pulledKeyPath() async throws {
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "{}") })
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: "{}") }
+        }
         let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
         #expect((error as? NetworkError)?.description.contains("a body that is pulled") == true)
     }
@@ -183,7 +187,7 @@ struct ConverterTests {
         let stub = StubTransport { _ in
             StubAnswer(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
         }
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let user: User = try await service.request(.get("x"))
         #expect(user == User(id: "7"))
         let _: String = try await service.request(.get("x"))

@@ -68,11 +68,12 @@ struct ReadingTests {
             }
         }
         let picky = Picky(
-            client: NetworkClient(
-                environment: Fixture.environment, transport: Answering(body: "x"),
-                settings: RequestSettings(validators: [
+            client: NetworkClient(environment: Fixture.environment) {
+                $0.transport = Answering(body: "x")
+                $0.settings = RequestSettings(validators: [
                     validator(1, .valid), validator(2, .invalid("too blue")), validator(3, .valid),
-                ])))
+                ])
+            })
         let error = await Fixture.failure { try await picky.request(UserEndpoint.open) } as? NetworkError
         #expect(
             error?.kind == .invalidResponse && error?.description.contains("too blue") == true && error?.status == .ok)
@@ -82,7 +83,8 @@ struct ReadingTests {
     @Test("Statuses and media types are judged by range, by set and by name")
     func ready() async throws {
         struct Plain: NetworkRequesting { let client: NetworkClient }
-        let plain = Plain(client: NetworkClient(environment: Fixture.environment, transport: Answering(body: "x")))
+        let plain = Plain(
+            client: NetworkClient(environment: Fixture.environment) { $0.transport = Answering(body: "x") })
         func kind(_ validator: ResponseValidator) async -> NetworkError.Kind? {
             (await Fixture.failure { try await plain.request(UserEndpoint.open, with: .init(validators: [validator])) }
                 as? NetworkError)?.kind

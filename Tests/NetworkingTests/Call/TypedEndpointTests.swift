@@ -33,9 +33,10 @@ struct TypedEndpointTests {
     }
 
     private func service(_ answer: StubAnswer, handlers: [any ErrorHandler] = []) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, transport: StubTransport { _ in answer },
-            handlers: handlers)
+        NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in answer }
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+        }
     }
 
     @Test("N-09, N-16: a typed endpoint needs no type at the call, in every form of it")
@@ -105,7 +106,10 @@ struct TypedEndpointTests {
             _ = try await service(.text("<html>", status: .badGateway)).request(LogIn())
         }
         #expect((fourth as? NetworkError)?.status == .badGateway)
-        let raw = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in body })
+        let raw = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in body }
+            $0.errorMapping = .unmapped
+        }
         let fifth = await Fixture.failure { try await raw.request(LogIn()) }
         #expect((fifth as? NetworkError)?.status == .notFound, "without handlers the raw error is thrown")
     }
@@ -202,10 +206,10 @@ struct TypedEndpointTests {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            transport: StubTransport { _ in .json(text: #"{"at":7}"#, status: .conflict) },
-            settings: RequestSettings(decoder: decoder))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: #"{"at":7}"#, status: .conflict) }
+            $0.settings = RequestSettings(decoder: decoder)
+        }
         let error = await Fixture.failure { try await service.request(Refused()) } as? ServerFailure<Dated>
         #expect(error?.serverError == Dated(at: Date(timeIntervalSince1970: 7)))
         #expect(error?.status?.isClientError == true && error?.status?.isSuccessful == false)
@@ -216,13 +220,16 @@ struct TypedEndpointTests {
         let stub = StubTransport()
         stub.on(nil, nil, .json(LoginError(message: "busy"), status: .conflict), .json(Grant(token: "t")))
         let policy = RetryPolicy(retries: 1, on: .serverError(LoginError.self), repeatsUnsafeRequests: true)
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: policy), transport: stub)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = policy
+            $0.transport = stub
+        }
         #expect(try await service.request(LogIn()) == Grant(token: "t"))
         let other = StubTransport { _ in .text("busy", status: .conflict) }
-        let impatient = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: policy), transport: other
-        )
+        let impatient = NetworkService(environment: Fixture.environment) {
+            $0.retry = policy
+            $0.transport = other
+        }
         _ = await Fixture.failure { try await impatient.request(LogIn()) }
         #expect(other.requests.count == 1)
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Validators")
 struct ValidatorTests {
     private func failure(_ validators: [ResponseValidator], _ answer: StubAnswer) async -> NetworkError? {
-        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in answer })
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = StubTransport { _ in answer } }
         return await Fixture.failure {
             try await service.request(UserEndpoint.open, with: RequestSettings(validators: validators))
         } as? NetworkError
@@ -47,9 +47,10 @@ struct ValidatorTests {
         let answer = StubAnswer(.ok)
         let error = await failure([counting, ResponseValidator { _ in .invalid("too blue") }, counting], answer)
         #expect(error?.description.contains("too blue") == true && asked.value == 1)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in answer },
-            settings: RequestSettings(validators: [ResponseValidator { _ in throw UserError.taken }]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in answer }
+            $0.settings = RequestSettings(validators: [ResponseValidator { _ in throw UserError.taken }])
+        }
         let thrown = await Fixture.failure { try await service.request(UserEndpoint.open) }
         #expect(thrown as? UserError == .taken)
     }

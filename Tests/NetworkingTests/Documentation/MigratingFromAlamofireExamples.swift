@@ -48,12 +48,13 @@ private enum AlamofireGuide {
         let session = AccessTokenSupervisor(token: nil) { old in  // AuthenticationInterceptor
             AccessToken(try await auth.request(.post("token").body(.json(["token": old?.value]))))
         }
-        var traffic = TrafficPolicy(retry: .standard)  // RetryPolicy
-        traffic.retryBudget = RetryBudget()
-        let api = NetworkService(
-            environment: NetworkEnvironment(baseURL: url), authorizedBy: session, traffic: traffic,
-            adapters: [DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-A"] = "1" }],
-            observers: [LogObserver { print($0) }])  // EventMonitor
+        let api = NetworkService(environment: NetworkEnvironment(baseURL: url), authorizedBy: session) {
+            $0.retry = .standard  // RetryPolicy
+            $0.requestAdaptingService = RequestAdaptingService([
+                DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-A"] = "1" },
+            ])
+            $0.observers = [LogObserver { print($0) }]  // EventMonitor
+        }
         // snippet.end
         _ = api
     }
@@ -97,8 +98,8 @@ private enum AlamofireGuide {
         let examples = [
             EndpointExample(UserTarget.user(7), answer: .json(["name": "Ada"]), as: .json([String: String].self))
         ]  // sampleData
-        let users = UserService(
-            environment: environment, transport: try await StubTransport(answering: examples, in: environment))
+        let stub = try await StubTransport(answering: examples, in: environment)
+        let users = UserService(environment: environment) { $0.transport = stub }
         try await EndpointContract.check(examples, in: environment)  // and that every example is one
         // snippet.end
         _ = users

@@ -15,10 +15,11 @@ private enum IONessGuide {
 
     static func making(_ session: URLSessionConfiguration, _ api: URL) throws {
         // snippet.making
-        let users = NetworkService(
-            environment: NetworkEnvironment(baseURL: api),
-            transport: try URLSessionTransport(configuration: session),  // or none: the platform's engine
-            duplicates: .join)
+        let transport = try URLSessionTransport(configuration: session)
+        let users = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
+            $0.transport = transport  // default: the platform's
+            $0.duplicates = .join
+        }
         // snippet.end
         _ = users
     }

@@ -12,10 +12,12 @@ private enum NerdzNetworkingGuide {
     final class ShopService: NetworkService, @unchecked Sendable {
         static func make(_ api: URL, _ session: AccessTokenSupervisor?) -> ShopService {
             ShopService(
-                environment: NetworkEnvironment(baseURL: api, headers: [.acceptLanguage: "en"]), authorizedBy: session,
-                traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
-                settings: RequestSettings(
-                    timeouts: RequestTimeouts(total: .seconds(60)), decoder: JSONDecoder(), callbackQueue: .main))
+                environment: NetworkEnvironment(baseURL: api, headers: [.acceptLanguage: "en"]), authorizedBy: session
+            ) {
+                $0.retry = RetryPolicy(retries: 1)
+                $0.settings = RequestSettings(
+                    timeouts: RequestTimeouts(total: .seconds(60)), decoder: JSONDecoder(), callbackQueue: .main)
+            }
         }
     }
     // snippet.end
@@ -162,7 +164,7 @@ private enum NerdzNetworkingGuide {
 
     static func caching(_ api: URL) throws {
         // snippet.caching
-        let shop = NetworkService(environment: NetworkEnvironment(baseURL: api), cache: ResponseCache())
+        let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) { $0.cache = ResponseCache() }
         let kept: Item? = shop.cached(.get("items/7"))  // at once
         shop.removeCached(.get("items/7"))
         let uncached = RequestSettings(caching: .reload)
@@ -173,7 +175,7 @@ private enum NerdzNetworkingGuide {
     static func platform(_ begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Int) {
         // snippet.platform
         let background = BackgroundTaskObserver(begin: begin, end: { (id: Int) in print("over", id) })
-        let shop = NetworkService(observers: [background])
+        let shop = NetworkService { $0.observers = [background] }
         // snippet.end
         _ = shop
     }

@@ -48,8 +48,7 @@ private enum PkrllNetworkGuide {
     static func throttling(_ url: URL) async throws {
         // snippet.throttling
         let limit = ConcurrencyLimit(4, total: 16)  // 4 a host, 16 in all, first come first served
-        let api = NetworkService(
-            environment: NetworkEnvironment(baseURL: url), authorizedBy: nil, traffic: TrafficPolicy(limit: limit))
+        let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) { $0.concurrencyLimit = limit }
         try await api.request(.get("urgent").option(AdmissionOption.self, .unlimited))
         // snippet.end
     }
@@ -82,15 +81,16 @@ private enum PkrllNetworkGuide {
 
     static func assembling(_ url: URL) {
         // snippet.assembling
-        let api = NetworkService(
-            environment: NetworkEnvironment(baseURL: url),
-            transport: StopwatchTransport(base: PlatformTransport.shared) { print($0) },
-            admission: [ConcurrencyLimit(64), BackoffGate()],
-            requestAdaptingService: RequestAdaptingService([
+        let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
+            $0.transport = StopwatchTransport(base: PlatformTransport.shared) { print($0) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
+            $0.requestAdaptingService = RequestAdaptingService([
                 DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-Time"] = "1" },
-            ]),
-            errorHandlingService: ErrorHandlingService(),
-            observers: [LogObserver { print($0) }])
+            ])
+            $0.observers = [LogObserver { print($0) }]
+        }
         // snippet.end
         _ = api
     }

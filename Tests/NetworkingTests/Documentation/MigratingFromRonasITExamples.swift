@@ -121,13 +121,15 @@ private enum RonasITGuide {
         let session = AccessTokenSupervisor(token: stored) { old in
             AccessToken(try await auth.request(.post("token").body(.json(["token": old?.value]))))
         }
-        let accounts = NetworkService(
-            environment: NetworkEnvironment(baseURL: api),
-            admission: [ConcurrencyLimit(64), session.gate],
-            requestAdaptingService: RequestAdaptingService([
+        let accounts = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
+            $0.requestAdaptingService = RequestAdaptingService([
                 DefaultHeadersAdapter(), TenantAdapter(tenant: "a"), session.adapter,
-            ]),
-            errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
+            ])
+            $0.errorHandlingService = ErrorHandlingService([session.handler, GeneralErrorHandler()])
+        }
         // snippet.end
         _ = accounts
     }

@@ -94,16 +94,11 @@ func makeProfiles(_ environment: NetworkEnvironment, session: AccessTokenSupervi
     ProfileService(environment: environment, authorizedBy: session)
 }
 
-func makeProfilesInFull(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+func makeProfilesOfChains(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
     ProfileService(
         environment: environment,
-        admission: [ConcurrencyLimit(64), session.gate],
         requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), session.adapter]),
-        errorHandlingService: ErrorHandlingService([
-            session.handler,
-            RetryErrorHandler(RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)))),
-            GeneralErrorHandler(),
-        ]))
+        errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
 }
 
 struct LoginError: Decodable, Sendable {
@@ -188,13 +183,13 @@ func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
 }
 
 func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
-    var traffic = TrafficPolicy()  // 64 requests a host at once; a host that asks for time is given it
-    traffic.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
-    traffic.retryBudget = RetryBudget()  // no more than a tenth of the calls
-    traffic.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
-    traffic.duplicates = .join  // equal GETs at once share one request
-    traffic.cookies = CookieJar()  // none are kept otherwise
-    return ProfileService(environment: environment, authorizedBy: session, traffic: traffic)
+    ProfileService(environment: environment, authorizedBy: session) {  // at most 64 requests a host at a time
+        $0.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
+        $0.retry?.budget = RetryBudget()  // for at most a tenth of the calls
+        $0.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
+        $0.duplicates = .join  // equal GETs at a time share one request
+        $0.cookies = CookieJar()  // none are kept otherwise
+    }
 }
 
 struct Transfer: Endpoint {
@@ -249,9 +244,10 @@ func exampleOfAStub(_ api: URL) async throws -> Profile {
     let stub = StubTransport()
     stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(Profile(id: 7, name: "Ada")))
     let session = AccessTokenSupervisor(token: AccessToken("test")) { _ in AccessToken("fresh") }
-    let profiles = ProfileService(
-        environment: NetworkEnvironment(baseURL: api), authorizedBy: session, transport: stub,
-        handlers: [RetryErrorHandler(RetryPolicy(retries: 1))])
+    let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session) {
+        $0.transport = stub
+        $0.retry = RetryPolicy(retries: 1)
+    }
     return try await profiles.profile(7)
 }
 
@@ -261,8 +257,7 @@ func exampleOfAServer() async throws -> Profile {
     server.route(.get, "/users/:id") { request in
         try .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
     }
-    let profiles = ProfileService(
-        environment: NetworkEnvironment(baseURL: server.url), errorHandlingService: ErrorHandlingService())
+    let profiles = ProfileService(environment: NetworkEnvironment(baseURL: server.url))
     return try await profiles.profile(8)
 }
 
@@ -280,8 +275,10 @@ func exampleOfSettings(_ profiles: ProfileService) async throws {
         configuration.limits.connectionsPerHost = 16
         configuration.httpVersions = .preferHTTP2  // the default; .http1, or .http2 only
         configuration.resolve = ["api.example.com:443": ["10.0.0.7"]]
-        let profiles = ProfileService(
-            environment: NetworkEnvironment(baseURL: api), transport: try CurlTransport(configuration))
+        let transport = try CurlTransport(configuration)
+        let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api)) {
+            $0.transport = transport
+        }
         return profiles
     }
 #endif

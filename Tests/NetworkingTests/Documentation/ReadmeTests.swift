@@ -19,9 +19,9 @@ struct ReadmeTests {
             request.headers[.authorization] == "Bearer new"
                 ? .json(Profile(id: 7, name: "Ada")) : .status(.unauthorized)
         }
-        let auth = NetworkService(environment: Fixture.environment, transport: stub)
+        let auth = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let session = makeSession(auth, stored: AccessToken("old", refreshToken: "first"))
-        let profiles = ProfileService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let profiles = ProfileService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         #expect(try await profiles.profile(7).name == "Ada")
         #expect(session.accessToken?.refreshToken == "again")
     }

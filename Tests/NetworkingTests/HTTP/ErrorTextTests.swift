@@ -7,9 +7,11 @@ import Testing
 @Suite("Errors that people can act on")
 struct ErrorTextTests {
     private func error(_ answer: StubAnswer, _ retry: RetryPolicy? = nil) async -> NetworkError? {
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in answer },
-            errorHandlingService: ErrorHandlingService(retry.map { [RetryErrorHandler($0)] } ?? []))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in answer }
+            $0.retry = retry
+            $0.errorMapping = .unmapped
+        }
         return await Fixture.failure {
             try await service.request(
                 .get("users/7").query("token", "secret").header(.authorization, "Bearer secret"))

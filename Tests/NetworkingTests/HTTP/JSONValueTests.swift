@@ -76,7 +76,7 @@ struct JSONValueTests {
             }
         }
         let stub = StubTransport { _ in .status(.noContent) }
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         try await service.request(Lines(body: lines(["a", "b"])))
         try await service.request(Lines(body: .string("plain")))
         #expect(stub.requests.map { $0.allHeaders["X-Count"] } == ["2", nil])

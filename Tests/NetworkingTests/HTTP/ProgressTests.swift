@@ -88,7 +88,7 @@ struct ProgressTests {
     @Test("R-06: a call tells its progress, with callbacks, as a value and for an asynchronous call, also over a stub")
     func calls() async throws {
         let stub = StubTransport { _ in .text("hello") }
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let task = service.task(UserEndpoint.open, as: .string, with: RequestSettings(callbackQueue: .global()))
         #expect(try await task.value == "hello")
         #expect(task.progress.download == TransferProgress(completed: 5, total: 5))

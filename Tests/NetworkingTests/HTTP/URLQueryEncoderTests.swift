@@ -122,7 +122,7 @@ struct URLQueryEncoderTests {
 
     private func sent(_ call: Call) async throws -> HTTPRequest {
         let stub = StubTransport { _ in .status(.ok) }
-        try await NetworkService(environment: Fixture.environment, transport: stub).request(call)
+        try await NetworkService(environment: Fixture.environment) { $0.transport = stub }.request(call)
         return stub.requests[0]
     }
 

@@ -21,7 +21,7 @@ struct UploadEndpointTests {
 
     private func sent(_ endpoint: some Endpoint) async throws -> (method: HTTPMethod, type: String, body: String) {
         let stub = StubTransport { _ in .status(.ok) }
-        try await NetworkService(environment: Fixture.environment, transport: stub).request(endpoint)
+        try await NetworkService(environment: Fixture.environment) { $0.transport = stub }.request(endpoint)
         let request = stub.requests[0]
         let spooled = try await SpooledBody(request.body, inMemory: 1 << 20, idle: .seconds(1))
         guard case .data(let body) = spooled else { throw NetworkError(.unknown, reason: "the form is in a file") }

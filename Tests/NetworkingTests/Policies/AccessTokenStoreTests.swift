@@ -66,7 +66,7 @@ final class AccessTokenStoreTests {
             return try rotation.refresh(old)
         }
         let stub = StubTransport { rotation.accepts($0) ? .text("ok") : .status(.unauthorized) }
-        return (session, UserService(environment: Fixture.environment, authorizedBy: session, transport: stub))
+        return (session, UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub })
     }
 
     @Test("Two processes with one rotating token do not log each other out")

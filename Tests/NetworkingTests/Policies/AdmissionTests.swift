@@ -145,8 +145,12 @@ struct AdmissionTests {
         let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {
             LoggingPolicy("\($0)", log, stage: $0)
         }
-        let service = UserService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) }, admission: policies)
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = policies
+        }
         try await service.request(UserEndpoint.open)
         let order = ["breaker", "gate", "custom", "limit", "token"]
         #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
@@ -174,8 +178,11 @@ struct AdmissionTests {
         let limit = ConcurrencyLimit(1)
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"))
         let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
-        let service = UserService(
-            environment: environment, transport: StubTransport { _ in .text("new") }, admission: [limit])
+        let service = UserService(environment: environment) {
+            $0.transport = StubTransport { _ in .text("new") }
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
         #expect(try await service.request(Refresh(), as: .string) == "new")
         limit.leave(ticket, .notSent)
     }
@@ -216,7 +223,12 @@ struct AdmissionTests {
         }
         let limit = ConcurrencyLimit(1)
         let stub = StubTransport { _ in .status(.ok) }
-        let service = UserService(environment: Fixture.environment, transport: stub, admission: [limit, Closed()])
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [limit, Closed()]
+        }
         #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .cloudy)
         #expect(limit.activeCount == 0 && stub.requests.isEmpty)
     }
@@ -230,10 +242,13 @@ struct AdmissionTests {
             return .next(failure.error)
         }
         for adapter in [ClosureAdapter { _, _ in }, ClosureAdapter { _, _ in throw UserError.taken }] {
-            let service = UserService(
-                environment: Fixture.environment, transport: StubTransport { _ in .status(.gone) }, admission: [limit],
-                requestAdaptingService: RequestAdaptingService([adapter]),
-                errorHandlingService: ErrorHandlingService([handler]))
+            let service = UserService(environment: Fixture.environment) {
+                $0.transport = StubTransport { _ in .status(.gone) }
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+                $0.requestAdaptingService = RequestAdaptingService([adapter])
+                $0.errorHandlingService = ErrorHandlingService([handler])
+            }
             #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } != nil)
         }
         #expect(seen.value == [0, 0])

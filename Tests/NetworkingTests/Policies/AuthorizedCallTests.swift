@@ -27,9 +27,12 @@ struct AuthorizedCallTests {
     private func service(
         _ transport: any Transport, _ session: AccessTokenSupervisor, settings: RequestSettings = .init()
     ) -> UserService {
-        UserService(
-            environment: Fixture.environment, authorizedBy: session, transport: transport, adapters: [],
-            settings: settings, clock: clock.networkClock)
+        UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = transport
+            $0.requestAdaptingService = RequestAdaptingService([])
+            $0.settings = settings
+            $0.clock = clock.networkClock
+        }
     }
 
     @Test("R-18, R-19: the token is sent under the endpoint's scheme, read each time; without a token nothing is set")
@@ -239,10 +242,11 @@ struct AuthorizedCallTests {
             let user = try await holder.value?.user("refresh")
             return AccessToken(user?.id ?? "")
         }
-        let service = UserService(
-            environment: Fixture.environment, authorizedBy: session,
-            traffic: TrafficPolicy(limit: ConcurrencyLimit(1)), transport: stub,
-            adapters: [HeadersAdapter(["X-Api-Version": "2"])])
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.concurrencyLimit = ConcurrencyLimit(1)
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-Api-Version": "2"])])
+        }
         holder.change { $0 = service }
         #expect(await Fixture.failure { _ = try await service.user("7") } as? GeneralRequestError == .noAuth)
         #expect(refreshes.value == 1)
@@ -352,12 +356,18 @@ struct AuthorizedCallTests {
         let stub = server { "never" }
         let service = UserService(
             environment: NetworkEnvironment(
-                baseURL: Fixture.environment.baseURL, headers: [.cookie: "hush-cookie"], query: ["key": "hush-query"]),
-            admission: [session.gate], requestAdaptingService: RequestAdaptingService([session.adapter]))
+                baseURL: Fixture.environment.baseURL, headers: [.cookie: "hush-cookie"], query: ["key": "hush-query"])
+        ) {
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [session.gate]
+            $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+        }
         _ = stub
-        let failing = UserService(
-            environment: service.client.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([session.adapter]))
+        let failing = UserService(environment: service.client.configuration.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+        }
         let error = await Fixture.failure { _ = try await failing.user("7") }
         let request = stub.requests.first
         for text in [

@@ -11,19 +11,20 @@ struct BackoffGateTests {
 
     /// A service whose stub answers the first request as told and every other with "ok", and logs when each came.
     private func service(
-        _ first: StubAnswer, traffic: TrafficPolicy? = nil, session: AccessTokenSupervisor? = nil
+        _ first: StubAnswer, session: AccessTokenSupervisor? = nil,
+        configure: (inout NetworkConfiguration) -> Void = { _ in }
     ) -> NetworkService {
         let (clock, log) = (clock, log)
-        var traffic = traffic
-        traffic?.backoffGate = BackoffGate(clock: clock.networkClock)
         let stub = StubTransport(clock: clock.networkClock) { request in
             let name = request.url.lastPathComponent
             log.change { $0.append("\(name) \(Int(clock.now.offset / .milliseconds(1)))") }
             return log.value.count == 1 ? first : .text("ok")
         }
-        return NetworkService(
-            environment: Fixture.environment, authorizedBy: session, traffic: traffic, transport: stub,
-            clock: clock.networkClock)
+        return NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            configure(&$0)
+        }
     }
 
     private struct Named: Endpoint {
@@ -54,7 +55,7 @@ struct BackoffGateTests {
 
     @Test("A retry waits for the gate, too: the whole timeline")
     func withRetry() async throws {
-        let service = service(refusal(3, .serviceUnavailable), traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)))
+        let service = service(refusal(3, .serviceUnavailable)) { $0.retry = RetryPolicy(retries: 1) }
         let first = service.task(Named(name: "first"), as: .void)
         await clock.waitForSleepers()
         let second = service.task(Named(name: "second"), as: .void)
@@ -69,7 +70,7 @@ struct BackoffGateTests {
     @Test("Whoever waits at the gate holds no place")
     func holdsNothing() async throws {
         let limit = ConcurrencyLimit(1)
-        let service = service(refusal(5), traffic: TrafficPolicy(limit: limit))
+        let service = service(refusal(5)) { $0.concurrencyLimit = limit }
         _ = await Fixture.failure { try await service.request(Named(name: "first")) }
         let task = service.task(Named(name: "second"), as: .void)
         await clock.waitForSleepers()

@@ -140,10 +140,14 @@ struct CircuitBreakerTests {
     func inService() async throws {
         let stub = StubTransport(clock: clock.networkClock) { _ in .down }
         let limit = ConcurrencyLimit(1)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub, admission: [limit, breaker],
-            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 9))]),
-            clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [limit, breaker]
+            $0.errorHandlingService = ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 9))])
+            $0.clock = clock.networkClock
+        }
         let error = await Fixture.failure { try await service.request(UserEndpoint.open) } as? NetworkError
         #expect(error?.kind == .circuitOpen)
         #expect(stub.requests.count == 4)
@@ -162,13 +166,18 @@ struct CircuitBreakerTests {
             refreshed.change { $0 += 1 }
             return .text("new")
         }
-        let auth = NetworkService(environment: Fixture.environment, transport: stub, admission: [breaker])
+        let auth = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
         for _ in 0..<4 { _ = await Fixture.failure { try await auth.request(UserEndpoint.open) } }
         struct Token: Endpoint { let path: EndpointPath = "token" }
         let session = AccessTokenSupervisor(token: AccessToken("old", expiresIn: .zero, now: Date() - 9)) { _ in
             AccessToken(try await auth.request(Token(), as: .string))
         }
-        let plain = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let plain = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         _ = await Fixture.failure { try await plain.request(UserEndpoint.fetch(id: "7")) }
         #expect(refreshed.value == 1)
         #expect(session.accessToken == AccessToken("new"))

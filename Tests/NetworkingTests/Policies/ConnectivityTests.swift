@@ -14,12 +14,15 @@ struct ConnectivityTests {
         _ transport: any Transport, total: Duration? = nil, patience: Duration = .seconds(60)
     ) -> NetworkService {
         let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
-        return NetworkService(
-            environment: Fixture.environment, transport: transport,
-            errorHandlingService: ErrorHandlingService([
+        return NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.errorHandlingService = ErrorHandlingService([
                 ConnectivityErrorHandler(reachability, waitingAtMost: patience), GeneralErrorHandler(),
-            ]), settings: RequestSettings(timeouts: RequestTimeouts(total: total)), observers: [observer],
-            clock: clock.networkClock)
+            ])
+            $0.settings = RequestSettings(timeouts: RequestTimeouts(total: total))
+            $0.observers = [observer]
+            $0.clock = clock.networkClock
+        }
     }
 
     private func waitForProbe(_ count: Int) async {
@@ -156,9 +159,10 @@ struct ConnectivityTests {
         }
         let reachability = ReachabilityService(probe: HealthProbe(service: held), clock: clock.networkClock)
         held.change {
-            $0 = NetworkService(
-                environment: Fixture.environment, transport: stub,
-                errorHandlingService: ErrorHandlingService([ConnectivityErrorHandler(reachability)]))
+            $0 = NetworkService(environment: Fixture.environment) {
+                $0.transport = stub
+                $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+            }
         }
         #expect(await reachability.check() == .notReachable)
         #expect(stub.requests.count == 1)

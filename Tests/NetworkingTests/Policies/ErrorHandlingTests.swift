@@ -7,10 +7,14 @@ import Testing
 struct ErrorHandlingTests {
     private func error(
         _ answer: StubAnswer, _ endpoint: UserEndpoint = .open,
-        _ handling: ErrorHandlingService = ErrorHandlingService()
+        _ handling: ErrorHandlingService = ErrorHandlingService(),
+        mapping: NetworkConfiguration.ErrorMapping = .general
     ) async -> (any Error)? {
-        let service = UserService(
-            environment: Fixture.environment, transport: StubTransport { _ in answer }, errorHandlingService: handling)
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in answer }
+            $0.errorHandlingService = handling
+            $0.errorMapping = mapping
+        }
         return await Fixture.failure { try await service.request(endpoint) }
     }
 
@@ -34,14 +38,36 @@ struct ErrorHandlingTests {
     }
 
     @Test(
-        "R-22: ErrorHandlingService() alone maps; an empty list leaves the error as it is; a list of one's own is just that list"
+        "R-22: Every service maps after the app's handlers, whatever their list has, unless it is to leave errors as they are"
     )
     func defaults() async {
         #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
-        #expect(
-            (await error(.status(.notFound), .open, ErrorHandlingService([])) as? NetworkError)?.status == .notFound)
         let own = ErrorHandlingService([ClosureErrorHandler { .next($0.error) }])
-        #expect((await error(.status(.notFound), .open, own) as? NetworkError)?.status == .notFound)
+        #expect(await error(.status(.notFound), .open, own) as? GeneralRequestError == .notFound)
+        #expect(await error(.status(.conflict), .open, own) as? UserError == .taken)
+        #expect((await error(.status(.notFound), mapping: .unmapped) as? NetworkError)?.status == .notFound)
+        #expect((await error(.status(.conflict), mapping: .unmapped) as? NetworkError)?.status == .conflict)
+    }
+
+    @Test("The error mapping has the last word, also on what a handler ends a call with, and sees the failure")
+    func lastWord() async {
+        let mapping = NetworkConfiguration.ErrorMapping { error, failure in
+            Shown(error: "\(error)", status: failure.status)
+        }
+        let failing = ErrorHandlingService([ClosureErrorHandler { _ in .fail(UserError.cloudy) }])
+        #expect(
+            await error(.status(.notFound), mapping: mapping) as? Shown
+                == Shown(error: "\(GeneralRequestError.notFound)", status: .notFound))
+        #expect(
+            await error(.status(.conflict), mapping: mapping) as? Shown == Shown(error: "taken", status: .conflict))
+        #expect(
+            await error(.status(.badGateway), .open, failing, mapping: mapping) as? Shown
+                == Shown(error: "cloudy", status: .badGateway))
+    }
+
+    private struct Shown: Error, Equatable {
+        let error: String
+        let status: HTTPStatus?
     }
 
     @Test("R-23, R-24: 401, 403 and 404 have general errors; a status without a mapping stays a network error")
@@ -133,10 +159,11 @@ struct ErrorHandlingTests {
             failures.change { $0.append(failure) }
             return .retry()
         }
-        let service = UserService(
-            environment: Fixture.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([HeadersAdapter(["X-A": "1"])]),
-            errorHandlingService: ErrorHandlingService([handler]))
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-A": "1"])])
+            $0.errorHandlingService = ErrorHandlingService([handler])
+        }
         #expect(try await service.request(UserEndpoint.open, as: .string) == "hello")
         #expect(failures.value.map(\.attempt) == [1, 2])
         #expect(failures.value.last?.history.map(\.response?.status) == [.badGateway])
@@ -158,10 +185,11 @@ struct ErrorHandlingTests {
             runs.change { $0 += 1 }
             request.headers["X-Run"] = "\(runs.value)"
         }
-        let service = UserService(
-            environment: Fixture.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([adapter]),
-            errorHandlingService: ErrorHandlingService([handler]))
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+            $0.errorHandlingService = ErrorHandlingService([handler])
+        }
         try await service.request(UserEndpoint.open)
         #expect(stub.requests.map { $0.headers["X-Changed"] } == [nil, "yes"])
         #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2"])

@@ -9,10 +9,12 @@ struct EventTests {
     private let observer = RecordingObserver()
 
     private func service(_ transport: any Transport, clock: NetworkClock = .continuous) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 2, backoff: .constant(.seconds(1)), jitter: .none)),
-            transport: transport, observers: [observer], clock: clock)
+        NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 2, backoff: .constant(.seconds(1)), jitter: .none)
+            $0.transport = transport
+            $0.observers = [observer]
+            $0.clock = clock
+        }
     }
 
     private func names(_ observer: RecordingObserver) -> [String] {
@@ -57,8 +59,12 @@ struct EventTests {
         #expect(observer.reports.first?.attempts.first?.redirects.map(\.status) == [.found])
 
         let waiting = RecordingObserver()
-        let narrow = NetworkService(
-            environment: Fixture.environment, transport: manual, admission: [ConcurrencyLimit(1)], observers: [waiting])
+        let narrow = NetworkService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.concurrencyLimit = ConcurrencyLimit(1)
+            $0.backoffGate = nil
+            $0.observers = [waiting]
+        }
         let first = narrow.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
         let second = narrow.task(UserEndpoint.open, as: .string)
@@ -74,7 +80,10 @@ struct EventTests {
         #expect(policies == ["ConcurrencyLimit"])
 
         let nothing = RecordingObserver()
-        let without = NetworkService(transport: stub, observers: [nothing])
+        let without = NetworkService {
+            $0.transport = stub
+            $0.observers = [nothing]
+        }
         #expect(await Fixture.failure { try await without.request(UserEndpoint.open) } != nil)
         #expect(names(nothing) == ["started", "attempted", "finished"])
         #expect((nothing.reports.first?.error as? NetworkError)?.kind == .invalidRequest)
@@ -127,9 +136,10 @@ struct EventTests {
     func afterCallbacks() async throws {
         let order = Box<[String]>([])
         let queue = DispatchQueue(label: "callbacks")
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("there") },
-            settings: RequestSettings(callbackQueue: queue))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("there") }
+            $0.settings = RequestSettings(callbackQueue: queue)
+        }
         let token = service.observers.onFinish { _, _ in order.change { $0.append("observer") } }
         let task = queue.sync {
             let task = service.task(UserEndpoint.open, as: .string)
@@ -176,9 +186,10 @@ struct EventTests {
         do {
             let bird = Canary()
             canary = bird
-            let service = NetworkService(
-                environment: Fixture.environment, transport: StubTransport { _ in .status(.conflict) },
-                observers: isObserved ? [observer] : [])
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.transport = StubTransport { _ in .status(.conflict) }
+                $0.observers = isObserved ? [observer] : []
+            }
             let task = service.task(Singing(canary: bird), as: .string)
             let error = await Fixture.failure { _ = try await task.value } as? NetworkError
             kept.change { $0 = error?.request }
@@ -194,9 +205,12 @@ struct EventTests {
     @Test("A call that is cancelled while it waits for its place has an attempt, which is told to be over")
     func cancelledInQueue() async throws {
         let manual = ManualTransport()
-        let narrow = NetworkService(
-            environment: Fixture.environment, transport: manual, admission: [ConcurrencyLimit(1)], observers: [observer]
-        )
+        let narrow = NetworkService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.concurrencyLimit = ConcurrencyLimit(1)
+            $0.backoffGate = nil
+            $0.observers = [observer]
+        }
         let first = narrow.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
         let second = narrow.task(UserEndpoint.fetch(id: "7"), as: .string)
@@ -214,9 +228,11 @@ struct EventTests {
 
     @Test("The report of a derived task is that of the call it came to; observers are told after its callbacks")
     func derived() async throws {
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("there") }, observers: [observer],
-            clock: .continuous)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("there") }
+            $0.observers = [observer]
+            $0.clock = .continuous
+        }
         let over = service.task(UserEndpoint.open, as: .string)
         _ = try await over.value
         let mapped = service.task(UserEndpoint.open, as: .string).flatMap { _ in over }
@@ -231,9 +247,10 @@ struct EventTests {
     func progress() async throws {
         let counting = RecordingObserver(wantsProgress: true)
         let release = Settlement<Void>()
-        let service = NetworkService(
-            environment: Fixture.environment, transport: CountingTransport(release: release),
-            observers: [observer, counting])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = CountingTransport(release: release)
+            $0.observers = [observer, counting]
+        }
         async let text: String = service.request(UserEndpoint.open)
         while !names(counting).contains("progress") { await Task.yield() }
         release.settle(.success(()))
@@ -246,13 +263,17 @@ struct EventTests {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", .status(.unauthorized), .json(["id": "7"]))
         stub.on(.post, "/v1/token", .text("new"))
-        let account = NetworkService(
-            environment: Fixture.environment, transport: stub, observers: [observer])
+        let account = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.observers = [observer]
+        }
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken(try await account.request(.post("token")))
         }
-        let users = UserService(
-            environment: Fixture.environment, authorizedBy: session, transport: stub, observers: [observer])
+        let users = UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.observers = [observer]
+        }
         _ = try await users.user("7")
         #expect(observer.reports.count == 2)
         #expect(Set(observer.events.map(\.call.id)).count == 2)

@@ -14,10 +14,11 @@ struct HARTests {
         stub.on(.get, "/v1/gone", .failure(.cannotConnect))
         stub.on(.put, "/v1/blob", .status(.noContent))
         let recorder = HARRecorder(redaction: redaction)
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))), transport: stub,
-            observers: [recorder])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))
+            $0.transport = stub
+            $0.observers = [recorder]
+        }
         _ = try await service.request(.get("users/7").query(["b": "2", "a": "1 2"])) as User
         _ = try await service.request(.post("users").body(.json(["name": "Ada"]))) as Data
         _ = await Fixture.failure { try await service.request(.get("gone")) }
@@ -60,8 +61,10 @@ struct HARTests {
     @Test("The oldest are forgotten past the limit, and all of them when it is cleared")
     func limit() async throws {
         let recorder = HARRecorder(limit: 2)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, observers: [recorder])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("x") }
+            $0.observers = [recorder]
+        }
         for number in 0..<3 { try await service.request(.get("items/\(number)")) }
         #expect(recorder.archive.log.entries.map { $0.request.url.suffix(1) } == ["1", "2"])
         recorder.clear()
@@ -71,10 +74,10 @@ struct HARTests {
     @Test("Replayed strictly, the same calls get the same answers, once each, and others an error that names them")
     func strict() async throws {
         let replay = ReplayTransport(try await record())
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))),
-            transport: replay)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1, on: .statuses(.serviceUnavailable))
+            $0.transport = replay
+        }
         #expect(try await service.request(.get("users/7").query(["a": "1 2", "b": "2"])) as User == User(id: "7"))
         let other =
             await Fixture.failure {
@@ -97,8 +100,9 @@ struct HARTests {
         let archive = HARArchive(
             entries: try await record().log.entries.filter { $0.response.status == 200 })
         let environment = NetworkEnvironment(baseURL: URL(string: "http://localhost:9/v1"))
-        let service = NetworkService(
-            environment: environment, transport: ReplayTransport(archive, matching: .lenient))
+        let service = NetworkService(environment: environment) {
+            $0.transport = ReplayTransport(archive, matching: .lenient)
+        }
         for _ in 0..<3 { #expect(try await service.request(.get("users/7").query("z", 1)) as User == User(id: "7")) }
         #expect(await Fixture.failure { try await service.request(.delete("users/7")) } != nil)
     }
@@ -117,7 +121,7 @@ struct HARTests {
               "timings": {"send": 1, "wait": 10, "receive": 1.5, "_blocked_queueing": 0}}]}}
             """
         let replay = ReplayTransport(try HARArchive(data: Data(text.utf8)))
-        let service = NetworkService(environment: Fixture.environment, transport: replay)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = replay }
         #expect(try await service.request(.post("users").body(.json(["b": 2, "a": 1]))) as String == "yes")
     }
 
@@ -132,9 +136,12 @@ struct HARTests {
         for redaction in [Redaction.revealed, .standard.allowing(fields: ["b"])] {
             let recorder = HARRecorder(redaction: redaction)
             _ = try await calls(
-                NetworkService(environment: Fixture.environment, transport: stub, observers: [recorder]))
+                NetworkService(environment: Fixture.environment) {
+                    $0.transport = stub
+                    $0.observers = [recorder]
+                })
             let replay = ReplayTransport(recorder.archive)
-            let data = try await calls(NetworkService(environment: Fixture.environment, transport: replay))
+            let data = try await calls(NetworkService(environment: Fixture.environment) { $0.transport = replay })
             if redaction.showsBodies { #expect(data == mark) }
         }
         let request = HTTPRequest(.post, try #require(URL(string: "http://h.example")), body: .data(mark))
@@ -160,7 +167,7 @@ struct HARTests {
     @Test("A redacted archive is replayed, too: what was hidden may be anything")
     func replayRedacted() async throws {
         let archive = try await record(.standard)
-        let service = NetworkService(environment: Fixture.environment, transport: ReplayTransport(archive))
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = ReplayTransport(archive) }
         let error =
             await Fixture.failure {
                 try await service.request(.get("users/7").query(["a": "other", "b": "more"]))

@@ -30,8 +30,10 @@ struct RedactionTests {
         let base = try #require(URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456#fragment-000"))
         let log = LogObserver(level: .debug) { [lines] line in lines.change { $0.append(line.description) } }
         let remember = RecordingObserver()
-        let service = NetworkService(
-            environment: NetworkEnvironment(baseURL: base), transport: stub, observers: [log, recorder, remember])
+        let service = NetworkService(environment: NetworkEnvironment(baseURL: base)) {
+            $0.transport = stub
+            $0.observers = [log, recorder, remember]
+        }
         let endpoint = AdHocEndpoint(.post, "users/7").query("access_token", "tok-123").query("page", 2)
             .headers([
                 .authorization: "Bearer jwt.aaa.bbb", .cookie: "sid=sid-789", "X-Custom": "custom-444",
@@ -155,11 +157,12 @@ struct RedactionTests {
                 return left.value[0]
             }
             let clock = ManualClock()
-            let service = NetworkService(
-                environment: Fixture.environment, authorizedBy: nil,
-                traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub,
-                observers: [LogObserver(level: level) { line in written.change { $0.append(line) } }],
-                clock: clock.networkClock)
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.retry = RetryPolicy(retries: 1)
+                $0.transport = stub
+                $0.observers = [LogObserver(level: level) { line in written.change { $0.append(line) } }]
+                $0.clock = clock.networkClock
+            }
             _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
             #expect(Set(written.value.map { $0.call.id }).count <= 1)
             return written.value.map { "\($0.level) \($0.message)" }

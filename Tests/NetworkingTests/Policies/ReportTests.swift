@@ -9,10 +9,11 @@ struct ReportTests {
     private let clock = ManualClock()
 
     private func service(_ stub: StubTransport) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, backoff: .constant(.seconds(2)), jitter: .none)),
-            transport: stub, clock: clock.networkClock)
+        NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1, backoff: .constant(.seconds(2)), jitter: .none)
+            $0.transport = stub
+            $0.clock = clock.networkClock
+        }
     }
 
     @Test("An answer's report has every attempt with its reason, its wait and its times")
@@ -134,8 +135,10 @@ struct ReportTests {
                 return begun.value.count
             }, end: { number in ended.change { $0.append(number) } })
         let manual = ManualTransport()
-        let service = NetworkService(
-            environment: Fixture.environment, transport: manual, observers: [observer])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.observers = [observer]
+        }
         async let first: String = service.request(UserEndpoint.open)
         await manual.waitForRequests()
         #expect(begun.value.count == 1 && ended.value.isEmpty)

@@ -49,10 +49,11 @@ struct RequestAdaptingTests {
             #expect(request.headers["X-Run"] == nil)
             request.headers["X-Run"] = "\(runs.value)"
         }
-        let service = UserService(
-            environment: Fixture.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([adapter]),
-            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 2))]))
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+            $0.errorHandlingService = ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 2))])
+        }
         try await service.request(UserEndpoint.open)
         #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2", "3"])
     }
@@ -60,10 +61,10 @@ struct RequestAdaptingTests {
     @Test("What an adapter throws goes through the chain, and nothing is sent")
     func throwing() async {
         let stub = StubTransport { _ in .status(.ok) }
-        let service = UserService(
-            environment: Fixture.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([ClosureAdapter { _, _ in throw UserError.taken }]),
-            errorHandlingService: ErrorHandlingService())
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([ClosureAdapter { _, _ in throw UserError.taken }])
+        }
         #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .taken)
         #expect(stub.requests.isEmpty)
     }

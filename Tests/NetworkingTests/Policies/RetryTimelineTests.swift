@@ -207,8 +207,10 @@ struct RetryTimelineTests {
                 second.cancel()
                 holder.change { $0 = [handling.register(handler("fourth"))] }
             })
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .down }, errorHandlingService: handling)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .down }
+            $0.errorHandlingService = handling
+        }
         for _ in 0..<2 { _ = await Fixture.failure { try await service.request(UserEndpoint.open) } }
         #expect(log.value == ["second", "third", "third", "fourth"])
         first.cancel()
@@ -221,11 +223,12 @@ struct RetryTimelineTests {
     func order() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.idleTimedOut), .text("ok"))
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub,
-            errorHandlingService: ErrorHandlingService([
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([
                 GeneralErrorHandler(), RetryErrorHandler(RetryPolicy(retries: 1)),
-            ]))
+            ])
+        }
         #expect(try await service.request(UserEndpoint.open, as: .string) == "ok")
     }
 
@@ -233,11 +236,13 @@ struct RetryTimelineTests {
     func unpaid() async throws {
         let budget = RetryBudget(reserve: 3)
         let stub = StubTransport { _ in StubAnswer(.serviceUnavailable, headers: [.retryAfter: "30"]) }
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(
-                backoffGate: BackoffGate(longest: .zero), retry: RetryPolicy(retries: 2), retryBudget: budget),
-            transport: stub)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.backoffGate = BackoffGate(longest: .zero)
+            $0.retry = RetryPolicy(retries: 2)
+            $0.retry?.budget = budget
+            $0.transport = stub
+        }
         let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
         let error = await Fixture.failure { try await service.request(UserEndpoint.open, with: settings) }
         #expect((error as? NetworkError)?.retryDecision?.reason.contains("would not end before") == true)
@@ -260,9 +265,11 @@ struct RetryTimelineTests {
     func budget() async throws {
         let budget = RetryBudget(share: 0.5, reserve: 1, capacity: 2)
         let stub = StubTransport()
-        let traffic = TrafficPolicy(retry: RetryPolicy(retries: 5), retryBudget: budget)
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: traffic, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 5)
+            $0.retry?.budget = budget
+            $0.transport = stub
+        }
         stub.on(nil, nil, .down)
         let error = await Fixture.failure { try await service.request(UserEndpoint.open) } as? NetworkError
         #expect(error?.retryDecision?.reason == "the retry budget is used up")
@@ -320,15 +327,13 @@ struct Story: Sendable {
         let endpoint = Call(
             method: method, body: body, idempotencyKey: key, options: options,
             authorizationType: session == nil ? .none : .bearer)
-        let service =
-            isMapped
-            ? NetworkService(
-                environment: Fixture.environment, authorizedBy: session,
-                traffic: TrafficPolicy(backoffGate: BackoffGate(clock: clock.networkClock), retry: retry),
-                transport: stub, handlers: handlers, clock: clock.networkClock)
-            : NetworkService(
-                environment: Fixture.environment, transport: stub,
-                errorHandlingService: ErrorHandlingService([RetryErrorHandler(retry)]), clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.retry = retry
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+            $0.errorMapping = isMapped ? .general : .unmapped
+            $0.clock = clock.networkClock
+        }
         return service.task(
             endpoint, as: .string,
             with: RequestSettings(timeouts: RequestTimeouts(total: total), maximumAttempts: maximumAttempts))

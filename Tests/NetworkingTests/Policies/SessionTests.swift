@@ -13,9 +13,11 @@ struct SessionTests {
         _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit(),
         handlers: [any ErrorHandler] = []
     ) -> UserService {
-        UserService(
-            environment: Fixture.environment, authorizedBy: session, traffic: TrafficPolicy(limit: limit),
-            transport: transport, handlers: handlers)
+        UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.concurrencyLimit = limit
+            $0.transport = transport
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+        }
     }
 
     private func session(
@@ -294,8 +296,11 @@ struct SessionTests {
         let stub = StubTransport { $0.url.host == "mirror.example" ? .status(.ok) : .status(.notFound) }
         let service = NetworkService(
             environment: NetworkEnvironment(
-                baseURL: Fixture.environment.baseURL, headers: ["Cookie": "secret=1"], query: ["key": "secret"]),
-            transport: stub, errorHandlingService: ErrorHandlingService([handler]))
+                baseURL: Fixture.environment.baseURL, headers: ["Cookie": "secret=1"], query: ["key": "secret"])
+        ) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([handler])
+        }
         try await service.request(.get("users"))
         #expect(stub.requests.first?.url.query() == "key=secret")
         #expect(stub.requests.first?.headers[.cookie] == "secret=1")
@@ -307,9 +312,13 @@ struct SessionTests {
     @Test("Two sessions in one service are an error that names their parts")
     func twoSessions() async throws {
         let (first, second) = (session(AccessToken("a")), session(AccessToken("b")))
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) }, admission: [first.gate],
-            requestAdaptingService: RequestAdaptingService([second.adapter]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [first.gate]
+            $0.requestAdaptingService = RequestAdaptingService([second.adapter])
+        }
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
         #expect(error?.kind == .invalidRequest)
         #expect(error?.reason?.contains("TokenGate") == true && error?.reason?.contains("TokenRequestAdapter") == true)
@@ -355,7 +364,9 @@ struct SessionTests {
     func queryInPath() async throws {
         let path = EndpointPath(verbatim: "x?token=S")
         #expect(path.description == "x")
-        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) })
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.ok) }
+        }
         let error = await Fixture.failure { try await service.request(AdHocEndpoint.get(path)) } as? NetworkError
         #expect(error?.kind == .invalidRequest)
         #expect(error?.reason?.contains("/x)") == true && error?.reason?.contains("S)") == false)

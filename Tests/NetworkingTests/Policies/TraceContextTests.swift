@@ -10,10 +10,12 @@ struct TraceContextTests {
     private let observer = RecordingObserver()
 
     private func service(_ adapter: TraceContextAdapter = TraceContextAdapter()) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)), transport: stub, adapters: [adapter],
-            observers: [observer])
+        NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1)
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+            $0.observers = [observer]
+        }
     }
 
     private func contexts() -> [TraceContext?] {
@@ -80,10 +82,11 @@ struct TraceContextTests {
             request.url = url
             return .retry(with: request)
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub,
-            requestAdaptingService: RequestAdaptingService([TraceContextAdapter()]),
-            errorHandlingService: ErrorHandlingService([mirror]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([TraceContextAdapter()])
+            $0.errorHandlingService = ErrorHandlingService([mirror])
+        }
         _ = try await service.request(UserEndpoint.open) as String
         #expect(stub.requests.map { $0.headers.contains(.traceparent) } == [true, false])
         let ids = (String(repeating: "a", count: 32), String(repeating: "b", count: 16))

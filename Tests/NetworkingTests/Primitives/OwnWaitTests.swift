@@ -31,9 +31,14 @@ struct OwnWaitTests {
     func policy(kind: NetworkError.Kind) async throws {
         let clock = ManualClock()
         let shut = Shut()
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, admission: [shut],
-            clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = StubTransport { _ in .text("x") }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [shut]
+            $0.clock = clock.networkClock
+        }
         let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
         let task = service.task(UserEndpoint.open, as: .string, with: settings)
         while !shut.hasBegun.value { await Task.yield() }

@@ -8,12 +8,15 @@ struct CallTests {
     private let stub = StubTransport()
 
     private func service(_ handlers: [any ErrorHandler] = [], settings: RequestSettings = .init()) -> UserService {
-        UserService(
-            environment: Fixture.environment, transport: stub, errorHandlingService: ErrorHandlingService(handlers),
-            settings: settings)
+        UserService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+            $0.settings = settings
+        }
     }
 
-    @Test("R-01: a subclass of NetworkService issues requests, and without handlers throws the raw error")
+    @Test("R-01: a subclass of NetworkService issues requests, and throws the raw error if it is not to be mapped")
     func rawError() async {
         stub.on(.get, "/v1/users/7", .status(.notFound))
         let error = await Fixture.failure { _ = try await service().user("7") } as? NetworkError
@@ -174,7 +177,7 @@ struct CallTests {
     @Test("R-33: a call is answered also when its service is gone")
     func releasedService() async throws {
         let manual = ManualTransport()
-        var service: UserService? = UserService(environment: Fixture.environment, transport: manual)
+        var service: UserService? = UserService(environment: Fixture.environment) { $0.transport = manual }
         weak let released = service
         let task = service?.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
@@ -190,9 +193,10 @@ struct CallTests {
     )
     func eager() async throws {
         let manual = ManualTransport()
-        let service = UserService(
-            environment: Fixture.environment, transport: manual,
-            settings: RequestSettings(callbackQueue: DispatchQueue(label: "callbacks")))
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.settings = RequestSettings(callbackQueue: DispatchQueue(label: "callbacks"))
+        }
         let task = service.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
         guard case .running = task.state else { throw UserError.cloudy }
@@ -211,7 +215,7 @@ struct CallTests {
             let baseURL: URL
             let path: EndpointPath = "x"
         }
-        let bare = NetworkService(transport: stub)
+        let bare = NetworkService { $0.transport = stub }
         let error = await Fixture.failure { try await bare.request(UserEndpoint.open) } as? NetworkError
         #expect(error?.kind == .invalidRequest)
         #expect(error?.description.contains("base URL") == true)
@@ -243,7 +247,7 @@ struct CallTests {
     func decorators() async throws {
         stub.on(nil, nil, .text("hello"))
         let recording = RecordingTransport(stub)
-        let service = UserService(environment: Fixture.environment, transport: recording)
+        let service = UserService(environment: Fixture.environment) { $0.transport = recording }
         let text: String = try await service.request(UserEndpoint.open)
         #expect(text == "hello")
         #expect(recording.exchanges.map(\.request.url.path) == ["/v1/open"])
@@ -256,7 +260,9 @@ struct CallTests {
             init(_ tenant: String, _ session: AccessTokenSupervisor, _ transport: any Transport) {
                 self.tenant = tenant
                 super.init(
-                    client: NetworkClient(environment: Fixture.environment, authorizedBy: session, transport: transport)
+                    client: NetworkClient(environment: Fixture.environment, authorizedBy: session) {
+                        $0.transport = transport
+                    }
                 )
             }
         }
@@ -282,8 +288,9 @@ struct CallTests {
         }
         let error = await Fixture.failure { try await service().request(Post()) } as? NetworkError
         #expect(error?.kind == .bodyNotEncodable && error?.description.contains("hush") == false)
-        let far = NetworkService(
-            environment: NetworkEnvironment(baseURL: URL(string: "http://127.0.0.1:99999")), transport: stub)
+        let far = NetworkService(environment: NetworkEnvironment(baseURL: URL(string: "http://127.0.0.1:99999"))) {
+            $0.transport = stub
+        }
         let port = await Fixture.failure { try await far.request(UserEndpoint.open) } as? NetworkError
         #expect(port?.kind == .invalidRequest && port?.description.contains("port") == true)
     }
@@ -294,7 +301,7 @@ struct CallTests {
             let client: NetworkClient
         }
         stub.on(nil, nil, .text("sunny"))
-        let weather = Weather(client: NetworkClient(environment: Fixture.environment, transport: stub))
+        let weather = Weather(client: NetworkClient(environment: Fixture.environment) { $0.transport = stub })
         #expect(try await weather.request(UserEndpoint.open, as: .string) == "sunny")
     }
 

@@ -42,9 +42,11 @@ struct CompositionTests {
             guard let mirror = URL(string: "https://mirror.example/\(count.value)") else { return }
             request = HTTPRequest(.get, mirror)
         }
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
-            transport: Decorator(name: "hook", log: log, base: stub), adapters: [willRequest])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1)
+            $0.transport = Decorator(name: "hook", log: log, base: stub)
+            $0.requestAdaptingService = RequestAdaptingService([willRequest])
+        }
         try await service.request(Item())
         #expect(stub.requests.map(\.url.absoluteString) == ["https://mirror.example/1", "https://mirror.example/2"])
         #expect(log.value == ["hook will", "hook did", "hook will", "hook did"])
@@ -55,18 +57,19 @@ struct CompositionTests {
     func decorators() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let chain = Decorator(name: "outer", log: log, base: Decorator(name: "inner", log: log, base: stub))
-        let service = NetworkService(
-            environment: Fixture.environment, transport: chain,
-            requestAdaptingService: RequestAdaptingService([
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = chain
+            $0.requestAdaptingService = RequestAdaptingService([
                 ClosureAdapter { request, _ in request.headers["X-Rewritten"] = "yes" }
-            ]))
+            ])
+        }
         try await service.request(Item())
         #expect(log.value == ["outer will", "inner will", "inner did", "outer did"])
         #expect(stub.requests[0].headers["X-Rewritten"] == "yes")
     }
 
     @Test(
-        "The parts of a traffic policy stand in one order: breaker, gate, one's own, limit, token; duplicates, redirects, cookies, engine"
+        "The parts stand in one order, in whichever order they are set: breaker, gate, own policies, limit, token; duplicates, redirects, cookies, transport"
     )
     func order() throws {
         struct Own: AdmissionPolicy {
@@ -75,10 +78,13 @@ struct CompositionTests {
             func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
         }
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
-        let traffic = TrafficPolicy(
-            circuitBreaker: CircuitBreaker(), retry: .standard, retryBudget: RetryBudget(), duplicates: .join,
-            cookies: CookieJar(), policies: [Own()])
-        let client = NetworkClient(environment: Fixture.environment, authorizedBy: session, traffic: traffic)
+        let client = NetworkClient(environment: Fixture.environment, authorizedBy: session) {
+            $0.admissionPolicies = [Own()]
+            $0.cookies = CookieJar()
+            $0.duplicates = .join
+            $0.retry = .standard
+            $0.circuitBreaker = CircuitBreaker()
+        }
         #expect(
             client.admission.map { "\(type(of: $0))" }
                 == ["CircuitBreaker", "BackoffGate", "Own", "ConcurrencyLimit", "TokenGate"])
@@ -100,9 +106,8 @@ struct CompositionTests {
         let client = NetworkService().client
         #expect(client.admission.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
         #expect((client.admission.last as? ConcurrencyLimit)?.limit == 64)
-        #expect(client.errorHandlingService.handlers.isEmpty)
         let stub = StubTransport { _ in .down }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         _ = await Fixture.failure { try await service.request(Item()) }
         #expect(stub.requests.count == 1)
     }
@@ -119,11 +124,14 @@ struct CompositionTests {
             }
         }
         let stub = StubTransport { _ in .down }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: nil, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         _ = await Fixture.failure { try await service.request(Own()) }
         #expect(stub.requests.count == 3)
         let transport = ManualTransport()
-        let held = NetworkService(environment: Fixture.environment, transport: transport)
+        let held = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.errorMapping = .unmapped
+        }
         let first = held.task(Own(), as: .string)
         await transport.waitForRequests()
         #expect((await Fixture.failure { try await held.request(Own()) } as? NetworkError)?.kind == .cancelled)
@@ -131,11 +139,112 @@ struct CompositionTests {
         #expect(try await first.value == "x")
     }
 
-    @Test("One policy given to two services is shared by them: limit and gate")
+    @Test("A part that a list has is not added a second time, and a chain with a session's part has the whole session")
+    func partsOnce() throws {
+        let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
+        }
+        let handlers = [
+            "RetryErrorHandler", "UnauthorizedErrorHandler", "GeneralErrorHandler", "ClosureErrorHandler",
+        ]
+        let client = NetworkClient(environment: Fixture.environment) {
+            $0.retry = .standard
+            $0.errorHandlingService = ErrorHandlingService([
+                RetryErrorHandler(.standard), session.handler, GeneralErrorHandler(),
+                ClosureErrorHandler { .next($0.error) },
+            ])
+        }
+        #expect(client.errorHandlingService.handlers.map { "\(type(of: $0))" } == handlers)
+        #expect(client.requestAdaptingService.adapters.last is TokenRequestAdapter)
+        #expect(client.admission.last is TokenGate)
+        let whole = NetworkClient(environment: Fixture.environment, authorizedBy: session) {
+            $0.admissionPolicies = [session.gate]
+            $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+        }
+        #expect(whole.admission.filter { $0 is TokenGate }.count == 1)
+        #expect(whole.requestAdaptingService.adapters.count == 1)
+    }
+
+    @Test("A derived client differs in what was changed, and shares the rest")
+    func derived() async throws {
+        let stub = StubTransport { _ in .text("ok") }
+        let client = NetworkClient(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = CookieJar()
+        }
+        let other = client.with {
+            $0.environment = NetworkEnvironment(baseURL: URL(string: "https://media.example.com"))
+        }
+        try await NetworkService(client: other).request(.get("film"))
+        #expect(stub.requests.last?.url.absoluteString == "https://media.example.com/film")
+        #expect(other.configuration.cookies === client.configuration.cookies)
+        #expect(other.configuration.concurrencyLimit === client.configuration.concurrencyLimit)
+        #expect(other.configuration.backoffGate === client.configuration.backoffGate)
+        try await NetworkService(client: client).request(.get("film"))
+        #expect(stub.requests.last?.url.host() == "api.example.com")
+    }
+
+    @Test("A configuration's own gate follows its clock, and a gate that was set stays")
+    func gateClock() {
+        let clock = ManualClock()
+        var configuration = NetworkConfiguration()
+        let first = configuration.backoffGate
+        configuration.clock = clock.networkClock
+        #expect(configuration.backoffGate !== first)
+        let own = BackoffGate()
+        configuration.backoffGate = own
+        configuration.clock = .continuous
+        #expect(configuration.backoffGate === own)
+        configuration.backoffGate = nil
+        configuration.clock = clock.networkClock
+        #expect(configuration.backoffGate == nil)
+    }
+
+    /// A subclass with something of its own, made by each of the initialisers. Each has to be designated: to call a
+    /// convenience initialiser compiles, and does not link.
+    private final class Tagged: NetworkService, @unchecked Sendable {
+        let tag: String
+
+        init(_ tag: String, _ configure: (inout NetworkConfiguration) -> Void) {
+            self.tag = tag
+            super.init(environment: Fixture.environment, configure: configure)
+        }
+
+        init(_ tag: String, of configuration: NetworkConfiguration) {
+            self.tag = tag
+            super.init(configuration: configuration)
+        }
+
+        init(_ tag: String, _ handler: any ErrorHandler) {
+            self.tag = tag
+            super.init(
+                environment: Fixture.environment, requestAdaptingService: RequestAdaptingService(),
+                errorHandlingService: ErrorHandlingService([handler]))
+        }
+
+        init(_ tag: String, client: NetworkClient) {
+            self.tag = tag
+            super.init(client: client)
+        }
+    }
+
+    @Test("A subclass with a stored property can be made by each initialiser, and all of them mean the same service")
+    func subclasses() {
+        let services = [
+            Tagged("a") { _ in }, Tagged("b", of: NetworkConfiguration(environment: Fixture.environment)),
+            Tagged("c", ClosureErrorHandler { .next($0.error) }), Tagged("d", client: NetworkService().client),
+        ]
+        #expect(services.map(\.tag) == ["a", "b", "c", "d"])
+        for service in services {
+            #expect(service.client.admission.count == 2)
+            #expect(service.client.errorHandlingService.handlers.last is GeneralErrorHandler)
+        }
+    }
+
+    @Test("Services of one configuration share its limit and its gate")
     func shared() async throws {
-        let traffic = TrafficPolicy()
+        let configuration = NetworkConfiguration(environment: Fixture.environment)
         let identities = (0..<2).map { _ in
-            let client = NetworkClient(environment: Fixture.environment, authorizedBy: nil, traffic: traffic)
+            let client = NetworkClient(configuration: configuration)
             let limit = client.admission.compactMap { $0 as? ConcurrencyLimit }.first
             let gate = client.admission.compactMap { $0 as? BackoffGate }.first
             return [limit.map(ObjectIdentifier.init), gate.map(ObjectIdentifier.init)]
@@ -147,8 +256,8 @@ struct CompositionTests {
     @Test("What cannot be sent is told with the call it is about, before anything is sent")
     func mistakes() async throws {
         let stub = StubTransport { _ in .text("ok") }
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
-        let nowhere = NetworkService(transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let nowhere = NetworkService { $0.transport = stub }
         let mistakes: [(NetworkService, Item, String)] = [
             (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
             (service, Item(path: "https://other.example/x"), "path: it is a URL; say `baseURL`"),
@@ -170,7 +279,7 @@ struct CompositionTests {
                 baseURL: URL(string: "https://\(host).example"), pathPrefix: "v\(header)", headers: ["X-Env": header],
                 query: ["env": header])
         }
-        let service = NetworkService(environment: environment("service", "1"), transport: stub)
+        let service = NetworkService(environment: environment("service", "1")) { $0.transport = stub }
         let ofEndpoint = RequestSettings(environment: environment("endpoint", "2"))
         let ofCall = RequestSettings(environment: environment("call", "3"))
         try await service.request(Item())
@@ -182,14 +291,14 @@ struct CompositionTests {
                 "https://call.example/v3/item?env=3",
             ])
         #expect(stub.requests.map { $0.headers["X-Env"] } == ["1", "2", "3"])
-        #expect(service.client.environment.headers["X-Env"] == "1")
+        #expect(service.client.configuration.environment.headers["X-Env"] == "1")
     }
 
     @Test("A defect of pkrll/Network: the environment's headers do not beat the request's own")
     func headers() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let environment = NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: ["X-A": "environment"])
-        let service = NetworkService(environment: environment, transport: stub)
+        let service = NetworkService(environment: environment) { $0.transport = stub }
         try await service.request(Item(headers: ["x-a": "own"]))
         #expect(stub.requests[0].headers.values(for: "X-A") == ["own"])
     }
@@ -198,7 +307,11 @@ struct CompositionTests {
     func sameTwice() async throws {
         let transport = ManualTransport()
         let limit = ConcurrencyLimit(5)
-        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [limit])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
         let item = Item()
         let tasks = (0..<2).map { _ in service.task(item, as: .string) }
         await transport.waitForRequests(2)
@@ -221,8 +334,11 @@ struct CompositionTests {
                 return HTTPResponse(.ok, to: request)
             }
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Counting(highest: highest), admission: [limit])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = Counting(highest: highest)
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<500 {
                 let task = service.task(Item(), as: .void)
@@ -246,7 +362,7 @@ struct CompositionTests {
             return AccessToken("new \(refreshes.value)")
         }
         let stub = StubTransport { _ in .status(.forbidden) }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         let error = await Fixture.failure { try await service.request(Item(authorizationType: .bearer)) }
         #expect(error as? GeneralRequestError == .forbidden)
         #expect(refreshes.value == 1 && stub.requests.count == 2)
@@ -259,7 +375,7 @@ struct CompositionTests {
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken("new")
         }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         try await service.request(Item(method: .post, idempotencyKey: .unique, authorizationType: .bearer))
         let keys = stub.requests.map { $0.headers[.idempotencyKey] }
         #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
@@ -274,8 +390,10 @@ struct CompositionTests {
         var runs: [[String?]] = []
         for _ in 0..<2 {
             let stub = StubTransport { _ in .text("ok") }
-            let service = NetworkService(
-                environment: Fixture.environment, transport: stub, random: RandomSource(SeededGenerator(seed: 9)))
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.transport = stub
+                $0.random = RandomSource(SeededGenerator(seed: 9))
+            }
             for _ in 0..<3 { try await service.request(Item(method: .post, idempotencyKey: .unique)) }
             runs.append(stub.requests.map { $0.headers[.idempotencyKey] })
         }

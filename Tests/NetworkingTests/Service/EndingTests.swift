@@ -12,11 +12,17 @@ struct EndingTests {
         _ transport: any Transport, admission: [any AdmissionPolicy] = [], adapters: [any RequestAdapter] = [],
         handlers: [any ErrorHandler] = [GeneralErrorHandler()]
     ) -> UserService {
-        UserService(
-            environment: Fixture.environment, transport: transport, admission: admission,
-            requestAdaptingService: RequestAdaptingService(adapters),
-            errorHandlingService: ErrorHandlingService(handlers),
-            settings: RequestSettings(callbackQueue: DispatchQueue(label: "callbacks")), clock: clock.networkClock)
+        UserService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = transport
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = admission
+            $0.requestAdaptingService = RequestAdaptingService(adapters)
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+            $0.settings = RequestSettings(callbackQueue: DispatchQueue(label: "callbacks"))
+            $0.clock = clock.networkClock
+        }
     }
 
     private func error(of task: RequestTask<String>) async -> (any Error)? {
@@ -106,7 +112,7 @@ struct EndingTests {
             return AccessToken("new")
         }
         let events = session.events.values()
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         let task = service.task(UserEndpoint.fetch(id: "7"), as: .string)
         try? await started.value()
         #expect(task.cancel())

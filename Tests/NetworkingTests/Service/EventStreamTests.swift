@@ -19,8 +19,10 @@ struct EventStreamTests {
     }
 
     private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: session, transport: stub, clock: clock.networkClock)
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+        }
     }
 
     /// Reads to the end; time passes as it has to.
@@ -94,8 +96,10 @@ struct EventStreamTests {
         #expect(first as? GeneralRequestError == .cannotConnect)
         let other = StubTransport()
         other.on(.get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect))
-        let limited = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, transport: other, clock: clock.networkClock)
+        let limited = NetworkService(environment: Fixture.environment) {
+            $0.transport = other
+            $0.clock = clock.networkClock
+        }
         let stream = limited.events(News(), reconnecting: EventReconnection(delay: .seconds(1), maximumFailures: 2))
         let reading = Task { await Fixture.failure { for try await _ in stream {} } }
         for _ in 0..<3 { _ = await clock.advanceToNextSleeper() }

@@ -60,9 +60,12 @@ struct NestedCallTests {
             if caller == .adapter, request.url.path == "/v1/outer" { request.headers["X-Nested"] = try await nested() }
         }
         let transport = NestingTransport { caller == .transport ? try await nested() : "outer" }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: transport, admission: [limit],
-            requestAdaptingService: RequestAdaptingService([adapter]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+        }
         made.change { $0 = service }
         return service
     }
@@ -98,9 +101,12 @@ struct NestedCallTests {
             }
         }
         let transport = StubTransport { _ in .status(.ok) }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: transport, admission: [limit],
-            requestAdaptingService: RequestAdaptingService([adapter]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+        }
         made.change { $0 = service }
         try await service.request(.get("outer"))
         let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))

@@ -20,8 +20,10 @@ struct PrecedenceTests {
         var values: [Value] = []
         for count in 0..<3 {
             let stub = StubTransport { _ in answer }
-            let service = NetworkService(
-                environment: Fixture.environment, authorizedBy: nil, transport: stub, settings: settings[2])
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.transport = stub
+                $0.settings = settings[2]
+            }
             let call = Call(settings: count < 2 ? settings[1] : RequestSettings())
             values.append(try await ask(service, call, count < 1 ? settings[0] : RequestSettings(), stub))
         }

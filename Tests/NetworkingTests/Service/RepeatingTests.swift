@@ -29,9 +29,10 @@ struct RepeatingTests {
     @Test("A POST that a redirect turned into a GET is not sent again when that GET fails")
     func redirectedPost() async throws {
         let stub = redirecting(to: .serviceUnavailable)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub,
-            errorHandlingService: ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 3))]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([RetryErrorHandler(RetryPolicy(retries: 3))])
+        }
         let error = await Fixture.failure { try await service.request(Order.place) }
         #expect((error as? NetworkError)?.status == .serviceUnavailable)
         #expect(posts(stub) == 1)
@@ -43,7 +44,7 @@ struct RepeatingTests {
         let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
             AccessToken("fresh")
         }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         _ = await Fixture.failure { try await service.request(Order.place) }
         #expect(posts(stub) == 1)
     }
@@ -52,14 +53,21 @@ struct RepeatingTests {
     func nested() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let limit = ConcurrencyLimit(1)
-        let inner = NetworkService(environment: Fixture.environment, transport: stub, admission: [limit])
+        let inner = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
         let adapter = ClosureAdapter { request, _ in
             try await inner.request(Order.poll)
             request.headers["X-Attested"] = "1"
         }
-        let outer = NetworkService(
-            environment: Fixture.environment, transport: stub, admission: [limit],
-            requestAdaptingService: RequestAdaptingService([adapter]))
+        let outer = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+        }
         try await outer.request(Order.place)
         #expect(stub.requests.map(\.method) == [.get, .post])
         #expect(limit.activeCount == 0)
@@ -74,10 +82,15 @@ struct RepeatingTests {
                 throw NoRefreshToken()
             }
             let service = NetworkService(
-                client: NetworkClient(
-                    environment: Fixture.environment, transport: stub, admission: [session.gate],
-                    requestAdaptingService: RequestAdaptingService([session.adapter]),
-                    errorHandlingService: ErrorHandlingService([session.handler])))
+                client: NetworkClient(environment: Fixture.environment) {
+                    $0.errorMapping = .unmapped
+                    $0.transport = stub
+                    $0.concurrencyLimit = nil
+                    $0.backoffGate = nil
+                    $0.admissionPolicies = [session.gate]
+                    $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+                    $0.errorHandlingService = ErrorHandlingService([session.handler])
+                })
             let error = await Fixture.failure { try await service.request(Order.poll) } as? NetworkError
             #expect(error?.status == .unauthorized)
             #expect(error?.underlying is NoRefreshToken, "\(String(describing: error?.underlying))")
@@ -92,12 +105,13 @@ struct RepeatingTests {
             seen.change { $0.append(failure) }
             return .next(failure.error)
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.serviceUnavailable) },
-            errorHandlingService: ErrorHandlingService([
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.serviceUnavailable) }
+            $0.errorHandlingService = ErrorHandlingService([
                 handler, RetryErrorHandler(RetryPolicy(retries: 3, backoff: .constant(.seconds(5)))),
-            ]),
-            clock: clock.networkClock)
+            ])
+            $0.clock = clock.networkClock
+        }
         let task = service.task(Order.poll, as: .void)
         await clock.waitForSleepers(1)
         task.cancel()
@@ -112,11 +126,12 @@ struct RepeatingTests {
     @Test("Two retry handlers in one chain count for themselves")
     func twoHandlers() async throws {
         let stub = StubTransport { _ in .status(.serviceUnavailable) }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: stub,
-            errorHandlingService: ErrorHandlingService([
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([
                 RetryErrorHandler(RetryPolicy(retries: 2)), RetryErrorHandler(RetryPolicy(retries: 3)),
-            ]))
+            ])
+        }
         _ = await Fixture.failure { try await service.request(Order.poll) }
         #expect(stub.requests.count == 1 + 2 + 3)
     }
@@ -126,9 +141,11 @@ struct RepeatingTests {
         let ran = Box(0)
         let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
         let second = ClosureAdapter { _, _ in ran.change { $0 += 1 } }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) },
-            requestAdaptingService: RequestAdaptingService([first, second]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.requestAdaptingService = RequestAdaptingService([first, second])
+        }
         let error = await Task { await Fixture.failure { try await service.request(Order.poll) } }.value
         #expect((error as? NetworkError)?.kind == .cancelled)
         #expect(ran.value == 0)
@@ -151,8 +168,8 @@ struct RepeatingTests {
     func acceptAnything() async throws {
         let stub = StubTransport { _ in StubAnswer(.ok, body: Data("x".utf8)) }
         let service = NetworkService(
-            environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"]),
-            transport: stub)
+            environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"])
+        ) { $0.transport = stub }
         try await service.request(Order.poll)
     }
 

@@ -10,9 +10,11 @@ struct RequestTaskTests {
     private let queue = DispatchQueue(label: "callbacks")
 
     private func service(_ transport: (any Transport)? = nil, retry: RetryPolicy? = nil) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: retry),
-            transport: transport ?? manual, settings: RequestSettings(callbackQueue: queue))
+        NetworkService(environment: Fixture.environment) {
+            $0.retry = retry
+            $0.transport = transport ?? manual
+            $0.settings = RequestSettings(callbackQueue: queue)
+        }
     }
 
     private func task(_ transport: (any Transport)? = nil, retry: RetryPolicy? = nil) -> RequestTask<String> {
@@ -208,10 +210,12 @@ struct RequestTaskTests {
         let clock = ManualClock()
         let stub = StubTransport()
         stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil,
-            traffic: TrafficPolicy(retry: RetryPolicy(retries: 1, backoff: .constant(.seconds(7)))), transport: stub,
-            settings: RequestSettings(callbackQueue: queue), clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1, backoff: .constant(.seconds(7)))
+            $0.transport = stub
+            $0.settings = RequestSettings(callbackQueue: queue)
+            $0.clock = clock.networkClock
+        }
         let task = service.task(UserEndpoint.open, as: .string)
         await clock.waitForSleepers()
         if case .retrying(let delay) = task.state {
@@ -337,9 +341,10 @@ struct RequestTaskTests {
             let queue = DispatchQueue(label: "walk")
             for _ in 0..<rounds {
                 let transport = ManualTransport()
-                let service = NetworkService(
-                    environment: Fixture.environment, transport: transport,
-                    settings: RequestSettings(callbackQueue: queue))
+                let service = NetworkService(environment: Fixture.environment) {
+                    $0.transport = transport
+                    $0.settings = RequestSettings(callbackQueue: queue)
+                }
                 let task = service.task(UserEndpoint.open, as: .string)
                 let derived = Bool.random(using: &random) ? task.map { $0 } : task
                 var actions: [@Sendable () async -> Void] = [

@@ -9,13 +9,16 @@ struct ResetTests {
     private let transport = ManualTransport()
 
     private func service(
-        _ handlers: [any ErrorHandler] = [], admission: [any AdmissionPolicy]? = nil,
+        _ handlers: [any ErrorHandler] = [], limit: ConcurrencyLimit = ConcurrencyLimit(),
         adapters: [any RequestAdapter] = []
     ) -> UserService {
-        UserService(
-            environment: Fixture.environment, transport: transport, admission: admission,
-            requestAdaptingService: RequestAdaptingService(adapters),
-            errorHandlingService: ErrorHandlingService(handlers))
+        UserService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = transport
+            $0.concurrencyLimit = limit
+            $0.requestAdaptingService = RequestAdaptingService(adapters)
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+        }
     }
 
     private func kind(_ task: RequestTask<String>) async -> NetworkError.Kind? {
@@ -25,7 +28,7 @@ struct ResetTests {
     @Test("P-16, I-50: a reset ends every call, wherever it is, and returns when all have returned")
     func endsAll() async throws {
         let limit = ConcurrencyLimit(1)
-        let service = service(admission: [limit])
+        let service = service(limit: limit)
         let sending = service.task(UserEndpoint.open, as: .string)
         await transport.waitForRequests()
         let queued = service.task(UserEndpoint.open, as: .string)
@@ -92,8 +95,9 @@ struct ResetTests {
         }
         let held = Box<NetworkService?>(nil)
         let resets = Box(0)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Nesting(base: transport, service: held, resets: resets))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = Nesting(base: transport, service: held, resets: resets)
+        }
         held.change { $0 = service }
         await service.reset()
         await service.reset()
@@ -125,7 +129,7 @@ struct ResetTests {
             AccessToken(try await service.value?.request(UserEndpoint.open, as: .string) ?? "")
         }
         let made = UserService(
-            client: NetworkClient(environment: Fixture.environment, authorizedBy: session, transport: transport))
+            client: NetworkClient(environment: Fixture.environment, authorizedBy: session) { $0.transport = transport })
         service.change { $0 = made }
         let call = made.task(UserEndpoint.fetch(id: "7"), as: .string)
         await transport.waitForRequests()
@@ -195,7 +199,7 @@ struct ResetTests {
         }
         let service = Box<NetworkService?>(nil)
         let decorator = Remembering(transport) { service.value?.client.calls.count ?? -1 }
-        let made = NetworkService(environment: Fixture.environment, transport: decorator)
+        let made = NetworkService(environment: Fixture.environment) { $0.transport = decorator }
         service.change { $0 = made }
         let call = made.task(UserEndpoint.open, as: .string)
         await transport.waitForRequests()
@@ -232,7 +236,7 @@ struct ResetTests {
             }
         }
         let slow = Slow()
-        let service = NetworkService(environment: Fixture.environment, transport: slow)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = slow }
         let resets = (0..<2).map { _ in Task { await service.reset() } }
         while slow.calls.value == 0 { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }

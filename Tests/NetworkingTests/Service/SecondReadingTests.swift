@@ -22,7 +22,7 @@ struct SecondReadingTests {
         let token = session.events.observe { event in events.change { $0.append("\(event)") } }
         session.accessToken = AccessToken("old")  // the user logs in
         let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         for _ in 0..<2 {
             #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
             session.accessToken = AccessToken("old")
@@ -37,7 +37,7 @@ struct SecondReadingTests {
         let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("new") }
         try await session.load()
         let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session, transport: stub)
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         try await store.put(nil)  // another process logs out
         let over = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
         #expect(over as? GeneralRequestError == .noAuth)
@@ -81,7 +81,7 @@ struct SecondReadingTests {
         handling?.cancel()
 
         let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: transport)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = transport }
         let task = service.task(UserEndpoint.open, as: .void)
         do {
             let owner = Owner()
@@ -101,7 +101,12 @@ struct SecondReadingTests {
             request.url.host == "cdn.example"
                 ? .status(.serviceUnavailable) : .status(.found, headers: [.location: "https://cdn.example/x"])
         }
-        let service = NetworkService(environment: Fixture.environment, transport: stub, admission: [breaker])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
         for _ in 0..<4 { _ = await Fixture.failure { try await service.request(UserEndpoint.open) } }
         let home = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
         let cdn = try #require(URL(string: "https://cdn.example").flatMap(HTTPOrigin.init))
@@ -110,9 +115,13 @@ struct SecondReadingTests {
         let mirror = ClosureAdapter { request, _ in
             request.url = URL(string: "https://cdn.example/x") ?? request.url
         }
-        let mirrored = NetworkService(
-            environment: Fixture.environment, transport: stub, admission: [breaker],
-            requestAdaptingService: RequestAdaptingService([mirror]))
+        let mirrored = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+            $0.requestAdaptingService = RequestAdaptingService([mirror])
+        }
         for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
         #expect(breaker.state(of: home) == .open, "where an adapter names the host, it is the origin's doing")
     }
@@ -151,8 +160,12 @@ struct SecondReadingTests {
                 return HTTPResponse(.ok, content: .stream(IncomingBody(pipe, of: request)), to: request)
             }
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Halved(), admission: [Listening(outcomes: outcomes)])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = Halved()
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [Listening(outcomes: outcomes)]
+        }
         func file(_ name: String) -> ResponseConverter<URL> { .file(at: folder.appendingPathComponent(name)) }
         _ = await Fixture.failure { _ = try await service.request(.get("half"), as: file("half")) }
         _ = await Fixture.failure {
@@ -179,9 +192,11 @@ struct SecondReadingTests {
             }
         }
         let observer = RecordingObserver()
-        let service = NetworkService(
-            environment: Fixture.environment, transport: transport,
-            errorHandlingService: ErrorHandlingService([watch]), observers: [observer])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.errorHandlingService = ErrorHandlingService([watch])
+            $0.observers = [observer]
+        }
         _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
         #expect(seen.value == [.serviceUnavailable])
         #expect(observer.reports.first?.status == .serviceUnavailable)
@@ -197,20 +212,23 @@ struct SecondReadingTests {
             guard request.headers[.authorization] == "Bearer new" else { return StubAnswer(.unauthorized, body: page) }
             return request.url.path.hasSuffix("missing") ? StubAnswer(.notFound, body: page) : .text("ok")
         }
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: session, transport: stub,
-            settings: RequestSettings(maximumResponseSize: 1_000))
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.settings = RequestSettings(maximumResponseSize: 1_000)
+        }
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "missing")) }
         #expect(error as? GeneralRequestError == .notFound)
-        let large = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in StubAnswer(.ok, body: page) },
-            settings: RequestSettings(maximumResponseSize: 1_000))
+        let large = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in StubAnswer(.ok, body: page) }
+            $0.settings = RequestSettings(maximumResponseSize: 1_000)
+        }
         let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
         #expect(tooLarge?.kind == .responseTooLarge)
         #expect(tooLarge?.response?.data.isEmpty == true, "of an answer, nothing is kept")
-        let lenient = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in StubAnswer(.notFound, body: page) })
+        let lenient = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in StubAnswer(.notFound, body: page) }
+        }
         for size in [1_000, 0, -1] {
             let settings = RequestSettings(validators: [], maximumResponseSize: size)
             let cut = await Fixture.failure { _ = try await lenient.request(.get("x"), as: .data, with: settings) }
@@ -228,10 +246,15 @@ struct SecondReadingTests {
                 return AccessToken("late")
             }
             let stub = StubTransport { _ in .status(.unauthorized) }
-            let service = NetworkService(
-                environment: Fixture.environment, transport: stub, admission: [session.gate],
-                requestAdaptingService: RequestAdaptingService([session.adapter]),
-                errorHandlingService: ErrorHandlingService([session.handler]))
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.errorMapping = .unmapped
+                $0.transport = stub
+                $0.concurrencyLimit = nil
+                $0.backoffGate = nil
+                $0.admissionPolicies = [session.gate]
+                $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+                $0.errorHandlingService = ErrorHandlingService([session.handler])
+            }
             async let error = Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(3))
@@ -254,10 +277,11 @@ struct SecondReadingTests {
             guard failure.attempt <= 2 else { return .next(failure.error) }
             return .retry(with: HTTPRequest(.get, mirrors[failure.attempt - 1]))
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.serviceUnavailable) },
-            requestAdaptingService: RequestAdaptingService([note]),
-            errorHandlingService: ErrorHandlingService([handler]))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.serviceUnavailable) }
+            $0.requestAdaptingService = RequestAdaptingService([note])
+            $0.errorHandlingService = ErrorHandlingService([handler])
+        }
         _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
         #expect(marks.value == [false, true, false])
     }
@@ -280,8 +304,12 @@ struct SecondReadingTests {
         let gate = BackoffGate(clock: clock.networkClock)
         let stub = StubTransport { _ in .status(.tooManyRequests, headers: [.retryAfter: "1"]) }
         stub.on(.head, nil, .status(.ok))
-        let service = NetworkService(
-            environment: NetworkEnvironment(), transport: stub, admission: [breaker, gate])
+        let service = NetworkService(environment: NetworkEnvironment()) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker, gate]
+        }
         for index in 0..<1_000 {
             _ = await Fixture.failure { try await service.request(.head("https://h\(index).example/")) }
             _ = await Fixture.failure { try await service.request(.get("https://h\(index).example/")) }
@@ -289,9 +317,12 @@ struct SecondReadingTests {
         }
         #expect(breaker.knownOrigins < 200)
         #expect(gate.knownOrigins < 200)
-        let dead = NetworkService(
-            environment: NetworkEnvironment(), transport: StubTransport { _ in .status(.badGateway) },
-            admission: [breaker])
+        let dead = NetworkService(environment: NetworkEnvironment()) {
+            $0.transport = StubTransport { _ in .status(.badGateway) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
         for index in 0..<300 {
             for _ in 0..<10 { _ = await Fixture.failure { try await dead.request(.get("https://d\(index).example/")) } }
             clock.advance(by: .seconds(60))
@@ -310,9 +341,11 @@ struct SecondReadingTests {
         let both = Both()
         let later = Both()
         let handling = ErrorHandlingService([both])
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .status(.ok) },
-            requestAdaptingService: RequestAdaptingService([both]), errorHandlingService: handling)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.requestAdaptingService = RequestAdaptingService([both])
+            $0.errorHandlingService = handling
+        }
         let token = handling.register(later)
         await service.reset()
         #expect(both.resets.value == 1)
@@ -372,8 +405,11 @@ struct SecondReadingTests {
         let policy = DuplicateRequestPolicy { _, _ in
             .replace(answering: { result in if case .success = result { told.change { $0 += 1 } } })
         }
-        let service = NetworkService(
-            environment: Fixture.environment, transport: Switch(first: first, isFirst: isFirst), duplicates: policy)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = Switch(first: first, isFirst: isFirst)
+            $0.duplicates = policy
+        }
         async let earlier = Fixture.failure { try await service.request(UserEndpoint.open) }
         await first.waitForRequests()
         let error = await Fixture.failure { try await service.request(UserEndpoint.open) }
@@ -386,7 +422,10 @@ struct SecondReadingTests {
     @Test("In a group, calls with different bounds do not share an answer")
     func boundsInAGroup() async throws {
         let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: transport, duplicates: .join)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.duplicates = .join
+        }
         func settings(_ size: Int?) -> RequestSettings {
             var settings = RequestSettings(maximumResponseSize: size)
             settings.options[DuplicateGroup.self] = "search"
@@ -425,7 +464,9 @@ struct SecondReadingTests {
     @Test("A form field that has no form is named, with the error of the encoder")
     func impossibleField() async throws {
         struct Form: Encodable { let ratio: Double }
-        let service = NetworkService(environment: Fixture.environment, transport: StubTransport { _ in .text("") })
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("") }
+        }
         for body in [HTTPBody.multipart(fields: Form(ratio: .nan), files: []), .form(.encoded(Form(ratio: .nan)))] {
             let error = await Fixture.failure { try await service.request(.post("x").body(body)) } as? NetworkError
             #expect(error?.kind == .bodyNotEncodable && error?.underlying is EncodingError)
@@ -519,10 +560,11 @@ struct SecondReadingTests {
         let lines = Box<[String]>([])
         let stub = StubTransport()
         stub.on(nil, nil, .status(.serviceUnavailable), .text("ok"))
-        let service = NetworkService(
-            environment: Fixture.environment, authorizedBy: nil, traffic: TrafficPolicy(retry: RetryPolicy(retries: 1)),
-            transport: stub, observers: [LogObserver(level: .warning) { line in lines.change { $0.append("\(line)") } }]
-        )
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1)
+            $0.transport = stub
+            $0.observers = [LogObserver(level: .warning) { line in lines.change { $0.append("\(line)") } }]
+        }
         try await service.request(UserEndpoint.open)
         #expect(
             lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
@@ -531,18 +573,19 @@ struct SecondReadingTests {
     @Test("Why a token could not be refreshed is in log and report, whatever the error was made into")
     func brokenRefresh() async throws {
         struct Grant: Decodable, Sendable { let expiresIn: Int }
-        let auth = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in .json(text: "{}") })
+        let auth = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: "{}") }
+        }
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             let grant: Grant = try await auth.request(.post("token"))
             return AccessToken("\(grant.expiresIn)")
         }
         let lines = Box<[String]>([])
         let observer = RecordingObserver()
-        let service = UserService(
-            environment: Fixture.environment, authorizedBy: session,
-            transport: StubTransport { _ in .status(.unauthorized) },
-            observers: [LogObserver { line in lines.change { $0.append("\(line)") } }, observer])
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = StubTransport { _ in .status(.unauthorized) }
+            $0.observers = [LogObserver { line in lines.change { $0.append("\(line)") } }, observer]
+        }
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
         #expect(error as? GeneralRequestError == .noAuth)
         let words = "\"expiresIn\" is missing"
@@ -553,7 +596,7 @@ struct SecondReadingTests {
     @Test("A number that is none is in no query", arguments: [Double.nan, .infinity, -.infinity])
     func noNumber(value: Double) async throws {
         let stub = StubTransport { _ in .text("") }
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let error = await Fixture.failure { try await service.request(.get("x").query("lat", value)) } as? NetworkError
         #expect(error?.kind == .invalidRequest && error?.reason?.contains("\"lat\"") == true, "\(error as Any)")
         #expect(stub.requests.isEmpty)
@@ -570,7 +613,7 @@ struct SecondReadingTests {
     func stubPatterns() async throws {
         let stub = StubTransport()
         stub.on(.get, "v1/users/:id", .text("user"))
-        let service = NetworkService(environment: Fixture.environment, transport: stub)
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(try await service.request(.get("users/7")) as String == "user")
         let error = await Fixture.failure { try await service.request(.get("users/7/files")) } as? NetworkError
         #expect(error?.kind == .noStubRule)

@@ -6,8 +6,11 @@ import Testing
 
 @Suite("Long chains of tasks", .timeLimit(.minutes(5)))
 struct TaskChainTests {
-    private let service = NetworkService(
-        environment: Fixture.environment, transport: StubTransport { _ in .text("x") }, admission: [])
+    private let service = NetworkService(environment: Fixture.environment) {
+        $0.transport = StubTransport { _ in .text("x") }
+        $0.concurrencyLimit = nil
+        $0.backoffGate = nil
+    }
 
     /// Runs something on a thread with a small stack: 512 KB, as Apple's secondary threads have.
     private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
@@ -73,7 +76,12 @@ struct TaskChainTests {
     func longChain() async throws {
         for isCancelled in [false, true] {
             let transport = ManualTransport()
-            let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.errorMapping = .unmapped
+                $0.transport = transport
+                $0.concurrencyLimit = nil
+                $0.backoffGate = nil
+            }
             let first = service.task(.get("x"), as: .string)
             let done = Box(0)
             let last = Box<RequestTask<String>?>(first)
@@ -102,7 +110,12 @@ struct TaskChainTests {
     @Test("Cancelling the first task of a poll ends the call of the newest round")
     func cancelPoll() async throws {
         let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = transport
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+        }
         @Sendable func poll() -> RequestTask<String> {
             service.task(.get("x"), as: .string).flatMap { _ in poll() }
         }
@@ -122,7 +135,12 @@ struct TaskChainTests {
     func track() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .text("1"), .text("2"), .status(.notFound))
-        let service = NetworkService(environment: Fixture.environment, transport: stub, admission: [])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+        }
         @Sendable func poll(_ id: Int) -> RequestTask<String> {
             service.task(.get("round\(id)"), as: .string).flatMap { _ in
                 id == 2 ? service.task(.get("last"), as: .string) : poll(id + 1)
@@ -142,7 +160,11 @@ struct TaskChainTests {
     @Test("A task that somebody else wants is spared, in whatever order the interest was registered")
     func interest() async throws {
         let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+        }
         let inner = service.task(.get("inner"), as: .string)
         let outer = service.task(.get("outer"), as: .string).flatMap { _ in inner }
         let other = inner.map { $0 + "!" }
@@ -158,7 +180,11 @@ struct TaskChainTests {
     func itself() async throws {
         let made = Box<RequestTask<String>?>(nil)
         let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: transport, admission: [])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+        }
         let first = service.task(.get("x"), as: .string)
         let task = first.flatMap { _ in made.value ?? first }
         made.change { $0 = task }

@@ -51,12 +51,15 @@ struct TrafficWalkTests {
             var random = random
             return Self.decisions.randomElement(using: &random) ?? .allow
         }
-        let service = NetworkService(
-            environment: NetworkEnvironment(), authorizedBy: nil,
-            traffic: TrafficPolicy(
-                limit: limit, backoffGate: BackoffGate(longest: .zero),
-                circuitBreaker: CircuitBreaker(.init(failureRatio: 0.9)),
-                retry: RetryPolicy(retries: 2), retryBudget: RetryBudget(), duplicates: policy), transport: transport)
+        let service = NetworkService(environment: NetworkEnvironment()) {
+            $0.concurrencyLimit = limit
+            $0.backoffGate = BackoffGate(longest: .zero)
+            $0.circuitBreaker = CircuitBreaker(.init(failureRatio: 0.9))
+            $0.retry = RetryPolicy(retries: 2)
+            $0.duplicates = policy
+            $0.retry?.budget = RetryBudget()
+            $0.transport = transport
+        }
         let answers = Box(0)
         let lanes = 25
         await withTaskGroup(of: Void.self) { group in

@@ -50,7 +50,7 @@ struct UserStoryTests {
     }
 
     private func service(_ stub: StubTransport) -> NoteService {
-        NoteService(environment: environment, authorizedBy: session, transport: stub)
+        NoteService(environment: environment, authorizedBy: session) { $0.transport = stub }
     }
 
     @Test("Its endpoints keep their contract, and their examples are its stub")

@@ -22,9 +22,10 @@ struct CacheTests {
     }
 
     private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: session,
-            traffic: TrafficPolicy(cache: cache), transport: stub)
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.cache = cache
+            $0.transport = stub
+        }
     }
 
     private func answers(_ headers: HTTPHeaders, _ text: String = "one") {
@@ -138,7 +139,11 @@ struct CacheTests {
     func cookies() async throws {
         answers([.cacheControl: "max-age=60", .setCookie: "session=abc"])
         let jar = CookieJar()
-        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar, cache: cache)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+            $0.cache = cache
+        }
         try await service.request(Get())
         #expect(jar.cookies.count == 1)
         jar.removeAll()
@@ -174,7 +179,10 @@ struct CacheTests {
     @Test("What was asked for before a change is not kept after it")
     func change() async throws {
         let manual = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment, transport: manual, cache: cache)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.cache = cache
+        }
         let old = service.task(Get(), as: .string)
         await manual.waitForRequests()
         cache.removeAnswers(from: try #require(URL(string: "https://api.example.com/v1/items")))
@@ -197,14 +205,17 @@ struct CacheTests {
         #expect(stub.requests.count == 4)
         let _: String = try await service.request(Get(headers: [.ifNoneMatch: "\"mine\""]))
         #expect(stub.requests.count == 5, "who sets conditions by hand gets what the server says")
-        let plain = NetworkService(environment: Fixture.environment, transport: stub)
+        let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(plain.cached(Get()) as String? == nil)
     }
 
     @Test("It keeps no more than its capacity: what was not used for longest goes first, and no one answer fills it")
     func capacity() async throws {
         let small = ResponseCache(capacity: 16_000, clock: clock.networkClock)
-        let service = NetworkService(environment: Fixture.environment, transport: stub, cache: small)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cache = small
+        }
         answers([.cacheControl: "max-age=60"], String(repeating: "x", count: 1_000))
         for number in 0..<30 {
             try await service.request(Get(path: "items/\(number)"))

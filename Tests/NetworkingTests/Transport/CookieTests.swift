@@ -278,8 +278,14 @@ struct CookieTests {
             let path: EndpointPath = "login"
             let method = HTTPMethod.post
         }
-        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar)
-        let other = NetworkService(environment: Fixture.environment, transport: stub, cookies: CookieJar())
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+        }
+        let other = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = CookieJar()
+        }
         #expect(try await service.request(LogIn(), as: .string) == "done")
         #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "sid=2", nil])
         _ = try await other.request(LogIn(), as: .string)
@@ -293,12 +299,15 @@ struct CookieTests {
             var headers: HTTPHeaders = []
         }
         let stub = StubTransport { _ in .status(.ok, headers: [.setCookie: "sid=1; Path=/"]) }
-        let service = NetworkService(environment: Fixture.environment, transport: stub, cookies: jar)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+        }
         for headers in [[], [], ["Cookie": "mine=1"]] as [HTTPHeaders] {
             try await service.request(Home(headers: headers))
         }
         #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "mine=1"])
-        let plain = NetworkService(environment: Fixture.environment, transport: stub)
+        let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         for _ in 0..<2 { try await plain.request(Home()) }
         #expect(stub.requests.suffix(2).allSatisfy { !$0.headers.contains(.cookie) })
     }
@@ -354,9 +363,10 @@ struct CookieTests {
     @Test("No text of a jar or of a service that has it shows a cookie")
     func noCookieInTexts() throws {
         try jar.keep("session=hunter2", from: "https://a.example/")
-        let service = NetworkService(
-            environment: NetworkEnvironment(), authorizedBy: nil, traffic: TrafficPolicy(cookies: jar),
-            transport: StubTransport { _ in StubAnswer() })
+        let service = NetworkService(environment: NetworkEnvironment()) {
+            $0.cookies = jar
+            $0.transport = StubTransport { _ in StubAnswer() }
+        }
         var text = "\(jar)"
         dump(jar, to: &text)
         dump(service, to: &text)

@@ -23,9 +23,12 @@ struct DuplicateTests {
         _ policy: DuplicateRequestPolicy, limit: ConcurrencyLimit = ConcurrencyLimit(),
         session: AccessTokenSupervisor? = nil, retry: RetryPolicy? = nil
     ) -> NetworkService {
-        NetworkService(
-            environment: Fixture.environment, authorizedBy: session,
-            traffic: TrafficPolicy(limit: limit, retry: retry, duplicates: policy), transport: transport)
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.concurrencyLimit = limit
+            $0.retry = retry
+            $0.duplicates = policy
+            $0.transport = transport
+        }
     }
 
     private func result(_ task: RequestTask<String>) async -> String {
@@ -346,7 +349,10 @@ struct DuplicateTests {
     @Test("An error of a transport's own type is thrown as it is")
     func ownErrors() async throws {
         let stub = StubTransport { _ in throw UserError.cloudy }
-        let service = NetworkService(environment: Fixture.environment, transport: stub, duplicates: .join)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.duplicates = .join
+        }
         #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
     }
 
@@ -415,9 +421,12 @@ struct DuplicateTests {
     func failures() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
-        let service = NetworkService(
-            environment: Fixture.environment, transport: transport, duplicates: counting(joined, .join),
-            admission: [limit])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.duplicates = counting(joined, .join)
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
         let tasks = [begin(service)]
         await transport.waitForRequests()
         let second = begin(service)

@@ -30,8 +30,13 @@ struct SharedTransferTests {
             _ policy: DuplicateRequestPolicy = .join, limit: ConcurrencyLimit = ConcurrencyLimit(),
             clock: NetworkClock = Fixture.stillClock, _ use: (NetworkService) async throws -> Void
         ) async throws {
-            let made = NetworkService(
-                environment: Fixture.environment, transport: self, duplicates: policy, admission: [limit], clock: clock)
+            let made = NetworkService(environment: Fixture.environment) {
+                $0.transport = self
+                $0.duplicates = policy
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+                $0.clock = clock
+            }
             service.change { $0 = made }
             defer { service.change { $0 = nil } }
             try await use(made)
@@ -110,9 +115,13 @@ struct SharedTransferTests {
         "Its failure is told to the policies that let its caller in", arguments: [DuplicateRequestPolicy.allow, .join])
     func failure(_ policy: DuplicateRequestPolicy) async throws {
         let breaker = CircuitBreaker(.init(minimumCalls: 3), clock: Fixture.stillClock)
-        let service = NetworkService(
-            environment: Fixture.environment, transport: StubTransport { _ in throw NetworkError(.cannotConnect) },
-            duplicates: policy, admission: [breaker])
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in throw NetworkError(.cannotConnect) }
+            $0.duplicates = policy
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
         for _ in 0..<3 {
             #expect(await Fixture.failure { try await service.request(Search()) } != nil)
         }

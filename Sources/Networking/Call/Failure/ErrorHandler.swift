@@ -11,7 +11,7 @@
 ///     }
 /// }
 /// ```
-public protocol ErrorHandler: Sendable {
+public protocol ErrorHandler: ResetParticipant {
     /// Looks at a failure.
     ///
     /// - Returns: What to do. Where a retry cannot be granted, the failure goes on to the next handler with its error unchanged.

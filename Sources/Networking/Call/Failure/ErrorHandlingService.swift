@@ -1,12 +1,14 @@
 /// The error handlers of a service, in order.
 ///
-/// `ErrorHandlingService()` has a `GeneralErrorHandler`; with a list, it has that list and nothing else. With an empty
-/// list every error is thrown as it is. Copies share the handlers that are registered at run time.
+/// A service asks them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``. Copies
+/// share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that it was made with, the first one first.
     public let handlers: [any ErrorHandler]
     private let recorders: [any ResponseRecorder]
-    private let registered = Registrations<any ErrorHandler>()
+    private let registered: Registrations<any ErrorHandler>
+    /// Asked at last for the error that the call ends with.
+    private let mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
 
     /// What becomes of a failure.
     enum Verdict {
@@ -14,10 +16,27 @@ public struct ErrorHandlingService: Sendable {
         case retry(after: Duration, with: HTTPRequest?)
     }
 
-    /// Makes a service of handlers.
-    public init(_ handlers: [any ErrorHandler]) {
+    /// Makes a service of handlers. Default: none.
+    public init(_ handlers: [any ErrorHandler] = []) {
+        self.init(handlers, Registrations(), mapping: nil)
+    }
+
+    private init(
+        _ handlers: [any ErrorHandler], _ registered: Registrations<any ErrorHandler>,
+        mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
+    ) {
         self.handlers = handlers
+        self.registered = registered
+        self.mapping = mapping
         recorders = handlers.compactMap { $0 as? any ResponseRecorder }
+    }
+
+    /// These handlers with others before and after them, and a mapping at last.
+    func between(
+        _ first: [any ErrorHandler], and last: [any ErrorHandler],
+        mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
+    ) -> ErrorHandlingService {
+        ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
     /// Adds a handler while the app runs. It is asked before those that the service was made with, after those registered earlier; a
@@ -53,7 +72,7 @@ public struct ErrorHandlingService: Sendable {
                 failure.error = error
                 if let reason { failure.decisions.append(RetryDecision(.noRetry, because: reason)) }
             case .fail(let error):
-                return .fail(error)
+                return .fail(mapping?(error, failure) ?? error)
             case .retry(let delay, let request, let reason):
                 if let refusal = failure.refusal(toRetryAfter: delay, with: request) {
                     failure.decisions.append(RetryDecision(.noRetry, because: refusal))
@@ -63,6 +82,6 @@ public struct ErrorHandlingService: Sendable {
                 return .retry(after: delay, with: request)
             }
         }
-        return .fail(failure.error)
+        return .fail(mapping?(failure.error, failure) ?? failure.error)
     }
 }

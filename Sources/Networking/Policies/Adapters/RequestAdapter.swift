@@ -14,7 +14,7 @@
 ///     }
 /// }
 /// ```
-public protocol RequestAdapter: Sendable {
+public protocol RequestAdapter: ResetParticipant {
     /// Changes the request.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }

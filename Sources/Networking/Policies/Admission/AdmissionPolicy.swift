@@ -71,7 +71,7 @@ extension AdmissionOutcome {
 ///     func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
 /// }
 /// ```
-public protocol AdmissionPolicy: Sendable {
+public protocol AdmissionPolicy: ResetParticipant {
     /// Where it stands among the policies of its service; ``AdmissionStage/custom`` unless said otherwise.
     var stage: AdmissionStage { get }
     /// Lets the request in at once, or answers nil for "not now". While others wait their turn, newcomers are refused.

@@ -45,10 +45,3 @@ public struct GeneralErrorHandler: ErrorHandler {
         }
     }
 }
-
-extension ErrorHandlingService {
-    /// Makes a service with a ``GeneralErrorHandler`` alone.
-    public init() {
-        self.init([GeneralErrorHandler()])
-    }
-}

@@ -5,7 +5,6 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     private final class Identity: Sendable {}
 
     private let policy: RetryPolicy?
-    private let budget: RetryBudget?
     private let random: RandomSource
     private let identity = Identity()
 
@@ -18,16 +17,14 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     ///
     /// - Parameters:
     ///   - policy: When to retry, where the request has no policy of its own; nil for never.
-    ///   - budget: What all retries of the service are paid from. Responses of the service earn for it.
     ///   - random: Where the jitter comes from.
-    public init(_ policy: RetryPolicy?, budget: RetryBudget? = nil, random: RandomSource = .system) {
+    public init(_ policy: RetryPolicy?, random: RandomSource = .system) {
         self.policy = policy
-        self.budget = budget
         self.random = random
     }
 
     func record(_ response: HTTPResponse) {
-        budget?.record(response)
+        (response.request[option: RetryPolicy.self] ?? policy)?.budget?.record(response)
     }
 
     /// Asks for a retry, or passes the failure on with the reason.
@@ -44,7 +41,9 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
             if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
                 return .next(failure.error, because: refusal)
             }
-            guard budget?.spend() ?? true else { return .next(failure.error, because: "the retry budget is used up") }
+            guard policy.budget?.spend() ?? true else {
+                return .next(failure.error, because: "the retry budget is used up")
+            }
             history.retries += 1
             history.lastDelay = delay
             var request = replacement ?? original

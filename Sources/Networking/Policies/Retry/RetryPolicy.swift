@@ -23,6 +23,8 @@ public struct RetryPolicy: Sendable {
     public var longestRetryAfter: Duration
     /// Whether requests are repeated that may do twice what was to be done once.
     public var repeatsUnsafeRequests: Bool
+    /// What all retries by this policy are paid from. Default: nil; nothing bounds their sum.
+    public var budget: RetryBudget?
 
     /// Makes a policy.
     ///

@@ -109,3 +109,10 @@ extension CachingRule: RequestOption {
     /// None: the service's own rule.
     public static var defaultOption: CachingRule? { nil }
 }
+
+extension ResponseCache: ResetParticipant {
+    /// Forgets every response.
+    public func reset() {
+        removeAll()
+    }
+}

@@ -19,7 +19,7 @@
     ///
     /// ```swift
     /// let transport = try CurlTransport(CurlConfiguration(tls: TLSConfiguration(pins: [pin])))
-    /// let service = NetworkService(environment: environment, transport: transport)
+    /// let service = NetworkService(environment: environment) { $0.transport = transport }
     /// ```
     public final class CurlTransport: Transport {
         /// The transport that services use by default, one per process. Nil if no libcurl can be loaded.

@@ -25,7 +25,7 @@ public enum AnswerTiming: Sendable {
 ///     }
 /// }
 /// ```
-public protocol Transport: Sendable {
+public protocol Transport: ResetParticipant {
     /// Sends a request and waits for its answer. Where that is a wait of its own, and not of the transport below, it uses ``untilCallEnds(_:)``.
     ///
     /// - Parameters:

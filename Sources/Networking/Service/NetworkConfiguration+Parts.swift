@@ -1,0 +1,73 @@
+// The parts in their order.
+extension NetworkConfiguration {
+    /// The policies that admit a request, in the order of their stages.
+    func admission(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
+        let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
+        let token = admissionPolicies.contains { $0 is TokenGate } ? nil : session?.gate
+        let policies = own.compactMap { $0 } + admissionPolicies + [token].compactMap { $0 }
+        return policies.enumerated()
+            .sorted { ($0.element.stage, $0.offset) < ($1.element.stage, $1.offset) }.map(\.element)
+    }
+
+    func adapting(_ session: AccessTokenSupervisor?) -> RequestAdaptingService {
+        let adapters = requestAdaptingService.adapters
+        guard let session, !adapters.contains(where: { $0 is TokenRequestAdapter }) else {
+            return requestAdaptingService
+        }
+        return RequestAdaptingService(adapters + [session.adapter])
+    }
+
+    func handling(_ session: AccessTokenSupervisor?) -> ErrorHandlingService {
+        let handlers = errorHandlingService.handlers
+        var first: [any ErrorHandler] = []
+        if let session, !handlers.contains(where: { $0 is UnauthorizedErrorHandler }) { first.append(session.handler) }
+        var last: [any ErrorHandler] = []
+        if !handlers.contains(where: { $0 is RetryErrorHandler }) {
+            last.append(RetryErrorHandler(retry, random: random))
+        }
+        if errorMapping.isGeneral, !handlers.contains(where: { $0 is GeneralErrorHandler }) {
+            last.append(GeneralErrorHandler())
+        }
+        return errorHandlingService.between(first, and: last, mapping: errorMapping.map)
+    }
+
+    /// The transports, the outermost first.
+    func sending() -> any Transport {
+        let base = transport ?? PlatformTransport.shared
+        let caching: any Transport = cache.map { CachingTransport(base, cache: $0) } ?? base
+        let carrying: any Transport = cookies.map { CookieTransport(caching, jar: $0) } ?? caching
+        let following = RedirectFollowingTransport(carrying, policy: redirects)
+        return DuplicateHandlingTransport(following, policy: duplicates)
+    }
+
+    /// The one session that the parts belong to; an error if they belong to two.
+    func soleSession() -> Result<AccessTokenSupervisor?, NetworkError> {
+        var first = session.map { (supervisor: $0, part: "authorizedBy") }
+        let parts: [any Sendable] =
+            admissionPolicies + requestAdaptingService.adapters + errorHandlingService.handlers
+        for part in parts {
+            guard let supervisor = (part as? any AccessTokenPart)?.supervisor else { continue }
+            let known = first ?? (supervisor, "\(type(of: part))")
+            guard known.supervisor === supervisor else {
+                return .failure(
+                    NetworkError(
+                        .invalidRequest,
+                        reason: "session: expected one AccessTokenSupervisor a service, found two: \(known.part) and "
+                            + "\(type(of: part)) belong to different ones; make a service for each"))
+            }
+            first = known
+        }
+        return .success(first?.supervisor)
+    }
+
+    /// What takes part in a reset, each object once.
+    var resetParticipants: [any ResetParticipant] {
+        var seen: Set<ObjectIdentifier> = []
+        let objects: [(any ResetParticipant)?] = [transport, circuitBreaker, backoffGate, concurrencyLimit, cache]
+        let parts: [any ResetParticipant] =
+            admissionPolicies + requestAdaptingService.adapters + errorHandlingService.current
+        return (objects.compactMap { $0 } + parts).filter {
+            !(type(of: $0) is AnyClass) || seen.insert(ObjectIdentifier($0 as AnyObject)).inserted
+        }
+    }
+}
