@@ -61,7 +61,7 @@ struct Etcd: Sendable {
             let id: String
             enum CodingKeys: String, CodingKey { case id = "ID" }
         }
-        let reply: Reply = try await call("v3/lease/grant", ["TTL": .int(seconds)])
+        let reply: Reply = try await call("v3/lease/grant", ["TTL": .int(Int64(seconds))])
         return reply.id
     }
 

@@ -28,12 +28,12 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         self.init(endpoint, answer: nil, as: .void)
     }
 
-    /// Makes an example of an endpoint that knows its answer and its error.
+    /// Makes an example of an endpoint that knows its result and its error.
     public init<Call: TypedEndpoint>(_ endpoint: Call, answer: StubAnswer? = nil, refusal: StubAnswer? = nil) {
         self.endpoint = endpoint
         self.answer = answer
         self.refusal = refusal
-        read = { _ = try await $0.request(endpoint) as Call.Value }
+        read = { _ = try await $0.request(endpoint) as Call.ResponseValue }
         readRefusal = { _ = try $0.read(as: endpoint.errorConverter(decoder: $1)) }
     }
 
@@ -51,7 +51,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
             "baseURL": URL.self, "path": EndpointPath.self, "method": HTTPMethod.self, "headers": HTTPHeaders.self,
             "query": URLQuery.self, "body": HTTPBody.self, "parameters": RequestParameters.self,
             "authorizationType": AuthorizationType.self, "idempotencyKey": IdempotencyKey.self,
-            "options": RequestOptions.self, "settings": RequestSettings.self,
+            "options": RequestOptions.self, "timeouts": RequestTimeouts.self, "settings": RequestSettings.self,
         ]
         let mirror = Mirror(reflecting: endpoint)
         guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return [] }

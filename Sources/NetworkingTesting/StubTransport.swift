@@ -74,7 +74,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
 
     /// Reads the body as an engine would, so that whoever shows its progress sees it.
     private func countBody(of request: HTTPRequest) async throws {
-        guard request[option: ProgressMeter.self] != nil, request.body.isReplayable else { return }
+        guard request.progress != nil, request.body.isReplayable else { return }
         let reader = try request.openBody()
         defer { reader.close() }
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)

@@ -97,7 +97,7 @@
             return try EndpointRequest(
                 endpoint: endpoint, environment: CopyOnWrite(NetworkEnvironment(baseURL: server))
             )
-            .make(timeouts: .standard).encodingBody()
+            .make(.standard).encodingBody()
         }
 
         private mutating func bytes() -> Data {

@@ -131,7 +131,7 @@ extension Loopback {
                 try await withCheckedThrowingContinuation { continuation in
                     DispatchQueue.global().async {
                         auth.request(
-                            for: ItemEndpoint.refresh, with: RequestSettings(callbackQueue: .global()),
+                            for: ItemEndpoint.refresh, on: .global(),
                             success: { (grant: Grant) in continuation.resume(returning: grant.accessToken) },
                             failure: { continuation.resume(throwing: $0) })
                     }

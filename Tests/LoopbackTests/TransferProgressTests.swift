@@ -33,7 +33,9 @@ extension Loopback {
         }
 
         private func watch<Value>(_ task: RequestTask<Value>) -> RequestTask<Value> {
-            task.onProgress { [seen] progress in seen.change { $0.append(progress) } }
+            task.onProgress(on: DispatchQueue(label: "progress")) { [seen] progress in
+                seen.change { $0.append(progress) }
+            }
         }
 
         private var isMonotonic: Bool {
@@ -57,9 +59,8 @@ extension Loopback {
                 bodies.change { $0.append(body) }
                 return LoopbackAnswer(.noContent)
             }
-            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
             let task = try service(engine).task(
-                Film(body: .file(scratch.file("film.mp4"))), as: .void, with: settings)
+                Film(body: .file(scratch.file("film.mp4"))), as: .void)
             _ = try await watch(task).value
             #expect(bodies.value.count == 3)
             #expect(bodies.value.allSatisfy { $0 == content })
@@ -92,8 +93,7 @@ extension Loopback {
             server.route(.get, "/film") { [content] _ in LoopbackAnswer(content: .fixed(content)) }
             server.route(.get, "/unknown") { [content] _ in LoopbackAnswer(content: .chunked([content, content])) }
             let service = try service(engine)
-            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
-            let memory = watch(service.task(Film(), as: .data, with: settings))
+            let memory = watch(service.task(Film(), as: .data))
             _ = try await memory.value
             #expect(memory.progress.download.fraction == 1)
             #expect(seen.value.contains { $0.download.total == 3_000_000 })
@@ -124,14 +124,13 @@ extension Loopback {
             server.route(.get, "/endless") { _ in
                 LoopbackAnswer(content: .written(length: 1 << 40) { while true { try $0.write(Data(count: 10_000)) } })
             }
-            let settings = RequestSettings(callbackQueue: DispatchQueue(label: "progress"))
-            let task = try service(.preferred).task(Film(), as: .file(at: scratch.file("copy")), with: settings)
+            let task = try service(.preferred).task(Film(), as: .file(at: scratch.file("copy")))
             let progress = task.foundationProgress
             _ = try await task.value
             #expect(try await Exchange.eventually { progress.isFinished })
             #expect(progress.totalUnitCount == 3_000_000)
             let endless = try service(.preferred).task(
-                Film(path: "endless"), as: .file(at: scratch.file("endless")), with: settings)
+                Film(path: "endless"), as: .file(at: scratch.file("endless")))
             let other = endless.foundationProgress
             #expect(try await Exchange.eventually { other.completedUnitCount > 100_000 })
             other.cancel()

@@ -1,27 +1,20 @@
 public import Foundation
 
-/// A call that is under way and can be cancelled.
-public protocol CancellableRequest: Sendable {
+/// A call in progress that can be cancelled. It is a class, so that it can be held weakly.
+public protocol CancellableRequest: AnyObject, Sendable {
     /// The endpoint of the call.
     var endpoint: any Endpoint { get }
     /// Ends the call, wherever it is, with a cancellation; no success and no retry follow.
     ///
-    /// - Returns: True when this made the call end cancelled; false the second time, or when the call has its answer.
+    /// - Returns: True if this made the call end cancelled; false the second time, or if the call has ended.
     @discardableResult
     func cancel() -> Bool
-    /// Calls `action` with the newest progress, until the call is over.
-    ///
-    /// - Parameters:
-    ///   - queue: Where; the call's own queue unless one is given.
-    ///   - action: Is told.
+    /// Calls a closure with the newest progress, until the call ends. On the main actor.
     @discardableResult
-    func onProgress(on queue: DispatchQueue?, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self
-}
-
-extension CancellableRequest {
-    /// Calls `action` with the newest progress, on the call's queue, until the call is over.
+    @preconcurrency
+    func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self
+    /// Calls a closure with the newest progress, until the call ends. On a queue.
     @discardableResult
-    public func onProgress(_ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
-        onProgress(on: nil, action)
-    }
+    @preconcurrency
+    func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self
 }

@@ -92,7 +92,7 @@ public final class NetworkClient: Sendable {
     func makeRequest(_ endpoint: any Endpoint, _ settings: CopyOnWrite<RequestSettings>) throws -> HTTPRequest {
         let environment = settings.value.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)
-            .make(timeouts: settings.value.timeouts, options: settings.value.options, random: configuration.random)
+            .make(settings.value, random: configuration.random)
         if let session = try session.get() { session.beginCall(with: &request, of: endpoint) }
         return request
     }
@@ -100,9 +100,7 @@ public final class NetworkClient: Sendable {
     /// The settings of one call: what the call says, then the endpoint, then the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
         var resolved = settings
-        var own = endpoint.settings
-        own.options.merge(endpoint.options)
-        resolved.complete(with: own)
+        resolved.complete(with: RequestSettings(of: endpoint))
         resolved.complete(with: self.settings)
         return resolved
     }

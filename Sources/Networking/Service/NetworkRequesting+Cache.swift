@@ -28,9 +28,8 @@ extension NetworkRequesting {
 
     /// What the service's cache has for a call, fresh or not, read by the value's type: see
     /// ``cachedResponse(_:as:with:)``.
-    @_disfavoredOverload  // a typed endpoint's own converter comes first
     public func cached<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) -> Value? {
         cached(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }

@@ -7,12 +7,15 @@ extension NetworkRequesting {
         await client.reset()
     }
 
-    /// Ends every call, and calls a closure when all have returned.
-    ///
-    /// - Parameters:
-    ///   - queue: Where the closure is called.
-    ///   - completion: Is called once.
-    public func reset(on queue: DispatchQueue = .main, completion: @escaping @Sendable () -> Void) {
+    /// Ends every call, and calls a closure on the main actor when all have returned.
+    @preconcurrency
+    public func reset(completion: @escaping @MainActor @Sendable () -> Void) {
+        reset(on: .main) { MainActor.assumeIsolated { completion() } }
+    }
+
+    /// Ends every call, and calls a closure on a queue when all have returned.
+    @preconcurrency
+    public func reset(on queue: DispatchQueue, completion: @escaping @Sendable () -> Void) {
         let client = client
         // Not detached: the call that it is made from, if it is, is spared.
         Task {

@@ -1,62 +1,42 @@
 import Foundation
 
-/// Calls of endpoints that know their answer.
+/// Calls of endpoints that know their result.
 extension NetworkRequesting {
-    /// Sends a request and answers with its value.
+    /// Sends a request and returns its value.
     ///
-    /// - Throws: ``ServerFailure`` with what the server says, where the body of a refusal is that and the service maps errors
-    ///   (``GeneralErrorHandler``); otherwise what every call throws.
+    /// - Throws: ``ServerFailure`` with the server's error if the body of a refusal is one and the service maps errors;
+    ///   otherwise what every call throws.
     @discardableResult
     public func request<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
-    ) async throws -> Call.Value {
+    ) async throws -> Call.ResponseValue {
         try await send(endpoint, as: converter(of: endpoint, settings), with: settings).value
     }
 
-    /// Sends a request and answers with its value and the response.
+    /// Sends a request and returns its value and the response.
     public func response<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
-    ) async throws -> Response<Call.Value> {
+    ) async throws -> Response<Call.ResponseValue> {
         try await send(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
     /// Starts a call in a task of its own, at once.
     public func task<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
-    ) -> RequestTask<Call.Value> {
+    ) -> RequestTask<Call.ResponseValue> {
         task(endpoint, as: converter(of: endpoint, settings), with: settings)
-    }
-
-    /// Sends a request; the closure gets its value.
-    @discardableResult
-    public func request<Call: TypedEndpoint>(
-        for endpoint: Call, with settings: RequestSettings = RequestSettings(),
-        success: @escaping SuccessHandler<Call.Value>, failure: @escaping FailureHandler
-    ) -> any CancellableRequest {
-        request(
-            for: endpoint, as: converter(of: endpoint, settings), with: settings, success: success, failure: failure)
-    }
-
-    /// Sends a request; the closure gets its value and the response.
-    @discardableResult
-    @_disfavoredOverload  // a closure that works with either gets the value
-    public func request<Call: TypedEndpoint>(
-        for endpoint: Call, with settings: RequestSettings = RequestSettings(),
-        success: @escaping SuccessHandler<Response<Call.Value>>, failure: @escaping FailureHandler
-    ) -> any CancellableRequest {
-        task(endpoint, as: converter(of: endpoint, settings), with: settings).answering(success, failure)
     }
 
     /// What the service's cache has for a call: see ``cachedResponse(_:as:with:)``.
     public func cached<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
-    ) -> Call.Value? {
+    ) -> Call.ResponseValue? {
         cached(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
-    private func converter<Call: TypedEndpoint>(
+    func converter<Call: TypedEndpoint>(
         of endpoint: Call, _ settings: RequestSettings
-    ) -> ResponseConverter<Call.Value> {
+    ) -> ResponseConverter<Call.ResponseValue> {
         endpoint.converter(decoder: decoder(for: endpoint, settings))
     }
 }
@@ -70,18 +50,18 @@ extension NetworkRequesting {
     )
     @_disfavoredOverload
     public func request<Value>(
-        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         throw NetworkError(.invalidRequest, reason: "\(Value.self) is not Decodable and Sendable")
     }
 }
 
-/// Calls whose answer is named by its type: read as ``NetworkRequesting/request(_:with:)`` reads it.
+/// Calls whose result is named by its type: read as ``NetworkRequesting/request(_:with:)`` reads it.
 extension NetworkRequesting {
-    /// Sends a request and answers with a value of a type: text for `String`, bytes for `Data`, everything else from JSON.
+    /// Sends a request and returns a value of a type: text for `String`, bytes for `Data`, everything else from JSON.
     @_disfavoredOverload  // what is written with a dot is a converter
     public func request<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint, as type: Value.Type, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, as type: Value.Type, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         try await request(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
@@ -89,7 +69,7 @@ extension NetworkRequesting {
     /// Starts a call in a task of its own, at once; its value is of a type, read as above.
     @_disfavoredOverload  // as above
     public func task<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint, as type: Value.Type, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, as type: Value.Type, with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Value> {
         task(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }

@@ -1,21 +1,31 @@
 import Foundation
 
-/// Whoever issues requests: ``NetworkService`` and its subclasses, or a struct or actor of yours with a ``NetworkClient``.
+/// Issues requests: ``NetworkService`` and its subclasses, or a struct or actor of yours with a ``NetworkClient``.
 ///
-/// Every call is in extensions of this protocol, and every one is sugar over ``send(_:as:with:)``. An asynchronous call runs in its
-/// caller's task: cancelling that ends it. What it throws is what the service's error handlers made of the failure, ``NetworkError`` where
-/// they left it.
+/// ```swift
+/// struct Weather: NetworkRequesting {
+///     let client: NetworkClient
+///
+///     func today() async throws -> Forecast { try await request(WeatherEndpoint.today) }
+/// }
+/// ```
+///
+/// Every call is in extensions of this protocol and goes through ``send(_:as:with:)``. An asynchronous call runs in its
+/// caller's task: cancelling that ends it. It throws the error that the service's handlers and its mapping have made of the
+/// failure.
+///
+/// A wrapper of your own for endpoints whose result type is named at the call takes `some Endpoint<Untyped>`.
 public protocol NetworkRequesting: Sendable {
     /// The parts that requests pass through.
     var client: NetworkClient { get }
 }
 
 extension NetworkRequesting {
-    /// Sends a request and answers with the value and the response it was read from.
+    /// Sends a request and returns the value and the response it was read from.
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - converter: What reads the answer.
+    ///   - converter: Reads the response.
     ///   - settings: Settings for this call alone.
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
@@ -24,21 +34,22 @@ extension NetworkRequesting {
         try await client.pipeline(endpoint, as: converter, with: settings).run()
     }
 
-    /// Sends a request and answers with a value: text by its charset for `String`, bytes for `Data`, everything else from JSON. Of an
-    /// optional of any of these, an empty body is nil.
-    @_disfavoredOverload  // a typed endpoint's own converter comes first, also where an optional is wanted
+    /// Sends a request and returns a value: text by its charset for `String`, bytes for `Data`, everything else from JSON.
+    /// Of an optional of any of these, an empty body is nil.
     public func request<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
     }
 
-    /// Sends a request whose answer has nothing to read: any body, also an empty one, will do.
-    public func request(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) async throws {
+    /// Sends a request whose response has nothing to read: any body, also an empty one, is accepted.
+    public func request(
+        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
+    ) async throws {
         _ = try await send(endpoint, as: .void, with: settings)
     }
 
-    /// Sends a request and answers with what a converter reads.
+    /// Sends a request and returns what a converter reads.
     public func request<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -46,10 +57,9 @@ extension NetworkRequesting {
         try await send(endpoint, as: converter, with: settings).value
     }
 
-    /// Sends a request and answers with a value, read by its type, and the response.
-    @_disfavoredOverload  // as above
+    /// Sends a request and returns a value, read by its type, and the response.
     public func response<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
@@ -62,7 +72,7 @@ extension NetworkRequesting {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }
 
-    /// Who watches the calls; it can be changed while the app runs.
+    /// The observers of the calls. They can be changed while the app runs.
     public var observers: RequestObservers { client.observers }
 
     func automatic<Value: Decodable>(

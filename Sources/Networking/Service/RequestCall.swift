@@ -45,7 +45,7 @@ struct RequestCall: Sendable {
         var request = try original ?? make()
         original = request  // also if the body cannot be encoded: the failure has the request
         if !request.body.isEncoded {
-            request.body = try request.body.encoded()
+            request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
             original = request
         }
         if scope.isPartOfRefresh {
@@ -54,7 +54,7 @@ struct RequestCall: Sendable {
             request[option: AdmissionOption.self] = .unlimited
         }
         if let events {
-            if let meter { request[option: ProgressMeter.self] = meter }
+            if let meter { request[option: ProgressOption.self] = meter }
             request[option: RequestWatch.self] = events.watch
             events.report(.attempting(number, request))
         }
@@ -95,8 +95,17 @@ struct RequestCall: Sendable {
                 let refused = await response.refused()
                 attempt?.response = refused
             }
-            throw error
+            throw RequestCall.explained(error, response)
         }
+    }
+
+    /// A 401 for a request without a token says why it carried none.
+    private static func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
+        guard var known = error as? NetworkError, known.kind == .unacceptableStatus, known.reason == nil,
+            response.status == .unauthorized, let cause = response.request.whyWithoutToken
+        else { return error }
+        known.reason = "\(response.status), sent without a token: \(cause)"
+        return known
     }
 
     /// Ends the call with success, unless it was ended before.
@@ -198,11 +207,20 @@ struct RequestCall: Sendable {
     private func failed(with error: any Error, after decision: RetryDecision? = nil) -> FailedCall {
         let report = CallReport(
             of: endpoint, date: date, earlier: history, last: nil, error: error, duration: clock.now() - begun)
-        guard var known = error as? NetworkError else { return FailedCall(error: error, report: report) }
-        known.attempts = max(history.count, 1)
-        known.retryDecision = decision
-        known.attachment = report
-        return FailedCall(error: known, report: report)
+        func completed(_ known: NetworkError) -> NetworkError {
+            var known = known
+            known.attempts = max(history.count, 1)
+            known.retryDecision = decision
+            known.attachment = report
+            return known
+        }
+        switch error {
+        case let known as NetworkError: return FailedCall(error: completed(known), report: report)
+        case var general as GeneralRequestError:
+            general.cause = general.cause.map(completed)
+            return FailedCall(error: general, report: report)
+        default: return FailedCall(error: error, report: report)
+        }
     }
 
     private func failure(with error: any Error) -> RequestFailure {
@@ -223,6 +241,16 @@ struct FailedCall: Error {
     /// The error that the caller gets.
     let error: any Error
     let report: CallReport
+}
+
+extension HTTPRequest {
+    /// Why it carries no credentials; nil if it does.
+    fileprivate var whyWithoutToken: String? {
+        guard !headers.contains(.authorization), let resolved = self[option: ResolvedEndpoint.self] else { return nil }
+        if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
+        guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
+        return isForeign ? "it went to another origin than the environment's" : "the session has no token"
+    }
 }
 
 extension RetryDecision {

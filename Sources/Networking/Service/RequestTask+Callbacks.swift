@@ -1,12 +1,22 @@
 public import Foundation
 
-/// What is told while the call runs and when it is over. Each may be registered several times and at any time; what has
-/// happened by then is told at once. `queue` is the call's own unless one is given.
+/// Callbacks during the call and at its end. Each may be registered several times and at any time; what has happened by
+/// then is reported at once.
+///
+/// Without a queue, closures belong to the main actor and are called there. Closures that are called on a queue are called
+/// in the order in which they were registered if the queue is serial.
 extension RequestTask {
-    /// Calls `action` once the request has been made.
+    /// Calls a closure once the request has been made. On the main actor.
     @discardableResult
-    public func onStart(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable () -> Void) -> Self {
-        let queue = queue ?? self.queue
+    @preconcurrency
+    public func onStart(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
+        onStart(on: .main) { MainActor.assumeIsolated { action() } }
+    }
+
+    /// Calls a closure once the request has been made. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onStart(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         let hasStarted = Locked(false)
         track.observe { event in
             guard case .attempting = event else { return }
@@ -19,53 +29,97 @@ extension RequestTask {
         return self
     }
 
-    /// Calls `action` with the newest progress, as often as the queue gets to it, until the call is over.
+    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On the main actor.
     @discardableResult
-    public func onProgress(
-        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestProgress) -> Void
-    ) -> Self {
-        track.meter.observe(on: queue ?? self.queue, action)
+    @preconcurrency
+    public func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self {
+        onProgress(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
+        track.meter.observe(on: queue, action)
         return self
     }
 
-    /// Calls `action` for each attempt, when it is over, whether it went well or not, and before the call's other
-    /// answers.
+    /// Calls a closure for each attempt that has ended, before the closures of the call's end. On the main actor.
     @discardableResult
-    public func onDebug(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self
-    {
-        let queue = queue ?? self.queue
+    @preconcurrency
+    public func onDebug(_ action: @escaping @MainActor @Sendable (RequestAttempt) -> Void) -> Self {
+        onDebug(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure for each attempt that has ended, before the closures of the call's end. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onDebug(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
         track.observe { event in
             if case .attempted(let attempt) = event { queue.async { action(attempt) } }
         }
         return self
     }
 
-    /// Calls `action` with the value, where the call succeeds.
+    /// Calls a closure with the value, if the call succeeds. On the main actor.
     @discardableResult
-    public func onSuccess(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Value) -> Void) -> Self {
+    @preconcurrency
+    public func onSuccess(_ action: @escaping @MainActor @Sendable (Value) -> Void) -> Self {
+        onSuccess(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure with the value, if the call succeeds. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onSuccess(on queue: DispatchQueue, _ action: @escaping @Sendable (Value) -> Void) -> Self {
         onCompletion(on: queue) { if case .success(let value) = $0 { action(value) } }
     }
 
-    /// Calls `action` with the error, where the call fails.
+    /// Calls a closure with the error, if the call fails. On the main actor.
     @discardableResult
-    public func onFailure(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
+    @preconcurrency
+    public func onFailure(_ action: @escaping @MainActor @Sendable (any Error) -> Void) -> Self {
+        onFailure(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure with the error, if the call fails. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onFailure(on queue: DispatchQueue, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
         onCompletion(on: queue) { if case .failure(let error) = $0 { action(error) } }
     }
 
-    /// Calls `action` with the answer, whatever it is.
+    /// Calls a closure with the value or the error. On the main actor.
     @discardableResult
+    @preconcurrency
+    public func onCompletion(_ action: @escaping @MainActor @Sendable (Result<Value, any Error>) -> Void) -> Self {
+        onCompletion(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure with the value or the error. On a queue.
+    @discardableResult
+    @preconcurrency
     public func onCompletion(
-        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
+        on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> Self {
         onResponse(on: queue) { action($0.map(\.value)) }
     }
 
-    /// Calls `action` with the answer and its response, or with the error.
+    /// Calls a closure with the value and its response, or with the error. On the main actor.
     @discardableResult
+    @preconcurrency
     public func onResponse(
-        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void
+        _ action: @escaping @MainActor @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
-        let queue = queue ?? self.queue
+        onResponse(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// Calls a closure with the value and its response, or with the error. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onResponse(
+        on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void
+    ) -> Self {
         callbacks.add()
         observe { [callbacks] result in
             queue.async {
@@ -76,24 +130,47 @@ extension RequestTask {
         return self
     }
 
-    /// Calls `action` where the call ends cancelled; of several, the one registered last comes first.
+    /// Calls a closure if the call ends cancelled; of several, the one registered last comes first. On the main actor.
     @discardableResult
-    public func onCancel(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable () -> Void) -> Self {
-        let queue = queue ?? self.queue
+    @preconcurrency
+    public func onCancel(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
+        onCancel(on: .main) { MainActor.assumeIsolated { action() } }
+    }
+
+    /// Calls a closure if the call ends cancelled; of several, the one registered last comes first. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func onCancel(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         cancellations.add { queue.async(execute: action) }
         return self
     }
 
-    /// The same as ``onFailure(on:_:)``.
+    /// The same as `onFailure`. On the main actor.
     @discardableResult
-    public func handle(on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
+    @preconcurrency
+    public func handle(_ action: @escaping @MainActor @Sendable (any Error) -> Void) -> Self {
+        handle(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// The same as `onFailure`. On a queue.
+    @discardableResult
+    @preconcurrency
+    public func handle(on queue: DispatchQueue, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
         onFailure(on: queue, action)
     }
 
-    /// The same as ``onCompletion(on:_:)``.
+    /// The same as `onCompletion`. On the main actor.
     @discardableResult
+    @preconcurrency
+    public func finally(_ action: @escaping @MainActor @Sendable (Result<Value, any Error>) -> Void) -> Self {
+        finally(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    }
+
+    /// The same as `onCompletion`. On a queue.
+    @discardableResult
+    @preconcurrency
     public func finally(
-        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
+        on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> Self {
         onCompletion(on: queue, action)
     }

@@ -3,17 +3,23 @@ public import Foundation
 /// Tasks made of tasks. Each is a call of its own to whoever holds it: it settles once, has its own callbacks, and can
 /// be cancelled, which ends the calls that it waits for where nobody else waits for them.
 extension RequestTask {
-    /// A task with what `action` makes of the value. What it throws is the new task's error; an error here is the new
-    /// task's, too.
-    ///
-    /// - Parameters:
-    ///   - queue: Where `action` is called; the call's own queue unless one is given.
-    ///   - action: Makes something of the value.
+    /// A task with the value that a closure makes of this one's, on the main actor. What it throws is the new task's error; an
+    /// error of this task is the new task's, too.
     @discardableResult
+    @preconcurrency
     public func then<Other: Sendable>(
-        on queue: DispatchQueue? = nil, _ action: @escaping @Sendable (Value) throws -> Other
+        _ action: @escaping @MainActor @Sendable (Value) throws -> Other
     ) -> RequestTask<Other> {
-        derived { [queue = queue ?? self.queue] result, derived in
+        then(on: .main) { value in try MainActor.assumeIsolated { try action(value) } }
+    }
+
+    /// The same, with a closure that is called on a queue.
+    @discardableResult
+    @preconcurrency
+    public func then<Other: Sendable>(
+        on queue: DispatchQueue, _ action: @escaping @Sendable (Value) throws -> Other
+    ) -> RequestTask<Other> {
+        derived { result, derived in
             switch result {
             case .failure(let error): derived.settle(.failure(error))
             case .success(let response):
@@ -86,7 +92,7 @@ extension RequestTask {
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
     ) -> RequestTask<Other> {
         let task = RequestTask<Other>(
-            of: endpoint, on: queue, track: track ?? self.track,
+            of: endpoint, track: track ?? self.track,
             callbacks: track == nil ? callbacks : PendingCallbacks(), waitingFor: [interest])
         settlement.observe { [self] result in
             Trampoline.run { [self] in
@@ -110,7 +116,7 @@ extension RequestTask {
         _ first: RequestTask<First>, _ second: RequestTask<Second>
     ) -> RequestTask where Value == (First, Second) {
         let task = RequestTask(
-            of: first.endpoint, on: first.queue, track: first.track, waitingFor: [first.interest, second.interest])
+            of: first.endpoint, track: first.track, waitingFor: [first.interest, second.interest])
         let finish: @Sendable () -> Void = { [first, second] in
             guard case .success(let one) = first.settlement.outcome, case .success(let two) = second.settlement.outcome
             else { return }
@@ -134,7 +140,7 @@ extension RequestTask {
     public static func all<Element>(_ tasks: [RequestTask<Element>]) -> RequestTask? where Value == [Element] {
         guard let first = tasks.first else { return nil }
         let task = RequestTask(
-            of: first.endpoint, on: first.queue, track: first.track, waitingFor: tasks.map(\.interest))
+            of: first.endpoint, track: first.track, waitingFor: tasks.map(\.interest))
         let finish: @Sendable () -> Void = {
             let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
             guard let last = responses.last else { return }

@@ -30,7 +30,7 @@ extension RequestTask {
     /// answer comes into memory, else of the download. Indeterminate where the total is not known. Cancelling, pausing and resuming it does so
     /// with the call; it is cancelled where the call fails.
     ///
-    /// Each access makes a new one. It is updated on the call's queue.
+    /// Each access makes a new one. It is updated on the main queue.
     public var foundationProgress: Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
@@ -40,14 +40,14 @@ extension RequestTask {
         progress.pausingHandler = { [self] in _ = pause() }
         progress.resumingHandler = { [self] in _ = resume() }
         let isUpload = track.countsUpload
-        onProgress { now in
+        onProgress(on: .main) { now in
             let direction = isUpload ? now.upload : now.download
             progress.totalUnitCount = direction.total ?? -1
             progress.completedUnitCount = direction.completed
         }
         // Not a registration of the user's: it is nobody who waits for the answer.
-        settlement.observe { [queue, isStream = track.delivery == .stream] result in
-            queue.async {
+        settlement.observe { [isStream = track.delivery == .stream] result in
+            DispatchQueue.main.async {
                 guard case .success = result else { return progress.cancel() }
                 guard !isStream else { return }
                 progress.totalUnitCount = max(progress.completedUnitCount, 1)

@@ -2,9 +2,8 @@ public import Foundation
 
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
-/// It runs from the moment it is made, and settles exactly once. Dropping it does not cancel it. Callbacks are called
-/// on the call's queue, in the order they were registered where that queue is serial; one registered after the answer
-/// is called with it.
+/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called on the
+/// main actor, or on a queue that is named; one that is registered after the end is called with it.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
@@ -18,8 +17,6 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public let id = UUID()
     /// The endpoint of the call.
     public let endpoint: any Endpoint
-    /// Where the callbacks are called unless said otherwise.
-    let queue: DispatchQueue
     let settlement: Settlement<Response<Value>>
     /// Where the call stands.
     let track: CallTrack
@@ -53,31 +50,29 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
-            of: pipeline.endpoint, on: pipeline.settings.value.callbackQueue ?? .main, track: track,
-            callbacks: callbacks,
-            TaskInterest(scope, endingBy: { call.cancel() }), settlement)
+            of: pipeline.endpoint, track: track, callbacks: callbacks, TaskInterest(scope, endingBy: { call.cancel() }),
+            settlement)
     }
 
     /// Makes a task that waits for others.
     ///
     /// - Parameter callbacks: Those of the call, if it is the same one: observers hear of its end after them.
     convenience init(
-        of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack,
+        of endpoint: any Endpoint, track: CallTrack,
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
     ) {
         let settlement = Settlement<Response<Value>>()
         let interest = TaskInterest(CallScope(), in: sources) {
             settlement.settle(.failure(NetworkError(.cancelled)))
         }
-        self.init(of: endpoint, on: queue, track: track, callbacks: callbacks, interest, settlement)
+        self.init(of: endpoint, track: track, callbacks: callbacks, interest, settlement)
     }
 
     private init(
-        of endpoint: any Endpoint, on queue: DispatchQueue, track: CallTrack, callbacks: PendingCallbacks,
+        of endpoint: any Endpoint, track: CallTrack, callbacks: PendingCallbacks,
         _ interest: TaskInterest, _ settlement: Settlement<Response<Value>>
     ) {
         self.endpoint = endpoint
-        self.queue = queue
         self.track = track
         self.callbacks = callbacks
         self.interest = interest

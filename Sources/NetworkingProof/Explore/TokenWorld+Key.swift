@@ -163,7 +163,7 @@ extension TokenWorld {
         /// Which tokens and sessions are in sets. All have their numbers by now; what has none cannot come back.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
-            writeMask(of: tokens, in: world.machine.displaced, to: &key)
+            writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)
         }
 
         private func writeMask<Element: Hashable>(of all: [Element], in set: Set<Element>, to key: inout StateKey) {

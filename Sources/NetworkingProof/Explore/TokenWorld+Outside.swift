@@ -29,6 +29,10 @@ extension TokenWorld {
     private mutating func replace() {
         let token = rumour ?? newToken(.unknown, in: machine.session, for: machine.token)
         rumour = nil
+        guard token != machine.token else {
+            perform(machine.replace(token, at: now))  // it is no news, and must not end a refresh of it
+            return
+        }
         change(to: token, from: .elsewhere)
         let session = machine.session
         perform(machine.replace(token, at: now))

@@ -160,11 +160,7 @@ struct StressCall: Endpoint {
     var path: EndpointPath { isOpen ? "open/\(item)" : "items/\(item)" }
     var headers: HTTPHeaders { [Self.idField: "\(id)"] }
 
-    var options: RequestOptions {
-        var options = RequestOptions()
-        options[RequestPriority.self] = RequestPriority(priority)
-        return options
-    }
+    var settings: RequestSettings { RequestSettings { $0.priority = RequestPriority(priority) } }
 
     var authorizationType: AuthorizationType {
         ledger.noteRead(id)

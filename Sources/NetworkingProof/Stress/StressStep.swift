@@ -22,7 +22,7 @@ struct StressStep: Sendable {
             ledger: round.ledger)
         fate = Int.random(in: 0..<10_000, using: &random)
         turns = Int.random(in: 0..<6, using: &random)
-        var settings = RequestSettings(callbackQueue: .global())
+        var settings = RequestSettings()
         if Int.random(in: 0..<20, using: &random) == 0 {
             settings.timeouts.total = .microseconds(Int.random(in: 1..<2_000, using: &random))
         }
@@ -80,7 +80,7 @@ struct StressStep: Sendable {
         let task = service.task(call, as: .string, with: settings)
         for _ in 0..<turns { await Task.yield() }
         await withCheckedContinuation { done in
-            task.onCompletion { result in
+            task.onCompletion(on: .global()) { result in
                 end(result)
                 done.resume()
             }
@@ -90,7 +90,7 @@ struct StressStep: Sendable {
 
     private func callBack() async {
         await withCheckedContinuation { done in
-            service.request(for: call, as: .string, with: settings) { value in
+            service.request(for: call, as: .string, on: .global(), with: settings) { value in
                 end(.success(value))
                 done.resume()
             } failure: { error in

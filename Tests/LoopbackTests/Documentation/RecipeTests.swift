@@ -64,8 +64,10 @@ func download(_ film: URL, with service: NetworkService) async throws {
 // snippet.search
 func search(_ text: String, with service: NetworkService) async throws -> [String] {
     let endpoint = AdHocEndpoint(.get, "search").query("q", text)
-        .option(DuplicateGroup.self, "search")  // different requests, of which only the last is wanted
-        .option(DuplicateRequestPolicy.self, .replace)
+        .settings {
+            $0.duplicateGroup = "search"  // different requests, of which only the last counts
+            $0.duplicates = .replace
+        }
     return try await service.request(endpoint)  // a search that was overtaken ends with `.cancelled`
 }
 // snippet.end

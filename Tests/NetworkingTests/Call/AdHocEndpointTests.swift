@@ -63,7 +63,7 @@ struct AdHocEndpointTests {
         }
         let error = await withCheckedContinuation { continuation in
             service.request(
-                for: .url("http://[?secret"), with: RequestSettings(callbackQueue: .global()), success: {},
+                for: .url("http://[?secret"), on: .global(), success: {},
                 failure: { continuation.resume(returning: $0) })
         }
         #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint, GET /)")
@@ -95,7 +95,7 @@ struct AdHocEndpointTests {
             await Fixture.failure {
                 try await service.request(.post("x").body(.json([1])).parameters(.json(["b": 1])))
             } as? NetworkError
-        #expect(both?.description.contains("body: there is one, and parameters") == true)
+        #expect(both?.description.contains("body: expected a body or parameters that are one, found both") == true)
     }
 
     @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")
@@ -122,12 +122,12 @@ struct AdHocEndpointTests {
         #expect(refusing.requests[1].headers.authorization == .bearer("t"))
         _ = await Fixture.failure {
             try await service.request(
-                .get("x").retrying(RetryPolicy(retries: 2, on: .any)).timeouts(idle: .seconds(7))
-                    .option(RequestPriority.self, .high))
+                .get("x").settings { $0.retry = RetryPolicy(retries: 2, on: .any) }.timeouts(idle: .seconds(7))
+                    .settings { $0.priority = .high })
         }
         #expect(refusing.requests.count == 5)
         #expect(refusing.requests[4].timeouts.idle == .seconds(7))
-        #expect(refusing.requests[4][option: RequestPriority.self] == .high)
+        #expect(refusing.requests[4][option: PriorityOption.self] == .high)
     }
 
     @Test("It is a value: a changed copy leaves the first one as it was")
@@ -137,5 +137,19 @@ struct AdHocEndpointTests {
         #expect(first.query.percentEncoded == "a=1" && first.headers.isEmpty)
         #expect(second.query.percentEncoded == "a=2&b=3")
         #expect(second.query(["c": 4], .replaceAll).query.percentEncoded == "c=4")
+    }
+
+    @Test("Closures may be written inline in a call")
+    func inlineClosures() async throws {
+        let stub = StubTransport { _ in .text("yes") }
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        try await service.request(.post("x").body(.encoded(headers: []) { Data("made".utf8) }))
+        try await service.request(.get("x").validated(by: [.init { _ in .valid }]))
+        let text: String = try await service.request(.get("x").settings { $0.duplicates = .init { _, _ in .allow } })
+        let length = try await service.request(
+            .get("x").settings { $0.retry = .standard }, as: ResponseConverter.string.map { $0.count })
+        let task = service.task(.get("x").settings { $0.priority = .high }, as: .string)
+        #expect(try await task.value == "yes" && text == "yes" && length == 3)
+        #expect(stub.requests[0].body.data == Data("made".utf8))
     }
 }

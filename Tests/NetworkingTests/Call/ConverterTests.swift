@@ -64,7 +64,7 @@ struct ConverterTests {
         #expect(error?.reason?.contains("turned into nothing") == true)
         struct Refused: Decodable { let why: String }
         struct Get: TypedEndpoint {
-            typealias Value = Item
+            typealias ResponseValue = Item
             typealias ServerError = Refused
             var path: EndpointPath { "x" }
             func converter(decoder: JSONDecoder) -> ResponseConverter<Item> {

@@ -13,7 +13,7 @@ struct EndpointContractTests {
     }
 
     private struct Login: TypedEndpoint {
-        typealias Value = [String: String]
+        typealias ResponseValue = [String: String]
         typealias ServerError = [String: Int]
         var path: EndpointPath { "login" }
     }

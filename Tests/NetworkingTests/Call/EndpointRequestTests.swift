@@ -14,7 +14,7 @@ struct EndpointRequestTests {
     }
 
     private func url(_ call: Call, _ environment: NetworkEnvironment) throws -> String {
-        try EndpointRequest(endpoint: call, environment: CopyOnWrite(environment)).make(timeouts: .init()).url
+        try EndpointRequest(endpoint: call, environment: CopyOnWrite(environment)).make(RequestSettings()).url
             .absoluteString
     }
 
@@ -97,7 +97,7 @@ struct EndpointRequestTests {
         let request = try EndpointRequest(
             endpoint: Call(path: "users", query: ["q": "x"], headers: ["x-b": "2"]),
             environment: CopyOnWrite(environment)
-        ).make(timeouts: .init())
+        ).make(RequestSettings())
         #expect(request.url.absoluteString == "https://a.example/api/v2/users?lang=en&q=x")
         #expect(request.headers["X-A"] == "1" && request.headers["X-B"] == "2")
         #expect(
@@ -131,7 +131,7 @@ struct EndpointRequestTests {
         let endpoint = Bare()
         #expect(endpoint.method == .get && endpoint.body.isEmpty && endpoint.headers.isEmpty && endpoint.query.isEmpty)
         #expect(
-            endpoint.authorizationType == .none && endpoint.error(for: .notFound) == nil
+            endpoint.authorizationType == .inherited && endpoint.error(for: .notFound) == nil
                 && endpoint.error(for: URLError.Code.timedOut) == nil)
     }
 
@@ -142,7 +142,7 @@ struct EndpointRequestTests {
             headers: [.accept: "application/json", .contentType: "application/json"])
         let request = try EndpointRequest(
             endpoint: Call(path: "x", headers: [.accept: "text/plain"]), environment: CopyOnWrite(environment)
-        ).make(timeouts: .init())
+        ).make(RequestSettings())
         #expect(request.headers[.accept] == "text/plain" && request.headers[.contentType] == "application/json")
     }
 

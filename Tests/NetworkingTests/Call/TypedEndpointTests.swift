@@ -13,7 +13,7 @@ struct TypedEndpointTests {
     }
 
     private struct LogIn: TypedEndpoint {
-        typealias Value = Grant
+        typealias ResponseValue = Grant
         typealias ServerError = LoginError
         var path: EndpointPath { "login" }
         var method: HTTPMethod { .post }
@@ -23,12 +23,12 @@ struct TypedEndpointTests {
         func error(for problem: ProblemDetails) -> (any Error)? { problemError?(problem) }
     }
 
-    private struct Call<Value: Decodable & Sendable, ServerError: Decodable & Sendable>: TypedEndpoint {
+    private struct Call<ResponseValue: Decodable & Sendable, ServerError: Decodable & Sendable>: TypedEndpoint {
         var path: EndpointPath { "call" }
     }
 
     private struct Remove: TypedEndpoint {
-        typealias Value = Void
+        typealias ResponseValue = Void
         var path: EndpointPath { "remove" }
     }
 
@@ -48,14 +48,14 @@ struct TypedEndpointTests {
         #expect(try await service.task(LogIn()).value == grant)
         let token = await withCheckedContinuation { continuation in
             service.request(
-                for: LogIn(), with: RequestSettings(callbackQueue: .global()),
+                for: LogIn(), on: .global(),
                 success: { continuation.resume(returning: $0.token) },
                 failure: { _ in continuation.resume(returning: "") })
         }
         #expect(token == "t")
         let words = await withCheckedContinuation { continuation in
             service.request(
-                for: LogIn(), with: RequestSettings(callbackQueue: .global()),
+                for: LogIn(), on: .global(),
                 success: { grant in continuation.resume(returning: "\(grant)") },
                 failure: { _ in continuation.resume(returning: "") })
         }
@@ -63,7 +63,7 @@ struct TypedEndpointTests {
         try await service.request(Remove())
         // Also where an optional is wanted, the endpoint's own converter reads.
         struct Below: TypedEndpoint {
-            typealias Value = String
+            typealias ResponseValue = String
             var path: EndpointPath { "x" }
             func converter(decoder: JSONDecoder) -> ResponseConverter<String> { .keyPath("token", .string) }
         }
@@ -200,7 +200,7 @@ struct TypedEndpointTests {
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }
         struct Refused: TypedEndpoint {
-            typealias Value = EmptyAnswer
+            typealias ResponseValue = EmptyAnswer
             typealias ServerError = Dated
             var path: EndpointPath { "x" }
         }

@@ -136,14 +136,21 @@ private enum ExtensionPoints {
         }
     }
     // snippet.end
+}
 
-    static func choosing(_ request: inout HTTPRequest) {
-        // snippet.HTTP/Message/RequestOption
-        enum Priority: RequestOption {
-            static let defaultOption = 0  // what a request that says nothing has
-        }
+// snippet.HTTP/Message/RequestOption
+enum TenantOption: RequestOption {
+    static let defaultOption = "public"  // of a request for which none is set
+}
 
-        request[option: Priority.self] = 5
-        // snippet.end
+extension RequestOptions {
+    var tenant: String {
+        get { self[TenantOption.self] }
+        set { self[TenantOption.self] = newValue }
     }
 }
+
+func news(_ service: NetworkService) async throws {
+    try await service.request(.get("news"), with: RequestSettings { $0.options.tenant = "acme" })
+}
+// snippet.end

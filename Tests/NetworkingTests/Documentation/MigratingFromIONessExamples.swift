@@ -135,8 +135,8 @@ private enum IONessGuide {
         let three = RetryPolicy(retries: 3, backoff: .constant(.seconds(1)), on: .any)  // four requests at most
         let own = RetryPolicy(
             retries: 5, on: RetryCondition { failure in failure.status == .locked ? .after(.seconds(2)) : .no })
-        try await users.request(.get("a"), with: RequestSettings().retrying(three))
-        try await users.request(.get("b").retrying(own))
+        try await users.request(.get("a"), with: RequestSettings { $0.retry = three })
+        try await users.request(.get("b").settings { $0.retry = own })
         // snippet.end
     }
 
@@ -151,7 +151,7 @@ private enum IONessGuide {
             .always(.share(answering: { result in print(result) })),
             DuplicateRequestPolicy { running, new in new.url.path == "/reload" ? .replace : .join },
         ]
-        try await users.request(.get("feed").option(DuplicateRequestPolicy.self, policies[0]))
+        try await users.request(.get("feed").settings { $0.duplicates = policies[0] })
         // snippet.end
     }
 

@@ -15,8 +15,8 @@ private enum NerdzNetworkingGuide {
                 environment: NetworkEnvironment(baseURL: api, headers: [.acceptLanguage: "en"]), authorizedBy: session
             ) {
                 $0.retry = RetryPolicy(retries: 1)
-                $0.settings = RequestSettings(
-                    timeouts: RequestTimeouts(total: .seconds(60)), decoder: JSONDecoder(), callbackQueue: .main)
+                $0.settings.timeouts.total = .seconds(60)
+                $0.settings.decoder = JSONDecoder()
             }
         }
     }
@@ -42,7 +42,7 @@ private enum NerdzNetworkingGuide {
     }
 
     struct FetchItem: TypedEndpoint {
-        typealias Value = Item
+        typealias ResponseValue = Item
         typealias ServerError = ShopError
 
         let id: Int
@@ -68,7 +68,7 @@ private enum NerdzNetworkingGuide {
 
     static func executing(_ shop: NetworkService) async throws {
         // snippet.executing
-        let task = shop.task(FetchItem(id: 7), with: RequestSettings(decoder: JSONDecoder()).retrying(.standard))
+        let task = shop.task(FetchItem(id: 7), with: RequestSettings { $0.retry = .standard })
         task.onStart { print("started") }
             .onProgress { progress in print(progress.upload.fraction ?? 0) }
             .onDebug { attempt in print(attempt) }

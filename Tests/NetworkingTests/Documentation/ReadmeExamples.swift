@@ -106,7 +106,7 @@ struct LoginError: Decodable, Sendable {
 }
 
 struct LogIn: TypedEndpoint {
-    typealias Value = Grant  // what an answer is
+    typealias ResponseValue = Grant  // what an answer is
     typealias ServerError = LoginError  // what a refusal says
 
     let name: String
@@ -197,11 +197,11 @@ struct Transfer: Endpoint {
     let method = HTTPMethod.post
     let idempotencyKey = IdempotencyKey.unique  // so that this POST may be sent again
 
-    var options: RequestOptions {
-        var options = RequestOptions()
-        options[RequestPriority.self] = .high
-        options[RetryPolicy.self] = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
-        return options
+    var settings: RequestSettings {
+        RequestSettings {
+            $0.priority = .high
+            $0.retry = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
+        }
     }
 }
 

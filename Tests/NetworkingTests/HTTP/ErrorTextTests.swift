@@ -29,7 +29,8 @@ struct ErrorTextTests {
         )
         #expect(error.recoverySuggestion == "Try again later.")
         #expect(error.failureReason == "503 Service Unavailable")
-        #expect(error.localizedDescription == error.description)
+        #expect(error.localizedDescription == "The request failed.")
+        #expect(error.debugDescription == error.description, "there is no hint for a server that is not available")
         #expect(HTTPStatus(0).code == 0 && !HTTPStatus(0).isSuccessful)
     }
 
@@ -43,7 +44,9 @@ struct ErrorTextTests {
         #expect(!"\(status.userInfo)".contains("secret"))
         let timeout = try #require(await error(.failure(.idleTimedOut))) as NSError
         #expect(timeout.code == URLError.Code.timedOut.rawValue)
-        #expect(timeout.localizedRecoverySuggestion?.contains("timeouts.idle") == true)
+        #expect(timeout.localizedDescription == "The request took too long.")
+        #expect(timeout.localizedRecoverySuggestion == "Try again later.")
+        #expect(NetworkError(.idleTimedOut).hint?.contains("timeouts.idle") == true)
         let beneath = NetworkError(.unknown, underlying: POSIXError(.ECONNRESET)) as NSError
         #expect((beneath.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == NSPOSIXErrorDomain)
         let failing = URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://a.example/?secret"])

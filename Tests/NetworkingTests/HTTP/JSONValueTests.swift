@@ -50,6 +50,30 @@ struct JSONValueTests {
         #expect(try JSONValue(NSNumber(value: 0.5)) == .double(0.5))
     }
 
+    @Test("Names of members stay as they are, whatever the key strategies of decoder and encoder")
+    func rawNames() throws {
+        let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = .sortedKeys
+        let text = #"{"aKey":{"in_ner":[{"x_y":1}]},"userData":2,"user_name":null}"#
+        let value = try decoder.decode(JSONValue.self, from: Data(text.utf8))
+        #expect(value["aKey"]?["in_ner"]?[0]?["x_y"]?.int == 1)
+        #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == text)
+        let object = try decoder.decode([String: JSONValue].self, from: Data(text.utf8))
+        #expect(Set(object.keys) == ["aKey", "userData", "user_name"] && object["aKey"]?["in_ner"] != nil)
+    }
+
+    @Test("Numbers without a fraction keep all of their 64 bits")
+    func longIntegers() throws {
+        let text = "[-9223372036854775808,9223372036854775807,9223372036854775808,18446744073709551615]"
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+        #expect(value == [.int(.min), .int(.max), .uint(1 << 63), .uint(.max)])
+        #expect(String(decoding: try JSONEncoder().encode(value), as: UTF8.self) == text)
+        #expect(try JSONValue(NSNumber(value: UInt64.max)) == .uint(.max))
+        #expect(try JSONValue(UInt64.max) == .uint(.max) && JSONValue(Int64.min) == .int(.min))
+    }
+
     @Test("Any JSON is read, looked into and written as it was")
     func reading() throws {
         let text = #"{"a":[1,null,{"b":"x"}],"c":1e300,"d":true,"e":-7}"#

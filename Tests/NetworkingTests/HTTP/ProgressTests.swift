@@ -89,7 +89,7 @@ struct ProgressTests {
     func calls() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
-        let task = service.task(UserEndpoint.open, as: .string, with: RequestSettings(callbackQueue: .global()))
+        let task = service.task(UserEndpoint.open, as: .string)
         #expect(try await task.value == "hello")
         #expect(task.progress.download == TransferProgress(completed: 5, total: 5))
         let meter = ProgressMeter()

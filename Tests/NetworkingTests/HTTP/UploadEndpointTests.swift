@@ -19,7 +19,9 @@ struct UploadEndpointTests {
         var fields: URLQuery { .encoded(["user": ["name": "Ada", "age": "36"]]) }
     }
 
-    private func sent(_ endpoint: some Endpoint) async throws -> (method: HTTPMethod, type: String, body: String) {
+    private func sent(_ endpoint: some Endpoint<Untyped>) async throws -> (
+        method: HTTPMethod, type: String, body: String
+    ) {
         let stub = StubTransport { _ in .status(.ok) }
         try await NetworkService(environment: Fixture.environment) { $0.transport = stub }.request(endpoint)
         let request = stub.requests[0]
@@ -120,5 +122,44 @@ struct UploadEndpointTests {
             var method: HTTPMethod { .post }
         }
         #expect(try await sent(Form()).body == "--b--\r\n")
+    }
+
+    /// One enumeration for ordinary calls and uploads, as the documentation of RonasIT's library has it.
+    private enum ProfileEndpoint: UploadEndpoint {
+        case fetch
+        case update(city: String)
+        case upload(Data)
+        case uploadWithCaption(Data)
+
+        var path: EndpointPath { "profile" }
+        var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
+        var parameters: RequestParameters {
+            switch self {
+            case .fetch, .upload: .none
+            case .update(let city): .form(["city": city])
+            case .uploadWithCaption: .methodDependent(["caption": "me"])
+            }
+        }
+        var imageBodyParts: [ImageBodyPart] {
+            switch self {
+            case .fetch, .update: []
+            case .upload(let data), .uploadWithCaption(let data): [ImageBodyPart(imageData: data)]
+            }
+        }
+    }
+
+    @Test(
+        "R-29, R-30: an enumeration of uploads has calls without images, too, and parameters become fields after them")
+    func enumeration() async throws {
+        let fetch = try await sent(ProfileEndpoint.fetch)
+        #expect(fetch.method == .get && fetch.type.isEmpty && fetch.body.isEmpty)
+        let update = try await sent(ProfileEndpoint.update(city: "Ulm"))
+        #expect(update.type.hasPrefix("application/x-www-form-urlencoded") && update.body == "city=Ulm")
+        let upload = try await sent(ProfileEndpoint.upload(Data("jpeg".utf8)))
+        #expect(upload.type.hasPrefix("multipart/form-data") && upload.body.contains("photo.jpg"))
+        let both = try await sent(ProfileEndpoint.uploadWithCaption(Data("jpeg".utf8)))
+        let image = try #require(both.body.range(of: "photo.jpg"))
+        let caption = try #require(both.body.range(of: "name=\"caption\"\r\n\r\nme\r\n"))
+        #expect(image.upperBound < caption.lowerBound)
     }
 }

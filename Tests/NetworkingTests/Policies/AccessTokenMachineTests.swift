@@ -245,6 +245,15 @@ struct AccessTokenMachineTests {
         #expect(machine.token == AccessToken("mine"))
     }
 
+    @Test("Rule 8: the current token, sent once more by another process, is no news: a refresh that replaces it counts")
+    func replacedByItself() {
+        var machine = machine()
+        _ = machine.refuse()
+        #expect(machine.replace(AccessToken("old"), at: now).isEmpty)
+        _ = machine.succeed(1, AccessToken("new"), at: now)
+        #expect(machine.token?.value == "new")
+    }
+
     @Test("Rules 1 and 8: a refresh that follows a superseded one waits for its end")
     func neverTwo() throws {
         var machine = machine()
@@ -349,6 +358,17 @@ struct AccessTokenMachineTests {
         _ = machine.load()
         _ = machine.set(nil, session: UUID(), at: now)
         #expect(machine.keeping?.change == .remove(sessions: nil))
+    }
+
+    @Test("Rule 12: a session's first token that could not be saved is saved later, also if it was refreshed meanwhile")
+    func unsavedFirst() throws {
+        var machine = stored(nil)
+        for (id, value) in [(2, "first"), (3, "second")] {
+            _ = machine.refuse()
+            _ = machine.succeed(machine.job(id), with: AccessToken(value), from: .refresh, isKept: false, at: now)
+        }
+        let change = try #require(machine.keeping?.change)
+        #expect(change.step(finding: nil) == .write(machine.token))
     }
 
     @Test("Rule 12: what another process has done is found, unless the token has changed since")

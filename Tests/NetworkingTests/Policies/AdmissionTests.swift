@@ -92,7 +92,7 @@ struct AdmissionTests {
             ("higher", RequestPriority(99)),
         ] {
             var request = try request()
-            request[option: RequestPriority.self] = priority
+            request[option: PriorityOption.self] = priority
             waiters.append((name, request))
         }
         #expect(await order(limit, waiters, leaving: held) == ["higher", "high1", "high2", "normal1", "low1", "low2"])

@@ -291,10 +291,10 @@ struct AuthorizedCallTests {
         let session = session(nil)
         let stub = StubTransport { _ in .json(["token": "brought", "refreshToken": "again"]) }
         let service = service(
-            stub, session, settings: RequestSettings(callbackQueue: DispatchQueue(label: "callbacks")))
+            stub, session)
         let token = await withCheckedContinuation { continuation in
             service.request(
-                for: UserEndpoint.open, as: .json(LogIn.self).storingToken(in: session),
+                for: UserEndpoint.open, as: .json(LogIn.self).storingToken(in: session), on: .global(),
                 success: { _ in continuation.resume(returning: session.accessToken) },
                 failure: { _ in continuation.resume(returning: nil) })
         }

@@ -49,6 +49,43 @@ struct ErrorHandlingTests {
         #expect((await error(.status(.conflict), mapping: .unmapped) as? NetworkError)?.status == .conflict)
     }
 
+    @Test("A general error keeps its cause, names method, URL and status, and is caught by its code")
+    func generalCause() async throws {
+        let caught = await error(.status(.notFound))
+        let general = try #require(caught as? GeneralRequestError)
+        #expect(general == .notFound && general.code == .notFound && general.cause?.status == .notFound)
+        #expect("\(general)" == "notFound: GET api.example.com/v1/open: 404 Not Found")
+        #expect(general.cause?.report?.attempts.count == 1)
+        do { throw general } catch GeneralRequestError.notFound {} catch { #expect(Bool(false), "\(error)") }
+        switch caught {
+        case GeneralRequestError.forbidden?: #expect(Bool(false), "it is another one")
+        default: break
+        }
+        let lost = try #require(await error(.failure(.cannotConnect)) as? GeneralRequestError)
+        #expect("\(lost)" == "cannotConnect: GET api.example.com/v1/open: the host refuses the connection")
+        let bridged = lost as NSError
+        #expect((bridged.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == "Networking.NetworkError")
+        #expect(bridged.userInfo[NSURLErrorFailingURLErrorKey] != nil)
+    }
+
+    @Test(
+        "A 401 for a request without a token says why there was none",
+        arguments: [
+            ("none", "the authorizationType of endpoint and service is none"),
+            ("no session", "the service has no session (authorizedBy:)"), ("no token", "the session has no token"),
+        ])
+    func withoutToken(situation: String, reason: String) async throws {
+        let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in throw AccessTokenRejected() }
+        session.accessToken = nil
+        let service = UserService(
+            environment: Fixture.environment, authorizedBy: situation == "no session" ? nil : session
+        ) { $0.transport = StubTransport { _ in .status(.unauthorized) } }
+        let endpoint: UserEndpoint = situation == "none" ? .open : .fetch(id: "7")
+        let error = await Fixture.failure { try await service.request(endpoint) } as? GeneralRequestError
+        #expect(error == .noAuth)
+        #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
+    }
+
     @Test("The error mapping has the last word, also on what a handler ends a call with, and sees the failure")
     func lastWord() async {
         let mapping = NetworkConfiguration.ErrorMapping { error, failure in
@@ -57,7 +94,7 @@ struct ErrorHandlingTests {
         let failing = ErrorHandlingService([ClosureErrorHandler { _ in .fail(UserError.cloudy) }])
         #expect(
             await error(.status(.notFound), mapping: mapping) as? Shown
-                == Shown(error: "\(GeneralRequestError.notFound)", status: .notFound))
+                == Shown(error: "notFound: GET api.example.com/v1/open: 404 Not Found", status: .notFound))
         #expect(
             await error(.status(.conflict), mapping: mapping) as? Shown == Shown(error: "taken", status: .conflict))
         #expect(

@@ -138,13 +138,12 @@ struct EventTests {
         let queue = DispatchQueue(label: "callbacks")
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .text("there") }
-            $0.settings = RequestSettings(callbackQueue: queue)
         }
         let token = service.observers.onFinish { _, _ in order.change { $0.append("observer") } }
         let task = queue.sync {
             let task = service.task(UserEndpoint.open, as: .string)
-            task.onSuccess { _ in order.change { $0.append("success") } }
-                .onCompletion { _ in order.change { $0.append("completion") } }
+            task.onSuccess(on: queue) { _ in order.change { $0.append("success") } }
+                .onCompletion(on: queue) { _ in order.change { $0.append("completion") } }
             return task
         }
         _ = try await task.value
@@ -297,8 +296,8 @@ private struct CountingTransport: Transport {
     let release: Settlement<Void>
 
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        request[option: ProgressMeter.self]?.beginDownload(of: 5)
-        request[option: ProgressMeter.self]?.noteReceived(3)
+        request[option: ProgressOption.self]?.beginDownload(of: 5)
+        request[option: ProgressOption.self]?.noteReceived(3)
         try await release.value()
         return HTTPResponse(.ok, content: .data(Data("12345".utf8)), to: request)
     }

@@ -245,7 +245,7 @@ private enum HARChecker {
 
     private static func check(_ value: JSONValue, _ shape: Shape, at path: String) throws {
         switch (shape, value) {
-        case (.string, .string), (.number, .int), (.number, .double): return
+        case (.string, .string), (.number, .int), (.number, .uint), (.number, .double): return
         case (.array(let element), .array(let values)):
             for (index, value) in values.enumerated() { try check(value, element, at: "\(path)[\(index)]") }
         case (.object(let required, let optional), .object(let members)):

@@ -323,7 +323,7 @@ struct Story: Sendable {
             return answer
         }
         var options = RequestOptions()
-        options[RetryPolicy.self] = own
+        options[RetryOption.self] = own
         let endpoint = Call(
             method: method, body: body, idempotencyKey: key, options: options,
             authorizationType: session == nil ? .none : .bearer)
@@ -342,18 +342,6 @@ struct Story: Sendable {
     /// The network error with which a call ends, also where the general mapping made another one of it.
     func error(_ task: RequestTask<String>) async -> NetworkError? {
         let error = await Fixture.failure { _ = try await task.value }
-        return error as? NetworkError ?? (error as? GeneralRequestError).map { NetworkError($0.kind) }
-    }
-}
-
-extension GeneralRequestError {
-    fileprivate var kind: NetworkError.Kind {
-        switch self {
-        case .cancelled: .cancelled
-        case .timedOut: .deadlineTimedOut
-        case .noInternetConnection: .notConnected
-        case .cannotConnect: .cannotConnect
-        case .notFound, .noAuth, .forbidden: .unacceptableStatus
-        }
+        return error as? NetworkError ?? (error as? GeneralRequestError)?.cause
     }
 }

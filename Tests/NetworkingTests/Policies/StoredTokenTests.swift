@@ -80,7 +80,8 @@ struct StoredTokenTests {
         #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))
         #expect(change.step(finding: token("x", bob)) == .nothing)
         #expect(change.step(finding: nil) == .nothing)
-        let first = StoredTokenChange.save(token("c", alice), over: [], isLogIn: false)
+        // The first token could not be saved, and neither could those before it.
+        let first = StoredTokenChange.save(token("c", alice), over: [nil, "a", "b"], isLogIn: false)
         #expect(first.step(finding: nil) == .write(token("c", alice)))
     }
 

@@ -141,8 +141,8 @@ struct CallTests {
             return "read"
         }
         let calledOn = await withCheckedContinuation { continuation in
-            service(settings: RequestSettings(callbackQueue: queue)).request(
-                for: UserEndpoint.open, as: converter,
+            service().request(
+                for: UserEndpoint.open, as: converter, on: queue,
                 success: { _ in continuation.resume(returning: DispatchQueue.getSpecific(key: key)) },
                 failure: { _ in continuation.resume(returning: "failure") })
         }
@@ -154,10 +154,11 @@ struct CallTests {
     func callbackForms() async {
         stub.on(nil, "/v1/open", .json(text: #"{"id":"7"}"#))
         stub.on(nil, "/v1/users/7", .status(.notFound))
-        let service = service(settings: RequestSettings(callbackQueue: DispatchQueue(label: "callbacks")))
+        let service = service()
+        let queue = DispatchQueue(label: "callbacks")
         let user = await withCheckedContinuation { continuation in
             service.request(
-                for: UserEndpoint.open, success: { (user: User) in continuation.resume(returning: user.id) },
+                for: UserEndpoint.open, on: queue, success: { (user: User) in continuation.resume(returning: user.id) },
                 failure: { continuation.resume(returning: "\($0)") })
         }
         let response = await withCheckedContinuation { continuation in
@@ -168,7 +169,7 @@ struct CallTests {
         }
         let nothing = await withCheckedContinuation { continuation in
             service.request(
-                for: UserEndpoint.fetch(id: "7"), success: { continuation.resume(returning: "success") },
+                for: UserEndpoint.fetch(id: "7"), on: queue, success: { continuation.resume(returning: "success") },
                 failure: { continuation.resume(returning: "\(($0 as? NetworkError)?.kind as Any)") })
         }
         #expect(user == "7" && response == "200" && nothing.contains("unacceptableStatus"))
@@ -195,7 +196,6 @@ struct CallTests {
         let manual = ManualTransport()
         let service = UserService(environment: Fixture.environment) {
             $0.transport = manual
-            $0.settings = RequestSettings(callbackQueue: DispatchQueue(label: "callbacks"))
         }
         let task = service.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
@@ -204,7 +204,7 @@ struct CallTests {
         #expect(try await task.value == "hello")
         guard case .completed = task.state else { throw UserError.cloudy }
         let late = await withCheckedContinuation { continuation in
-            task.onSuccess { continuation.resume(returning: $0) }
+            task.onSuccess(on: .global()) { continuation.resume(returning: $0) }
         }
         #expect(late == "hello")
     }

@@ -116,11 +116,11 @@ struct CompositionTests {
     func ownPolicies() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"
-            var options: RequestOptions {
-                var options = RequestOptions()
-                options[RetryPolicy.self] = RetryPolicy(retries: 2)
-                options[DuplicateRequestPolicy.self] = .keepFirst
-                return options
+            var settings: RequestSettings {
+                RequestSettings {
+                    $0.retry = RetryPolicy(retries: 2)
+                    $0.duplicates = .keepFirst
+                }
             }
         }
         let stub = StubTransport { _ in .down }

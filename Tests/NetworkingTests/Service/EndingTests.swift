@@ -20,7 +20,6 @@ struct EndingTests {
             $0.admissionPolicies = admission
             $0.requestAdaptingService = RequestAdaptingService(adapters)
             $0.errorHandlingService = ErrorHandlingService(handlers)
-            $0.settings = RequestSettings(callbackQueue: DispatchQueue(label: "callbacks"))
             $0.clock = clock.networkClock
         }
     }

@@ -25,7 +25,7 @@ struct NestedCallTests {
             case .callback:
                 return try await withCheckedThrowingContinuation { continuation in
                     service.request(
-                        for: .get("inner"), as: .string, with: RequestSettings(callbackQueue: .global()),
+                        for: .get("inner"), as: .string, on: .global(),
                         success: { continuation.resume(returning: $0) },
                         failure: { continuation.resume(throwing: $0) })
                 }

@@ -82,28 +82,87 @@ struct PrecedenceTests {
         #expect(words == ["call", "endpoint", "service"])
     }
 
-    @Test("N-17, U30: the queue of the callbacks")
-    func queue() async throws {
-        let key = DispatchSpecificKey<String>()
-        let settings = ["call", "endpoint", "service"].map { name in
-            let queue = DispatchQueue(label: name)
-            queue.setSpecific(key: key, value: name)
-            return RequestSettings(callbackQueue: queue)
-        }
-        let names = try await holding(settings) { service, call, settings, _ in
-            await withCheckedContinuation { continuation in
-                service.request(
-                    for: call, with: settings,
-                    success: { continuation.resume(returning: DispatchQueue.getSpecific(key: key)) },
-                    failure: { _ in continuation.resume(returning: nil) })
+    @Test("The encoder: that of a body precedes those of call, endpoint and service")
+    func encoder() async throws {
+        let settings = [1, 2, 3].map { indent in
+            RequestSettings { settings in
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = indent == 1 ? .prettyPrinted : indent == 2 ? .sortedKeys : []
+                encoder.keyEncodingStrategy = indent == 3 ? .convertToSnakeCase : .useDefaultKeys
+                settings.encoder = encoder
             }
         }
-        #expect(names == ["call", "endpoint", "service"])
+        struct Body: Encodable, Sendable {
+            let theName = 1
+        }
+        let plain = JSONEncoder()
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.settings = settings[2]
+        }
+        try await service.request(.post("x").body(.json(Body())))
+        try await service.request(.post("x").body(.json(Body())), with: settings[0])
+        try await service.request(.post("x").parameters(.json(Body())).settings(settings[1]))
+        try await service.request(.post("x").body(.json(Body(), encoder: plain)))
+        try await service.request(.post("x").body(.multipart([BodyPart("part", body: .json(Body()))])))
+        let bodies = stub.requests.map { $0.body.data.map { String(decoding: $0, as: UTF8.self) } }
+        #expect(
+            bodies.prefix(4) == [#"{"the_name":1}"#, "{\n  \"theName\" : 1\n}", #"{"theName":1}"#, #"{"theName":1}"#])
+        let form = try await SpooledBody(stub.requests[4].body, inMemory: 1 << 20, idle: .seconds(1))
+        guard case .data(let data) = form else { throw UserError.cloudy }
+        #expect(String(decoding: data, as: UTF8.self).contains("the_name"))
+    }
+
+    @Test("The authorization: the endpoint's precedes the service's, and a service has none unless it says so")
+    func authorization() async throws {
+        let stub = StubTransport { _ in .status(.ok) }
+        let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
+        }
+        let plain = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
+        let bearer = NetworkService(client: plain.client.with { $0.settings.authorizationType = .bearer })
+        try await plain.request(.get("a"))
+        try await bearer.request(.get("b"))
+        try await bearer.request(UserEndpoint.open)
+        try await bearer.request(.get("d").authorized(.custom("Token")))
+        try await plain.request(.get("e"), with: RequestSettings { $0.authorizationType = .bearer })
+        #expect(
+            stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Token t", "Bearer t"])
+    }
+
+    @Test("The timeouts and the key of an endpoint: the call's precede them, and they precede those of its settings")
+    func ownMembers() async throws {
+        struct Own: Endpoint {
+            let path: EndpointPath = "own"
+            let timeouts = RequestTimeouts(total: .seconds(7))
+            let settings = RequestSettings { $0.timeouts = RequestTimeouts(idle: .seconds(5), total: .seconds(9)) }
+            let idempotencyKey: IdempotencyKey = "mine"
+        }
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        try await service.request(Own())
+        try await service.request(
+            Own(),
+            with: RequestSettings {
+                $0.timeouts.total = .seconds(3)
+                $0.idempotencyKey = "call"
+            })
+        #expect(stub.requests.map(\.timeouts.total) == [.seconds(7), .seconds(3)])
+        #expect(stub.requests.map(\.timeouts.idle) == [.seconds(5), .seconds(5)])
+        #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "call"])
+    }
+
+    /// Settings with a retry policy.
+    private func retrying(_ policy: RetryPolicy, maximumAttempts: Int? = nil) -> RequestSettings {
+        RequestSettings {
+            $0.retry = policy
+            $0.maximumAttempts = maximumAttempts
+        }
     }
 
     @Test("N-19: the retry policy; that of the endpoint's options is the endpoint's")
     func retry() async throws {
-        let settings = [1, 2, 3].map { RequestSettings().retrying(RetryPolicy(retries: $0, on: .any)) }
+        let settings = [1, 2, 3].map { retrying(RetryPolicy(retries: $0, on: .any)) }
         let counts = try await holding(settings, answer: .status(.serviceUnavailable)) {
             service, call, settings, stub in
             _ = await Fixture.failure { try await service.request(call, with: settings) }
@@ -115,7 +174,7 @@ struct PrecedenceTests {
     @Test("The most attempts, the largest answer, the environment, typed options")
     func others() async throws {
         let attempts = try await holding(
-            [1, 2, 3].map { RequestSettings(maximumAttempts: $0).retrying(RetryPolicy(retries: 9, on: .any)) },
+            [1, 2, 3].map { retrying(RetryPolicy(retries: 9, on: .any), maximumAttempts: $0) },
             answer: .status(.serviceUnavailable)
         ) { service, call, settings, stub in
             _ = await Fixture.failure { try await service.request(call, with: settings) }
@@ -139,9 +198,9 @@ struct PrecedenceTests {
         let priorities = try await sent(
             [RequestPriority.high, .low, .normal].map {
                 var settings = RequestSettings()
-                settings.options[RequestPriority.self] = $0
+                settings.priority = $0
                 return settings
             })
-        #expect(priorities.map { $0[option: RequestPriority.self] } == [.high, .low, .normal])
+        #expect(priorities.map { $0[option: PriorityOption.self] } == [.high, .low, .normal])
     }
 }

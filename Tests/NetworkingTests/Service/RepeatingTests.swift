@@ -179,7 +179,7 @@ struct RepeatingTests {
             struct Plain: Endpoint { let path: EndpointPath }
             let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: prefix)
             return try EndpointRequest(endpoint: Plain(path: path), environment: CopyOnWrite(environment))
-                .make(timeouts: RequestTimeouts()).url.absoluteString
+                .make(RequestSettings()).url.absoluteString
         }
         let name = "api"
         #expect(try url("api", "\(name)/x") == "https://a.example/api/api/x")

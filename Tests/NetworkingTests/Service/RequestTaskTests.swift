@@ -13,7 +13,6 @@ struct RequestTaskTests {
         NetworkService(environment: Fixture.environment) {
             $0.retry = retry
             $0.transport = transport ?? manual
-            $0.settings = RequestSettings(callbackQueue: queue)
         }
     }
 
@@ -37,16 +36,18 @@ struct RequestTaskTests {
     @Test("I-20, I-21, I-22: then, handle and finally are called once each, on their queue, and late ones, too")
     func registrations() async throws {
         let task = answering("a")
-        let first = task.then { $0 + "b" }
+        let first = task.then(on: queue) { $0 + "b" }
         #expect(try await first.value == "ab")
-        let failing = task.then { _ -> String in throw UserError.taken }
+        let failing = task.then(on: queue) { _ -> String in throw UserError.taken }
         #expect(await Fixture.failure { _ = try await failing.value } as? UserError == .taken)
         for round in 0..<2 {
-            task.onSuccess { note("\(round) \($0)") }.handle { _ in note("never") }.finally {
+            task.onSuccess(on: queue) { note("\(round) \($0)") }.handle(on: queue) { _ in note("never") }.finally(
+                on: queue
+            ) {
                 note("\(round) \($0.isSuccess)")
             }
-            failing.onSuccess { _ in note("never") }.handle { note("\(round) \($0)") }
-                .finally { note("\(round) \($0.isSuccess)") }
+            failing.onSuccess(on: queue) { _ in note("never") }.handle(on: queue) { note("\(round) \($0)") }
+                .finally(on: queue) { note("\(round) \($0.isSuccess)") }
         }
         queue.sync {}
         #expect(
@@ -65,7 +66,7 @@ struct RequestTaskTests {
                 await Task.yield(); return text.count
             }.value == 1)
         let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
-        let after = failed.map { $0.count }.then { $0 + 1 }.flatMap { _ in task }
+        let after = failed.map { $0.count }.then(on: queue) { $0 + 1 }.flatMap { _ in task }
         #expect(await Fixture.failure { _ = try await after.value } as? GeneralRequestError == .notFound)
         #expect(try await failed.recover { _ in "none" }.value == "none")
         let worse = failed.recover { _ in throw UserError.cloudy }
@@ -97,7 +98,7 @@ struct RequestTaskTests {
         let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
         _ = try? await failed.value
         let watched = task()
-        watched.onFailure { note("\($0)") }
+        watched.onFailure(on: queue) { note("\($0)") }
         let unwatched = task()
         await manual.waitForRequests(2)
         _ = try? await RequestTask.all(failed, watched).value
@@ -111,16 +112,18 @@ struct RequestTaskTests {
     func cancelling() async {
         let task = task()
         await manual.waitForRequests()
-        for number in 0..<3 { task.onCancel { note("\(number)") } }
-        task.onSuccess { _ in note("never") }.onFailure { note("\($0)") }
+        for number in 0..<3 { task.onCancel(on: queue) { note("\(number)") } }
+        task.onSuccess(on: queue) { _ in note("never") }.onFailure(on: queue) {
+            note("\(($0 as? GeneralRequestError)?.code.rawValue ?? "\($0)")")
+        }
         #expect(task.cancel() && !task.cancel())
         #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .cancelled)
-        task.onCancel { note("late") }
+        task.onCancel(on: queue) { note("late") }
         queue.sync {}
         #expect(log.value == ["2", "1", "0", "cancelled", "late"])
         if case .cancelled = task.state {} else { #expect(Bool(false), "\(task.state)") }
         let done = answering("a")
-        done.onCancel { note("never") }
+        done.onCancel(on: queue) { note("never") }
         _ = try? await done.value
         #expect(!done.cancel())
         queue.sync {}
@@ -130,7 +133,7 @@ struct RequestTaskTests {
     @Test("Cancelling a derived task ends the call, unless somebody else waits for it")
     func cancellingDerived() async throws {
         let alone = task()
-        let derived = alone.map { $0 }.then { $0 }
+        let derived = alone.map { $0 }.then(on: queue) { $0 }
         await manual.waitForRequests()
         #expect(derived.cancel() && !derived.cancel())
         #expect(await Fixture.failure { _ = try await derived.value } as? GeneralRequestError == .cancelled)
@@ -166,7 +169,7 @@ struct RequestTaskTests {
         let first = answering("first")
         let second = service(StubTransport { _ in .text("second") }).task(.get("second"), as: .string)
         let following = first.flatMap { _ in second }
-        following.onDebug { note($0.request?.url.lastPathComponent ?? "") }
+        following.onDebug(on: queue) { note($0.request?.url.lastPathComponent ?? "") }
         #expect(try await following.value == "second")
         queue.sync {}
         #expect(log.value == ["second"])
@@ -213,7 +216,6 @@ struct RequestTaskTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.retry = RetryPolicy(retries: 1, backoff: .constant(.seconds(7)))
             $0.transport = stub
-            $0.settings = RequestSettings(callbackQueue: queue)
             $0.clock = clock.networkClock
         }
         let task = service.task(UserEndpoint.open, as: .string)
@@ -233,10 +235,10 @@ struct RequestTaskTests {
         stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
         let task = task(stub, retry: RetryPolicy(retries: 1))
         for _ in 0..<2 {
-            task.onStart { note("start") }.onDebug {
+            task.onStart(on: queue) { note("start") }.onDebug(on: queue) {
                 note("\($0.number) \($0.response?.status.code ?? 0) \($0.error == nil)")
             }
-            .onSuccess { note($0) }
+            .onSuccess(on: queue) { note($0) }
             _ = try await task.value
             queue.sync {}
         }
@@ -244,7 +246,7 @@ struct RequestTaskTests {
         #expect(log.value.suffix(4) == ["start", "1 503 false", "2 200 true", "x"])
         #expect(log.value.prefix(4).last == "x")
         let attempts = Box<[RequestAttempt]>([])
-        task.onDebug { attempt in attempts.change { $0.append(attempt) } }
+        task.onDebug(on: queue) { attempt in attempts.change { $0.append(attempt) } }
         queue.sync {}
         #expect(attempts.value.map(\.number) == [1, 2])
         #expect(attempts.value[0].description.contains("503 Service Unavailable to GET api.example.com/v1/open"))
@@ -278,11 +280,12 @@ struct RequestTaskTests {
 
     private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test("Each registration may have a queue of its own; decoding runs on none of them, and no callback under a lock")
+    @Test(
+        "A callback belongs to the main actor, or to the queue that is named; decoding runs on neither, and no callback under a lock"
+    )
     func queues() async throws {
         let key = DispatchSpecificKey<String>()
         let own = DispatchQueue(label: "own")
-        queue.setSpecific(key: key, value: "call")
         own.setSpecific(key: key, value: "own")
         let reading = ResponseConverter<String> { response in
             #expect(DispatchQueue.getSpecific(key: key) == nil)
@@ -290,7 +293,10 @@ struct RequestTaskTests {
         }
         let task = service(StubTransport { _ in .text("x") }).task(UserEndpoint.open, as: reading)
         await withCheckedContinuation { continuation in
-            task.onSuccess { _ in #expect(DispatchQueue.getSpecific(key: key) == "call") }
+            task.onSuccess { _ in
+                MainActor.assertIsolated()
+                #expect(DispatchQueue.getSpecific(key: key) == nil)
+            }
             task.onSuccess(on: own) { _ in
                 #expect(DispatchQueue.getSpecific(key: key) == "own")
                 // Under a lock any of these would wait for ever.
@@ -298,13 +304,12 @@ struct RequestTaskTests {
                 task.onSuccess(on: own) { _ in continuation.resume() }
             }
         }
-        queue.sync {}
     }
 
     @Test("A dropped task goes on, and its callbacks come")
     func dropped() async {
         await withCheckedContinuation { continuation in
-            answering("x").map { $0 + "y" }.onSuccess {
+            answering("x").map { $0 + "y" }.onSuccess(on: queue) {
                 #expect($0 == "xy")
                 continuation.resume()
             }
@@ -343,7 +348,6 @@ struct RequestTaskTests {
                 let transport = ManualTransport()
                 let service = NetworkService(environment: Fixture.environment) {
                     $0.transport = transport
-                    $0.settings = RequestSettings(callbackQueue: queue)
                 }
                 let task = service.task(UserEndpoint.open, as: .string)
                 let derived = Bool.random(using: &random) ? task.map { $0 } : task
@@ -352,11 +356,12 @@ struct RequestTaskTests {
                     {
                         await transport.waitForRequests(); transport.answer(.ok, "x")
                     },
-                    { _ = derived.onStart {}.onProgress { _ in }.onDebug { _ in } }, { _ = derived.state },
+                    { _ = derived.onStart(on: queue) {}.onProgress(on: queue) { _ in }.onDebug(on: queue) { _ in } },
+                    { _ = derived.state },
                 ]
                 if Bool.random(using: &random) { actions.removeFirst() }
                 let answers = Box(0)
-                derived.onCompletion { _ in
+                derived.onCompletion(on: queue) { _ in
                     answers.change { $0 += 1 }
                     told.change { $0.completed += 1 }
                 }

@@ -428,7 +428,7 @@ struct SecondReadingTests {
         }
         func settings(_ size: Int?) -> RequestSettings {
             var settings = RequestSettings(maximumResponseSize: size)
-            settings.options[DuplicateGroup.self] = "search"
+            settings.duplicateGroup = "search"
             return settings
         }
         async let small = service.request(.get("x"), as: .data, with: settings(3))
@@ -496,7 +496,7 @@ struct SecondReadingTests {
             baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"])
         let endpoint = Fickle(reads: Box(0), paths: Box(0))
         let request = try EndpointRequest(endpoint: endpoint, environment: CopyOnWrite(environment)).make(
-            timeouts: .standard)
+            RequestSettings(of: endpoint).over(.standard))
         #expect(endpoint.reads.value == 1 && endpoint.paths.value == 1)
         #expect(request.url.host == "other.example" && request.headers.isEmpty)
     }

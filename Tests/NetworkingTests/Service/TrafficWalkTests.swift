@@ -82,7 +82,7 @@ struct TrafficWalkTests {
     /// One call, with its fate.
     private func step(_ service: NetworkService, _ answers: Box<Int>, _ random: inout RandomSource) async {
         var options = RequestOptions()
-        options[RequestPriority.self] = RequestPriority(Int.random(in: -1...1, using: &random))
+        options[PriorityOption.self] = RequestPriority(Int.random(in: -1...1, using: &random))
         let item = Item(id: Int.random(in: 0..<4, using: &random), options: options)
         let fate = Int.random(in: 0..<100, using: &random)
         switch fate {
@@ -94,10 +94,10 @@ struct TrafficWalkTests {
             _ = await Fixture.failure { try await service.request(item) }
         case 2..<30:
             // Answered once, by its callback alone.
-            let task = service.task(item, as: .string, with: RequestSettings(callbackQueue: .global()))
+            let task = service.task(item, as: .string)
             let isAnswered = Settlement<Void>()
             let count = Box(0)
-            task.onCompletion { _ in
+            task.onCompletion(on: .global()) { _ in
                 count.change { $0 += 1 }
                 isAnswered.settle(.success(()))
             }

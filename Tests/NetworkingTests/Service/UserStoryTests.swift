@@ -11,7 +11,7 @@ private enum NoteError: Error { case gone }
 
 private enum Notes {
     struct Fetch: TypedEndpoint {
-        typealias Value = Note
+        typealias ResponseValue = Note
         let id: Int
         var path: EndpointPath { "notes/\(id)" }
         var authorizationType: AuthorizationType { .bearer }
@@ -19,7 +19,7 @@ private enum Notes {
     }
 
     struct Add: TypedEndpoint {
-        typealias Value = Note
+        typealias ResponseValue = Note
         typealias ServerError = Rejection
         let text: String
         let path: EndpointPath = "notes"

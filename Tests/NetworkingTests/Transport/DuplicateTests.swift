@@ -32,7 +32,7 @@ struct DuplicateTests {
     }
 
     private func result(_ task: RequestTask<String>) async -> String {
-        do { return try await task.value } catch { return "\(error)" }
+        do { return try await task.value } catch { return (error as? GeneralRequestError)?.code.rawValue ?? "\(error)" }
     }
 
     /// Starts a call, and waits until so many have reached the transport or wait for one that has.
@@ -160,7 +160,7 @@ struct DuplicateTests {
     @Test("I-48: the policy of the service is one for all; an endpoint's own wins over it")
     func ownPolicy() async throws {
         var own = Search()
-        own.options[DuplicateRequestPolicy.self] = .keepFirst
+        own.options[DuplicatesOption.self] = .keepFirst
         let service = service(.allow)
         let first = begin(service, own)
         await transport.waitForRequests()
@@ -202,7 +202,7 @@ struct DuplicateTests {
     func groups() async throws {
         func search(_ text: String) -> Search {
             var search = Search(text: text)
-            search.options[DuplicateGroup.self] = "search"
+            search.options[DuplicateGroupOption.self] = "search"
             return search
         }
         let service = service(.replace)
@@ -295,7 +295,7 @@ struct DuplicateTests {
         #expect(try !isDuplicate(key { $0.body = .string("x") }))
         #expect(try !isDuplicate(key { $0.url = url.appending(path: "more") }))
         #expect(try !isDuplicate(key(limit: 7)))
-        #expect(try !isDuplicate(key { $0[option: DuplicateGroup.self] = "search" }))
+        #expect(try !isDuplicate(key { $0[option: DuplicateGroupOption.self] = "search" }))
         #expect(
             try !isDuplicate(DuplicateKey(plain.request, answering: .whenComplete(limit: 7), hashingCredentials: true)))
         #expect(DuplicateKey(plain.request, answering: .atHead, hashingCredentials: true) == nil)
@@ -334,7 +334,7 @@ struct DuplicateTests {
     func neverMixed() async throws {
         let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
         var upload = Search(method: .put, body: stream)
-        upload.options[DuplicateGroup.self] = "uploads"
+        upload.options[DuplicateGroupOption.self] = "uploads"
         let service = service(.always(.join, includesUnsafeMethods: true))
         let calls = [
             begin(service, upload), begin(service, upload),

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// ```swift
 /// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))
-/// try await service.request(.post("users").body(.json(user)).authorized().settings(RequestSettings(timeouts: .init(total: .seconds(5)))))
+/// try await service.request(.post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
 /// ```
 ///
 /// It is a value: each method answers with a changed copy. It takes the same journey as every other endpoint.
@@ -23,8 +23,8 @@ public struct AdHocEndpoint: Endpoint {
     public private(set) var body = HTTPBody.empty
     /// Parameters.
     public private(set) var parameters = RequestParameters.none
-    /// How the call is authorized.
-    public private(set) var authorizationType = AuthorizationType.none
+    /// How the call is authorized. Default: ``AuthorizationType/inherited``.
+    public private(set) var authorizationType = AuthorizationType.inherited
     /// Whether the call carries an idempotency key.
     public private(set) var idempotencyKey = IdempotencyKey.none
     /// Typed options.
@@ -99,7 +99,7 @@ public struct AdHocEndpoint: Endpoint {
     /// The call with an idempotency key.
     public func idempotent(_ key: IdempotencyKey = .unique) -> AdHocEndpoint { with { $0.idempotencyKey = key } }
 
-    /// The call with a typed option.
+    /// The call with an option of the app's own.
     public func option<Option: RequestOption>(_ option: Option.Type, _ value: Option.Value) -> AdHocEndpoint {
         with { $0.options[option] = value }
     }
@@ -108,6 +108,9 @@ public struct AdHocEndpoint: Endpoint {
     public func settings(_ settings: RequestSettings) -> AdHocEndpoint {
         with { $0.settings = settings.over($0.settings) }
     }
+
+    /// The call with settings: `.settings { $0.retry = .standard }`.
+    public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
     /// The call with validators in the place of the service's; `.none` lets every status through.
     public func validated(by validators: [ResponseValidator]) -> AdHocEndpoint {

@@ -8,14 +8,16 @@ public enum AuthorizationType: Hashable, Sendable {
     case custom(String)
     /// Not at all: the call carries no token, and an unauthorized status triggers no refresh.
     case none
+    /// As the settings of the call or its service say (``RequestSettings/authorizationType``); not at all if they do not.
+    case inherited
 
-    /// The scheme: `Basic`, `Bearer`, the custom one; empty for none.
+    /// The scheme: `Basic`, `Bearer`, the custom one; empty for none and inherited.
     public var scheme: String {
         switch self {
         case .basic: "Basic"
         case .bearer: "Bearer"
         case .custom(let scheme): scheme
-        case .none: ""
+        case .none, .inherited: ""
         }
     }
 }

@@ -44,7 +44,10 @@ public import Foundation
 /// ```
 ///
 /// An endpoint is read once a call, when it becomes a request.
-public protocol Endpoint: RequestDescribing {
+public protocol Endpoint<ResponseValue>: RequestDescribing {
+    /// The type of its result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the call names it.
+    associatedtype ResponseValue: Sendable = Untyped
+
     /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the default, is appended
     /// to the environment's.
     var baseURL: URL { get }
@@ -61,14 +64,16 @@ public protocol Endpoint: RequestDescribing {
     /// Parameters, which go into the query, after that of ``query``, or are the body, where ``body`` is empty (both are an error); none unless said
     /// otherwise.
     var parameters: RequestParameters { get }
-    /// How the call is authorized; not at all unless said otherwise.
+    /// How the call is authorized. Default: ``AuthorizationType/inherited``, as its service says.
     var authorizationType: AuthorizationType { get }
-    /// Whether the call carries an `Idempotency-Key`, so that a server that knows such keys does it once however often it is sent; none
-    /// unless said otherwise.
+    /// Whether the call carries an `Idempotency-Key`, with which a server executes it once however often it is sent.
+    /// Default: none.
     var idempotencyKey: IdempotencyKey { get }
-    /// Typed options for adapters, policies, transports and handlers.
+    /// The timeouts. Each one that is set precedes the one in ``settings``. Default: none is set.
+    var timeouts: RequestTimeouts { get }
+    /// Options of the app's own.
     var options: RequestOptions { get }
-    /// Settings that win over the service's and lose against the call's.
+    /// Settings, such as a retry policy. They precede the service's; the call's precede them.
     var settings: RequestSettings { get }
 
     /// The error that a status means for this call; nil leaves it to the general cases.
@@ -78,6 +83,9 @@ public protocol Endpoint: RequestDescribing {
     /// The error that a failure on the way means for this call; nil leaves it to the general cases.
     func error(for code: URLError.Code) -> (any Error)?
 }
+
+/// The result type of endpoints that have none: the call names it.
+public enum Untyped: Sendable {}
 
 extension Endpoint {
     /// The path with `{}` for each interpolated value: `/users/{}`. Write one of your own where names are wanted: `/users/{id}`.
@@ -94,10 +102,12 @@ extension Endpoint {
     public var body: HTTPBody { .empty }
     /// None.
     public var parameters: RequestParameters { .none }
-    /// None.
-    public var authorizationType: AuthorizationType { .none }
+    /// As the service says.
+    public var authorizationType: AuthorizationType { .inherited }
     /// None.
     public var idempotencyKey: IdempotencyKey { .none }
+    /// None is set.
+    public var timeouts: RequestTimeouts { RequestTimeouts() }
     /// None.
     public var options: RequestOptions { RequestOptions() }
     /// None.

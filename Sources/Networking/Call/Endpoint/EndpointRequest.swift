@@ -12,14 +12,12 @@ struct EndpointRequest {
 
     /// The request before adapters: URL joined, body encoded, headers and options merged.
     ///
+    /// - Parameter settings: Those of the call, in which those of the endpoint are included.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or
     ///   ``NetworkError/Kind/bodyNotEncodable``.
-    func make(
-        timeouts: RequestTimeouts, options: RequestOptions = RequestOptions(), random: RandomSource = .system
-    ) throws -> HTTPRequest {
-        do { return try request(timeouts, options, random) } catch let error as NetworkError where error.request == nil
-        {
-            // Where there is no request to tell of, the endpoint's type and template say which call it was.
+    func make(_ settings: RequestSettings, random: RandomSource = .system) throws -> HTTPRequest {
+        do { return try request(settings, random) } catch let error as NetworkError where error.request == nil {
+            // If there is no request to describe, the endpoint's type and template say which call it was.
             var error = error
             error.reason = error.reason.map {
                 "\($0) (\(type(of: endpoint)), \(endpoint.method) \(endpoint.urlTemplate))"
@@ -28,34 +26,41 @@ struct EndpointRequest {
         }
     }
 
-    private func request(
-        _ timeouts: RequestTimeouts, _ options: RequestOptions, _ random: RandomSource
-    ) throws -> HTTPRequest {
+    private func request(_ settings: RequestSettings, _ random: RandomSource) throws -> HTTPRequest {
         let server = try server()
         let method = endpoint.method
         let parameters = endpoint.parameters
         var request = HTTPRequest(
-            method, try url(at: server, parameters.query(method)), of: server.address.origin, timeouts: timeouts)
+            method, try url(at: server, parameters.query(method)), of: server.address.origin,
+            timeouts: settings.timeouts)
         request.headers =
             environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
-        request.options = options
+        request.options = settings.options
         request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
-            authorizationType: endpoint.authorizationType, home: server.home, query: environment.value.query)
-        if !request.headers.contains(.idempotencyKey), let key = endpoint.idempotencyKey.value(using: random) {
+            authorizationType: settings.authorizationType ?? .none, home: server.home, query: environment.value.query)
+        if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
-        do {
-            let body = endpoint.body
-            let given = parameters.body(method)
-            guard body.isEmpty || given == nil else {
-                throw NetworkError(.invalidRequest, reason: "body: there is one, and parameters that are one, too")
-            }
-            request.body = try (given ?? body).encoded()
-        } catch let error as NetworkError {
+        do { request.body = try body(parameters, method).encoded(by: settings.encoder ?? JSONEncoder()) } catch let
+            error as NetworkError
+        {
             throw error.completed(request: request, response: nil)
         }
         return request
+    }
+
+    /// The endpoint's body, or the one that its parameters make.
+    private func body(_ parameters: RequestParameters, _ method: HTTPMethod) throws -> HTTPBody {
+        let body = endpoint.body
+        guard let given = parameters.body(method) else { return body }
+        guard !body.isEmpty else { return given }
+        if let fields = parameters.fields(method), let upload = endpoint as? any UploadEndpoint {
+            return upload.form(with: fields)
+        }
+        throw NetworkError(
+            .invalidRequest,
+            reason: "body: expected a body or parameters that are one, found both; an upload takes `fields`")
     }
 
     /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be

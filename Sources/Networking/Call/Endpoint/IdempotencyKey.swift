@@ -3,7 +3,7 @@ import Foundation
 /// What a call sends as its `Idempotency-Key`
 /// ([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)): with one, also a
 /// POST is sent again by a retry policy.
-public struct IdempotencyKey: Hashable, Sendable {
+public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     private enum Content: Hashable, Sendable {
         case none
         case minted
@@ -12,6 +12,10 @@ public struct IdempotencyKey: Hashable, Sendable {
 
     private let content: Content
 
+    private init(content: Content) {
+        self.content = content
+    }
+
     /// The call has none.
     public static let none = IdempotencyKey(content: .none)
     /// A new UUID for each call, the same in all of its attempts: retries, and repeats with a new token.
@@ -19,6 +23,11 @@ public struct IdempotencyKey: Hashable, Sendable {
 
     /// One of the app's own, to repeat a call of an earlier process, for instance. An empty one ends the call before anything is sent.
     public static func value(_ key: String) -> IdempotencyKey { IdempotencyKey(content: .given(key)) }
+
+    /// One of the app's own: see ``value(_:)``.
+    public init(stringLiteral key: String) {
+        self = .value(key)
+    }
 
     /// The field's value for one call; nil where it has none.
     func value(using random: RandomSource) -> String? {

@@ -1,57 +1,89 @@
 public import Foundation
 
-/// What can be set for a call, an endpoint and a service; what is nil is left to the next in line, in that order.
+/// What can be set for a call, its endpoint and its service. What is nil for the call is left to the endpoint, and then to
+/// the service.
 ///
 /// ```swift
-/// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings(timeouts: .init(total: .seconds(3))))
+/// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
 /// ```
 public struct RequestSettings: Sendable {
-    /// The environment, as a whole: server, prefix, headers and query; that of the service unless set.
+    /// The environment as a whole: server, prefix, headers and query. Default: the service's.
     public var environment: NetworkEnvironment? {
         get { sharedEnvironment?.value }
         set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
     }
-    /// The timeouts; each one is left to the next in line by itself.
+    /// The timeouts. Each one that is nil is left to the next in line.
     public var timeouts: RequestTimeouts
-    /// What judges the answer: `.standard` unless set: 200 to 299, and a media type that your `Accept` names; `[]` lets every status through.
+    /// Judge the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept` names. `[]`
+    /// accepts every status.
     public var validators: [ResponseValidator]?
-    /// How often the request is sent at most, authorization repeats counted: 10 unless set, never less than 1.
+    /// How often the request is sent at most, repeats with another token included. Default: 10; never less than 1.
     public var maximumAttempts: Int?
-    /// How many bytes of an answer are taken into memory at most: 256 MiB unless set.
+    /// How many bytes of a response are read into memory at most. Default: 256 MiB.
     public var maximumResponseSize: Int?
-    /// What decodes JSON: a decoder with Foundation's settings unless set.
+    /// Decodes JSON. Default: a decoder with Foundation's settings.
     public var decoder: JSONDecoder?
-    /// Where callbacks are called: the main queue unless set. A command-line program must serve its main queue for them to come.
-    public var callbackQueue: DispatchQueue?
+    /// Encodes JSON, unless a body has an encoder of its own. Default: an encoder with Foundation's settings.
+    public var encoder: JSONEncoder?
+    /// How the call is authorized, unless its endpoint says (``Endpoint/authorizationType``). Default:
+    /// ``AuthorizationType/none``.
+    ///
+    /// Set it for a service whose calls carry a token unless they say otherwise:
+    /// `$0.settings.authorizationType = .bearer`.
+    public var authorizationType: AuthorizationType?
+    /// Whether the call carries an `Idempotency-Key`. Default: what its endpoint says (``Endpoint/idempotencyKey``).
+    public var idempotencyKey: IdempotencyKey?
     // Settings are copied several times a call.
     private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
-    /// Typed options for adapters, policies, transports and handlers; each one is left to the next in line by itself.
+    /// Options of the app's own. Each one that is not set is left to the next in line.
     public var options = RequestOptions()
 
-    /// What counts the bytes of the call; nobody does unless set. A meter serves one call.
+    /// Counts the bytes of the call. A meter serves one call. Default: nil.
     public var progress: ProgressMeter? {
-        get { options[ProgressMeter.self] }
-        set { options.set(ProgressMeter.self, newValue) }
+        get { options[ProgressOption.self] }
+        set { options.set(ProgressOption.self, newValue) }
     }
 
-    /// How the call uses its service's cache: ``CachingRule/standard`` unless set.
+    /// How the call uses its service's cache. Default: ``CachingRule/standard``.
     public var caching: CachingRule? {
-        get { options[CachingRule.self] }
-        set { options.set(CachingRule.self, newValue) }
+        get { options[CachingOption.self] }
+        set { options.set(CachingOption.self, newValue) }
+    }
+
+    /// What happens if an equal request is in progress. Default: the service's policy.
+    public var duplicates: DuplicateRequestPolicy? {
+        get { options[DuplicatesOption.self] }
+        set { options.set(DuplicatesOption.self, newValue) }
+    }
+
+    /// Requests of one group are duplicates of each other although they differ. Default: nil.
+    ///
+    /// It is for requests of which only the last counts, such as search as you type, with
+    /// ``DuplicateRequestPolicy/replace``. A transfer is never shared by requests that are not equal: a policy that
+    /// asks for that has both sent. Requests with different credentials are never of one group.
+    public var duplicateGroup: String? {
+        get { options[DuplicateGroupOption.self] }
+        set { options.set(DuplicateGroupOption.self, newValue) }
     }
 
     /// The kinds of networks that the call may use. Default: all.
     public var networkAccess: NetworkAccess? {
-        get { options[NetworkAccess.self] }
-        set { options.set(NetworkAccess.self, newValue) }
+        get { options[NetworkAccessOption.self] }
+        set { options.set(NetworkAccessOption.self, newValue) }
     }
 
-    /// Makes a set of settings.
+    /// Makes settings by setting them: `RequestSettings { $0.retry = .standard }`.
+    public init(_ set: (inout RequestSettings) -> Void) {
+        self.init()
+        set(&self)
+    }
+
+    /// Makes settings of the most frequent ones.
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
-        callbackQueue: DispatchQueue? = nil, environment: NetworkEnvironment? = nil, progress: ProgressMeter? = nil,
-        caching: CachingRule? = nil
+        encoder: JSONEncoder? = nil, environment: NetworkEnvironment? = nil,
+        progress: ProgressMeter? = nil, caching: CachingRule? = nil
     ) {
         sharedEnvironment = environment.map { CopyOnWrite($0) }
         self.timeouts = timeouts
@@ -59,12 +91,12 @@ public struct RequestSettings: Sendable {
         self.maximumAttempts = maximumAttempts
         self.maximumResponseSize = maximumResponseSize
         self.decoder = decoder
-        self.callbackQueue = callbackQueue
+        self.encoder = encoder
         if let progress { self.progress = progress }
         if let caching { self.caching = caching }
     }
 
-    /// These settings, with those of `base` where nothing is said here.
+    /// These settings, with those of `base` for what is not set here.
     public func over(_ base: RequestSettings) -> RequestSettings {
         var settings = self
         settings.complete(with: base)
@@ -78,13 +110,25 @@ public struct RequestSettings: Sendable {
         maximumAttempts = maximumAttempts ?? base.maximumAttempts
         maximumResponseSize = maximumResponseSize ?? base.maximumResponseSize
         decoder = decoder ?? base.decoder
-        callbackQueue = callbackQueue ?? base.callbackQueue
+        encoder = encoder ?? base.encoder
+        authorizationType = authorizationType ?? base.authorizationType
+        idempotencyKey = idempotencyKey ?? base.idempotencyKey
         sharedEnvironment = sharedEnvironment ?? base.sharedEnvironment
         options = options.over(base.options)
     }
 
-    /// What holds where nobody says anything.
+    /// The settings of an endpoint, with what it says in properties of its own. Each is read once a call.
+    init(of endpoint: any Endpoint) {
+        self = endpoint.settings
+        options.merge(endpoint.options)
+        timeouts = endpoint.timeouts.over(timeouts)
+        if endpoint.idempotencyKey != .none { idempotencyKey = endpoint.idempotencyKey }
+        let type = endpoint.authorizationType
+        if type != .inherited { authorizationType = type }
+    }
+
+    /// What holds if nothing is set.
     public static let standard = RequestSettings(
         timeouts: .standard, validators: .standard, maximumAttempts: 10, maximumResponseSize: 256 << 20,
-        decoder: JSONDecoder(), callbackQueue: .main)
+        decoder: JSONDecoder(), encoder: JSONEncoder())
 }

@@ -1,10 +1,11 @@
 public import Foundation
 
-/// An endpoint that knows its answer, and what the server says where it refuses.
+/// An endpoint that knows its result type, and the type of the server's errors. It cannot be read as another type, but by a
+/// converter that the call names.
 ///
 /// ```swift
 /// struct LogIn: TypedEndpoint {
-///     typealias Value = Grant                    // request(LogIn(…)) needs no type at the call
+///     typealias ResponseValue = Grant            // request(LogIn(…)) needs no type at the call
 ///     typealias ServerError = LoginError         // what the body of a 4xx or 5xx is
 ///
 ///     let name: String, password: String
@@ -20,19 +21,17 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `Value` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String` is the body's
+/// `ResponseValue` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String` is the body's
 /// text, and of an optional an empty body is nil. A body that cannot be read as it never hides the status.
-public protocol TypedEndpoint<Value>: Endpoint {
-    /// What an answer is read as.
-    associatedtype Value: Sendable
-    /// What the body of a refusal is read as; none unless said otherwise.
+public protocol TypedEndpoint<ResponseValue>: Endpoint {
+    /// The type that the body of a refusal is read as. Default: none.
     associatedtype ServerError: Decodable & Sendable = NoServerError
 
-    /// What reads an answer; by its type unless said otherwise.
+    /// Reads a response. Default: by its type.
     ///
     /// - Parameter decoder: The JSON decoder that holds for the call.
-    func converter(decoder: JSONDecoder) -> ResponseConverter<Value>
-    /// What reads the body of a refusal; by its type unless said otherwise.
+    func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue>
+    /// Reads the body of a refusal. Default: by its type.
     ///
     /// - Parameter decoder: The JSON decoder that holds for the call.
     func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError>
@@ -47,15 +46,15 @@ public enum NoServerError: Decodable, Sendable {
     }
 }
 
-extension TypedEndpoint where Value: Decodable {
+extension TypedEndpoint where ResponseValue: Decodable {
     /// By the value's type.
-    public func converter(decoder: JSONDecoder) -> ResponseConverter<Value> { .automatic(decoder: decoder) }
+    public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .automatic(decoder: decoder) }
 }
 
-extension TypedEndpoint where Value == Void {
-    // Not `ResponseConverter<Void>`: an endpoint's own `Value` would be taken for that.
+extension TypedEndpoint where ResponseValue == Void {
+    // Not `ResponseConverter<Void>`: an endpoint's own `ResponseValue` would be taken for that.
     /// Reads nothing.
-    public func converter(decoder: JSONDecoder) -> ResponseConverter<Value> { .void }
+    public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .void }
 }
 
 extension TypedEndpoint {

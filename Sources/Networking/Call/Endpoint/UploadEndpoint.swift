@@ -37,11 +37,23 @@ public struct ImageBodyPart: Sendable {
 /// }
 /// ```
 ///
-/// The images come first, then the fields. The method is the endpoint's, POST unless it says otherwise.
+/// The images come first, then the fields, then the ``Endpoint/parameters``, if they are a form. Default of the method: POST.
+/// A case without images and fields is a call like any other, so that one enumeration can have both:
+///
+/// ```swift
+/// enum AvatarEndpoint: UploadEndpoint {
+///     case fetch
+///     case change(Data)
+///
+///     var path: EndpointPath { "avatar" }
+///     var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
+///     var imageBodyParts: [ImageBodyPart] { if case .change(let data) = self { [ImageBodyPart(imageData: data)] } else { [] } }
+/// }
+/// ```
 public protocol UploadEndpoint: Endpoint {
     /// The images.
     var imageBodyParts: [ImageBodyPart] { get }
-    /// The fields that follow; none unless said otherwise. `.encoded(value)` makes them of a struct.
+    /// The fields that follow. Default: none. `.encoded(value)` makes them of a struct.
     var fields: URLQuery { get }
 }
 
@@ -50,6 +62,9 @@ extension UploadEndpoint {
     public var method: HTTPMethod { .post }
     /// None.
     public var fields: URLQuery { [:] }
-    /// The images, then the fields.
-    public var body: HTTPBody { .multipart(imageBodyParts.map(\.part), fields: fields) }
+    /// The images, then the fields; empty if there are neither.
+    public var body: HTTPBody { imageBodyParts.isEmpty && fields.isEmpty ? .empty : form(with: [:]) }
+
+    /// The images, then the fields and others.
+    func form(with others: URLQuery) -> HTTPBody { .multipart(imageBodyParts.map(\.part), fields: fields + others) }
 }

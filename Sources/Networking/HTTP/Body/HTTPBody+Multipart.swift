@@ -14,9 +14,9 @@ extension HTTPBody {
     public static func multipart(_ parts: [BodyPart], boundary: String? = nil) -> HTTPBody {
         let boundary = boundary ?? MultipartBoundary.random(besides: parts)
         let type = MediaType("multipart", "form-data", [MediaType.Parameter("boundary", boundary)])
-        return .deferred(headers: [.contentType(type)]) {
+        return .deferred(headers: [.contentType(type)]) { encoder in
             try MultipartBoundary.check(boundary)
-            return .concatenated(try MultipartForm(parts: parts, boundary: boundary).pieces())
+            return .concatenated(try MultipartForm(parts: parts, boundary: boundary).pieces(encoder))
         }
     }
 
@@ -47,12 +47,12 @@ struct MultipartForm {
     let boundary: String
 
     /// Everything that is sent, in order; each part's body is ready to be opened.
-    func pieces() throws -> [HTTPBody] {
+    func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
             try part.check()
             pieces.append(text("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.head)"))
-            pieces.append(try part.body.encoded())
+            pieces.append(try part.body.encoded(by: encoder))
         }
         pieces.append(text("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n"))
         return pieces

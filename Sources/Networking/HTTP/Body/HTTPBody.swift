@@ -18,7 +18,7 @@ public struct HTTPBody: Sendable {
     private enum Content: Sendable {
         case empty
         case data(Data)
-        case unencoded(@Sendable () throws -> HTTPBody)
+        case unencoded(@Sendable (JSONEncoder) throws -> HTTPBody)
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any BodyReader)
     }
 
@@ -67,11 +67,13 @@ public struct HTTPBody: Sendable {
     ///   - headers: The fields that describe what it makes.
     ///   - encode: Runs once a call. What it throws becomes the cause of a ``NetworkError/Kind/bodyNotEncodable``.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
-        HTTPBody(.unencoded { HTTPBody(.data(try encode()), headers: []) }, headers: headers)
+        HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
     }
 
-    /// A body that is made once a call, of what is there by then.
-    static func deferred(headers: HTTPHeaders, _ make: @escaping @Sendable () throws -> HTTPBody) -> HTTPBody {
+    /// A body that is made once a call, of what is there by then, with the call's encoder.
+    static func deferred(
+        headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
+    ) -> HTTPBody {
         HTTPBody(.unencoded(make), headers: headers)
     }
 
@@ -83,7 +85,7 @@ public struct HTTPBody: Sendable {
     ///   - contentType: The media type; by default the one that the name's extension stands for.
     public static func file(_ url: URL, contentType: MediaType? = nil) -> HTTPBody {
         let type = contentType ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
-        return .deferred(headers: described(by: type)) {
+        return .deferred(headers: described(by: type)) { _ in
             let length = try fileLength(url)
             return .source(length: length, isReplayable: true, pieces: [.file(url)]) {
                 do { return try FileBodyReader(url, length: length) } catch { throw unreadable(url, error) }
@@ -192,11 +194,12 @@ public struct HTTPBody: Sendable {
 
     /// The body with its values encoded.
     ///
+    /// - Parameter encoder: Encodes JSON, unless the body has an encoder of its own.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.
-    public func encoded() throws -> HTTPBody {
+    public func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         guard case .unencoded(let encode) = content else { return self }
         do {
-            return HTTPBody(try encode().content, headers: headers)
+            return HTTPBody(try encode(encoder).content, headers: headers)
         } catch let error as NetworkError {
             throw error
         } catch {

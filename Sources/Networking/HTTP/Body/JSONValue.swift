@@ -12,8 +12,10 @@ public enum JSONValue: Hashable, Sendable {
     case null
     /// `true` or `false`
     case bool(Bool)
-    /// A number without a fraction that fits into an `Int` (32 bits on watchOS arm64_32; larger ones are ``double(_:)``).
-    case int(Int)
+    /// A number without a fraction that fits into 64 bits with a sign.
+    case int(Int64)
+    /// A larger number without a fraction that fits into 64 bits.
+    case uint(UInt64)
     /// Any other number.
     case double(Double)
     /// A text.
@@ -30,12 +32,15 @@ extension JSONValue {
     public var string: String? { if case .string(let value) = self { value } else { nil } }
     /// The truth value.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The number, where it has no fraction.
-    public var int: Int? { if case .int(let value) = self { value } else { nil } }
+    /// The number, if it has no fraction and fits into an `Int` (32 bits on some watches).
+    public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
+    /// The number, if it has no fraction and fits into 64 bits with a sign.
+    public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
     /// The number.
     public var double: Double? {
         switch self {
         case .int(let value): Double(value)
+        case .uint(let value): Double(value)
         case .double(let value): value
         default: nil
         }
@@ -53,13 +58,11 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Reads any JSON value.
+    /// Reads any JSON value. The names of members are those of the text, whatever the decoder's key strategy.
     public init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: Name.self) {
-            self = .object(
-                try container.allKeys.reduce(into: [:]) {
-                    $0[$1.stringValue] = try container.decode(JSONValue.self, forKey: $1)
-                })
+        if (try? decoder.container(keyedBy: Name.self)) != nil {
+            // Foundation converts the keys of containers, and not those of dictionaries.
+            self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
         } else if var container = try? decoder.unkeyedContainer() {
             var values: [JSONValue] = []
             while !container.isAtEnd { values.append(try container.decode(JSONValue.self)) }
@@ -73,16 +76,18 @@ extension JSONValue: Codable {
         if container.decodeNil() { return .null }
         if let value = try? container.decode(String.self) { return .string(value) }
         if let value = try? container.decode(Bool.self) { return .bool(value) }
-        if let value = try? container.decode(Int.self) { return .int(value) }
+        if let value = try? container.decode(Int64.self) { return .int(value) }
+        if let value = try? container.decode(UInt64.self) { return .uint(value) }
         return .double(try container.decode(Double.self))
     }
 
-    /// Writes the value.
+    /// Writes the value. The names of members are written as they are, whatever the encoder's key strategy.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
-            var container = encoder.container(keyedBy: Name.self)
-            for (name, value) in members { try container.encode(value, forKey: Name(stringValue: name)) }
+            // As a dictionary, whose keys Foundation leaves as they are.
+            var container = encoder.singleValueContainer()
+            try container.encode(members)
         case .array(let values):
             var container = encoder.unkeyedContainer()
             for value in values { try container.encode(value) }
@@ -91,6 +96,7 @@ extension JSONValue: Codable {
             switch self {
             case .bool(let value): try container.encode(value)
             case .int(let value): try container.encode(value)
+            case .uint(let value): try container.encode(value)
             case .double(let value): try container.encode(value)
             case .string(let value): try container.encode(value)
             default: try container.encodeNil()
@@ -120,7 +126,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A number.
-    public init(integerLiteral value: Int) { self = .int(value) }
+    public init(integerLiteral value: Int64) { self = .int(value) }
     /// A number.
     public init(floatLiteral value: Double) { self = .double(value) }
     /// Values in order.
@@ -149,7 +155,7 @@ extension JSONValue {
         case let value as JSONValue: self = value
         case let value as String: self = .string(value)
         case let value as Bool: self = .bool(value)
-        case let value as any BinaryInteger: self = Int(exactly: value).map { .int($0) } ?? .double(Double(value))
+        case let value as any BinaryInteger: self = JSONValue(integer: value)
         case let value as any BinaryFloatingPoint: self = try JSONValue(number: Double(value), at: path)
         case let value as URL: self = .string(value.absoluteString)
         case let value as [String: Any]:
@@ -171,9 +177,15 @@ extension JSONValue {
         }
         switch String(cString: number.objCType) {
         case "d", "f": self = try JSONValue(number: number.doubleValue, at: path)
-        case "Q": self = Int(exactly: number.uint64Value).map { .int($0) } ?? .double(number.doubleValue)
-        default: self = .int(number.intValue)
+        case "Q": self = JSONValue(integer: number.uint64Value)
+        default: self = .int(number.int64Value)
         }
+    }
+
+    /// A number without a fraction; one that does not fit into 64 bits is the nearest ``double(_:)``.
+    init(integer value: some BinaryInteger) {
+        self =
+            Int64(exactly: value).map { .int($0) } ?? UInt64(exactly: value).map { .uint($0) } ?? .double(Double(value))
     }
 
     private init(number: Double, at path: [any CodingKey]) throws {
@@ -211,7 +223,8 @@ extension JSONValue {
         switch self {
         case .null: JSONValue.null
         case .bool(let value): value
-        case .int(let value): value
+        case .int(let value): Int(exactly: value).map { $0 as any Sendable } ?? value
+        case .uint(let value): value
         case .double(let value): value
         case .string(let value): value
         case .array(let values): values.map(\.untyped)

@@ -6,7 +6,7 @@ extension HTTPRequest {
     /// - Throws: What encoding or the source throws.
     public func openBody() throws -> any BodyReader {
         let reader = try body.open()
-        guard let meter = self[option: ProgressMeter.self], !body.isEmpty else { return reader }
+        guard let meter = self[option: ProgressOption.self], !body.isEmpty else { return reader }
         meter.beginUpload(total: body.length)
         return MeteredBodyReader(reader, meter)
     }
@@ -15,7 +15,7 @@ extension HTTPRequest {
 extension HTTPResponse {
     /// The answer whose body, where somebody counts and it is a success, tells what of it is taken.
     func metered() -> HTTPResponse {
-        guard let meter = request[option: ProgressMeter.self], status.isSuccessful else { return self }
+        guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
         switch content {
         case .data(let data):
             meter.beginDownload(at: Int64(data.count), of: Int64(data.count))

@@ -206,7 +206,11 @@ public final class ProgressMeter: Sendable {
     }
 }
 
-extension ProgressMeter: RequestOption {
-    /// None: nobody counts.
-    public static var defaultOption: ProgressMeter? { nil }
+enum ProgressOption: RequestOption {
+    static var defaultOption: ProgressMeter? { nil }
+}
+
+extension HTTPRequest {
+    /// Counts the bytes of its call, for transports; nil if nobody observes them.
+    public var progress: ProgressMeter? { self[option: ProgressOption.self] }
 }

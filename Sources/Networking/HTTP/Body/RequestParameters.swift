@@ -11,22 +11,27 @@ public struct RequestParameters: Sendable {
     let query: @Sendable (HTTPMethod) -> URLQuery?
     /// What it makes the body; nil where it makes none.
     let body: @Sendable (HTTPMethod) -> HTTPBody?
+    /// What it makes fields of a form that has files, too; nil where it makes none.
+    let fields: @Sendable (HTTPMethod) -> URLQuery?
 
     /// None.
-    public static let none = RequestParameters(query: { _ in nil }, body: { _ in nil })
+    public static let none = RequestParameters(query: { _ in nil }, body: { _ in nil }, fields: { _ in nil })
 
     /// In the query.
     public static func query(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
-        RequestParameters(query: { _ in .encoded(value, using: encoder) }, body: { _ in nil })
+        RequestParameters(
+            query: { _ in .encoded(value, using: encoder) }, body: { _ in nil }, fields: { _ in nil })
     }
 
     /// In the body, as a form.
     public static func form(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
-        RequestParameters(query: { _ in nil }, body: { _ in .form(value, encoder: encoder) })
+        RequestParameters(
+            query: { _ in nil }, body: { _ in .form(value, encoder: encoder) },
+            fields: { _ in .encoded(value, using: encoder) })
     }
 
     /// In the query with GET, HEAD and DELETE, otherwise in the body as a form.
@@ -37,14 +42,16 @@ public struct RequestParameters: Sendable {
         let form = RequestParameters.form(value, encoder: encoder)
         return RequestParameters(
             query: { $0.hasParametersInQuery ? query.query($0) : nil },
-            body: { $0.hasParametersInQuery ? nil : form.body($0) })
+            body: { $0.hasParametersInQuery ? nil : form.body($0) },
+            fields: { $0.hasParametersInQuery ? nil : form.fields($0) })
     }
 
-    /// In the body, as JSON.
+    /// In the body, as JSON: see ``HTTPBody/json(_:encoder:)``.
     public static func json(
-        _ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()
+        _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil
     ) -> RequestParameters {
-        RequestParameters(query: { _ in nil }, body: { _ in .json(value, encoder: encoder) })
+        RequestParameters(
+            query: { _ in nil }, body: { _ in .json(value, encoder: encoder) }, fields: { _ in nil })
     }
 }
 

@@ -10,9 +10,10 @@ extension NetworkError: CustomNSError {
         return kind.urlErrorCode?.rawValue ?? 0
     }
 
-    /// Description, reason, hint, the URL without query and credentials, and the error beneath.
+    /// Description, reason, suggestion, the URL without query and credentials, and the error beneath.
     public var errorUserInfo: [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: cause]
+        var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: cause, NSDebugDescriptionErrorKey: description]
+        if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
         if let recoverySuggestion { info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion }
         if let url = request.flatMap({ URL(string: $0.url.withoutSecrets) }) {
             info[NSURLErrorFailingURLErrorKey] = url
@@ -32,25 +33,41 @@ extension NetworkError: CustomNSError {
     /// The reason alone.
     public var failureReason: String? { cause }
 
-    /// What may help, where something does.
+    /// What the person with the phone can do, if anything.
     public var recoverySuggestion: String? {
-        if kind == .unacceptableStatus { return status.flatMap { NetworkError.suggestion(for: $0) } }
-        return NetworkError.suggestions[kind]
-    }
-
-    private static func suggestion(for status: HTTPStatus) -> String? {
-        switch status {
-        case .unauthorized:
-            "Log in again. A call carries a token where its endpoint has an authorizationType and its service a session (authorizedBy:)."
-        case .tooManyRequests, .serviceUnavailable: "Try again later."
-        case .notFound, .gone: nil
-        default: status.isServerError ? "The server failed; trying again may help." : nil
+        switch kind {
+        case .unacceptableStatus: NetworkError.suggestion(for: status)
+        case .notConnected: "Connect to a network and try again."
+        case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
+        case .noToken: "Log in and try again."
+        case .fileNotWritable: "Make room on the device and try again."
+        case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
+            .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .checksumMismatch:
+            "Try again later."
+        default: nil
         }
     }
 
-    private static let suggestions: [Kind: String] = [
-        .notConnected: "Connect to a network and try again.",
-        .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network.",
+    private static func suggestion(for status: HTTPStatus?) -> String? {
+        switch status {
+        case .unauthorized: "Log in and try again."
+        case .tooManyRequests: "Try again later."
+        default: status?.isServerError == true ? "Try again later." : nil
+        }
+    }
+
+    /// What the developer can look at, if anything.
+    public var hint: String? {
+        kind == .unacceptableStatus && status == .unauthorized
+            ? NetworkError.unauthorizedHint : NetworkError.hints[kind]
+    }
+
+    private static let unauthorizedHint =
+        "A call carries a token if its endpoint or its service's settings have an authorizationType, and its service a "
+        + "session (authorizedBy:)."
+
+    private static let hints: [Kind: String] = [
+        .networkRestricted: "The call's networkAccess excludes the network that is there.",
         .cannotResolveHost: "Check the host's name and the connection to the network.",
         .cannotConnect: "Check that the server runs, and its host and port.",
         .connectTimedOut: "Check host and port, or give connecting more time (timeouts.connect).",
@@ -58,15 +75,14 @@ extension NetworkError: CustomNSError {
         .deadlineTimedOut: "Give the call more time (timeouts.total).",
         .tlsFailed: "Check that the server speaks https on this port.",
         .undecodableBody:
-            "Mend the type, or give the settings a decoder that knows how the server spells; read an optional where the body may be empty.",
+            "Change the type, or the decoder of the settings (its key and date strategies); read an optional if the body may be empty.",
         .tlsUntrusted:
             "Check the server's certificate, or the authorities that are trusted.",
         .responseTooLarge:
             "Allow more (maximumResponseSize; for heads and compressed bodies the transport's Limits), or take the body into a file or as a stream.",
         .fileNotWritable:
             "Check that the folder is there and writable, and choose what happens to a file that is there (overwriting).",
-        .checksumMismatch: "Download it again.", .circuitOpen: "Try again later.",
-        .noToken: "Log in again; the refresh's error is underlying.",
+        .noToken: "The error of the refresh, or of the store, is underlying.",
         .invalidRequest: "Nothing was sent: correct the part that is named.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .shutDown: "Make the call with a transport that has not been shut down.",

@@ -43,7 +43,7 @@ extension NetworkError.Kind {
     public static let networkRestricted = Self(rawValue: "networkRestricted")
     /// The host's name has no address.
     public static let cannotResolveHost = Self(rawValue: "cannotResolveHost")
-    /// The host does not take the connection.
+    /// The host refuses the connection.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
     /// The connection was lost before the head of an answer came.
     public static let connectionLostBeforeHead = Self(rawValue: "connectionLostBeforeHead")
@@ -176,7 +176,7 @@ extension NetworkError.Kind {
         .notConnected: "there is no network connection",
         .networkRestricted: "the network is one that may not be used",
         .cannotResolveHost: "the host's name cannot be resolved",
-        .cannotConnect: "the host does not take the connection",
+        .cannotConnect: "the host refuses the connection",
         .connectionLostBeforeHead: "the connection was lost before an answer came",
         .connectionLostAfterHead: "the connection was lost in the middle of the answer",
         .connectTimedOut: "connecting took too long", .idleTimedOut: "nothing moved for too long",

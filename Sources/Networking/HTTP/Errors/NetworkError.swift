@@ -47,7 +47,7 @@ public struct NetworkError: Error {
     public var status: HTTPStatus? { response?.status }
 }
 
-extension NetworkError: CustomStringConvertible, LocalizedError {
+extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// One line: method, host and path, the reason, how often it was tried and why no more. Neither query, credentials nor body.
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
@@ -55,8 +55,23 @@ extension NetworkError: CustomStringConvertible, LocalizedError {
         return request.map { "\($0): \(text)" } ?? text
     }
 
-    /// The same line.
-    public var errorDescription: String? { description }
+    /// The same line, with the hint.
+    public var debugDescription: String { hint.map { "\(description). \($0)" } ?? description }
+
+    /// The failure in words for the person with the phone.
+    public var errorDescription: String? { NetworkError.words[kind] ?? "The request failed." }
+
+    private static let words: [Kind: String] = [
+        .notConnected: "There is no internet connection.",
+        .networkRestricted: "The network that is connected may not be used.",
+        .cannotResolveHost: "The server cannot be reached.", .cannotConnect: "The server cannot be reached.",
+        .connectionLostBeforeHead: "The connection was lost.", .connectionLostAfterHead: "The connection was lost.",
+        .truncatedBody: "The connection was lost.", .connectTimedOut: "The request took too long.",
+        .idleTimedOut: "The request took too long.", .deadlineTimedOut: "The request took too long.",
+        .tlsUntrusted: "The connection is not secure.", .tlsFailed: "The connection is not secure.",
+        .noToken: "You are not logged in.", .circuitOpen: "The server is not available at the moment.",
+        .fileNotWritable: "The file cannot be saved.", .cancelled: "The request was cancelled.",
+    ]
 }
 
 extension NetworkError {

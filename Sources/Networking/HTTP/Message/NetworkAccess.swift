@@ -1,13 +1,12 @@
 /// The kinds of networks that a request may use, in addition to those without cost or limits. Default: all.
 ///
 /// ```swift
-/// var settings = RequestSettings()
-/// settings.networkAccess = [.cellular, .expensive]  // not in Low Data Mode
+/// RequestSettings { $0.networkAccess = [.cellular, .expensive] }  // not in Low Data Mode
 /// ```
 ///
 /// On Apple platforms, a request that finds no other network ends with ``NetworkError/Kind/networkRestricted``. Linux
 /// does not know the kinds of networks, and uses any.
-public struct NetworkAccess: OptionSet, Sendable, RequestOption {
+public struct NetworkAccess: OptionSet, Sendable {
     /// The kinds as bits.
     public let rawValue: Int
 
@@ -25,7 +24,9 @@ public struct NetworkAccess: OptionSet, Sendable, RequestOption {
     public static let constrained = NetworkAccess(rawValue: 4)
     /// Every network.
     public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
+}
 
-    /// Nil: all.
-    public static var defaultOption: NetworkAccess? { nil }
+enum NetworkAccessOption: RequestOption {
+    /// All.
+    static var defaultOption: NetworkAccess? { nil }
 }

@@ -1,11 +1,21 @@
-/// A typed setting that travels with a request, for adapters, policies, transports and handlers to read.
+/// The key of an option of the app's own: a typed value that travels with a request, for the app's adapters, policies,
+/// transports and handlers to read. What the library reads is a property of `RequestSettings`.
 ///
 /// ```swift
-/// enum Priority: RequestOption {
-///     static let defaultOption = 0  // what a request that says nothing has
+/// enum TenantOption: RequestOption {
+///     static let defaultOption = "public"  // of a request for which none is set
 /// }
 ///
-/// request[option: Priority.self] = 5
+/// extension RequestOptions {
+///     var tenant: String {
+///         get { self[TenantOption.self] }
+///         set { self[TenantOption.self] = newValue }
+///     }
+/// }
+///
+/// func news(_ service: NetworkService) async throws {
+///     try await service.request(.get("news"), with: RequestSettings { $0.options.tenant = "acme" })
+/// }
 /// ```
 public protocol RequestOption {
     /// The type of the setting.
@@ -64,6 +74,11 @@ public struct RequestOptions: Sendable {
                 entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
             }
         }
+    }
+
+    /// Whether an option is set.
+    func contains<Option: RequestOption>(_ option: Option.Type) -> Bool {
+        entries.contains { $0.key == ObjectIdentifier(option) }
     }
 
     /// Forgets an option: it is left to whoever is next in line.

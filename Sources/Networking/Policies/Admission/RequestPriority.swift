@@ -1,7 +1,8 @@
-/// How urgent a request is where it has to wait for its place: `request[option: RequestPriority.self] = .high`.
+/// How urgent a request is if it has to wait for a permit: ``RequestSettings/priority``.
 ///
-/// Of those that wait for a ``ConcurrencyLimit`` the most urgent goes first, and of equally urgent ones the one that came first.
-public struct RequestPriority: RequestOption, Hashable, Comparable, Sendable {
+/// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first, and of equally urgent ones the
+/// one that came first.
+public struct RequestPriority: Hashable, Comparable, Sendable {
     /// The higher, the more urgent.
     public let rawValue: Int
 
@@ -17,9 +18,25 @@ public struct RequestPriority: RequestOption, Hashable, Comparable, Sendable {
     /// Before everything else: what somebody looks at. 10.
     public static let high = RequestPriority(10)
 
-    /// ``normal``.
-    public static let defaultOption = normal
-
     /// Whether one is less urgent than another.
     public static func < (lhs: RequestPriority, rhs: RequestPriority) -> Bool { lhs.rawValue < rhs.rawValue }
+}
+
+enum PriorityOption: RequestOption {
+    static let defaultOption = RequestPriority.normal
+}
+
+extension RequestSettings {
+    /// How urgent the call is if it has to wait for a permit. Default: ``RequestPriority/normal``.
+    public var priority: RequestPriority? {
+        get { options.contains(PriorityOption.self) ? options[PriorityOption.self] : nil }
+        set {
+            if let newValue { options[PriorityOption.self] = newValue } else { options.remove(PriorityOption.self) }
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// How urgent it is, for admission policies.
+    public var priority: RequestPriority { self[option: PriorityOption.self] }
 }

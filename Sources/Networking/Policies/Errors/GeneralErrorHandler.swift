@@ -16,17 +16,20 @@ public struct GeneralErrorHandler: ErrorHandler {
     }
 
     private func mapped(_ failure: RequestFailure) -> (any Error)? {
-        guard let error = failure.error as? NetworkError else {
+        guard var error = failure.error as? NetworkError else {
             return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
         }
+        error.attempts = failure.attempt
+        error.retryDecision = failure.decisions.last
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
-                ?? failure.serverFailure(error) ?? general(status)
+                ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }
         }
-        return error.kind.urlErrorCode.flatMap { failure.endpoint.error(for: $0) } ?? general(error.kind)
+        return error.kind.urlErrorCode.flatMap { failure.endpoint.error(for: $0) }
+            ?? general(error.kind).map { GeneralRequestError($0, cause: error) }
     }
 
-    private func general(_ status: HTTPStatus) -> GeneralRequestError? {
+    private func general(_ status: HTTPStatus) -> GeneralRequestError.Code? {
         switch status {
         case .unauthorized: .noAuth
         case .forbidden: .forbidden
@@ -35,7 +38,7 @@ public struct GeneralErrorHandler: ErrorHandler {
         }
     }
 
-    private func general(_ kind: NetworkError.Kind) -> GeneralRequestError? {
+    private func general(_ kind: NetworkError.Kind) -> GeneralRequestError.Code? {
         if kind.isTimeout { return .timedOut }
         switch kind {
         case .notConnected, .networkRestricted: return .noInternetConnection

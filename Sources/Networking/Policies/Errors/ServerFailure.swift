@@ -41,9 +41,6 @@ extension RequestFailure {
     /// The refusal as an error with its type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response, let endpoint = endpoint as? any TypedEndpoint else { return nil }
-        var error = error
-        error.attempts = attempt
-        error.retryDecision = decisions.last
         return RequestFailure.serverFailure(endpoint, response, decoder, error)
     }
 

@@ -8,7 +8,7 @@ extension CallReport {
         var attributes = attempts.last?.attributes(redaction: .standard) ?? [:]
         if let call { attributes["url.template"] = .string(call.urlTemplate) }
         let count = attempts.count
-        attributes["http.request.resend_count"] = count > 1 ? .int(count - 1) : nil
+        attributes["http.request.resend_count"] = count > 1 ? JSONValue(integer: count - 1) : nil
         // What an error handler made of it says less than what went wrong.
         let cause = error as? NetworkError ?? attempts.last?.error as? NetworkError ?? error
         attributes["error.type"] = error == nil ? nil : cause.map { .string(CallReport.name(of: $0)) }
@@ -41,18 +41,19 @@ extension RequestAttempt {
             attributes["url.full"] = .string(redaction.text(of: request.url))
             attributes["url.scheme"] = request.origin.map { .string($0.scheme) }
             attributes["server.address"] = request.origin.map { .string($0.host) }
-            attributes["server.port"] = request.origin.map { .int($0.port) }
-            attributes["http.request.body.size"] = request.body.isEmpty ? nil : request.body.length.map { .int($0) }
+            attributes["server.port"] = request.origin.map { JSONValue(integer: $0.port) }
+            attributes["http.request.body.size"] =
+                request.body.isEmpty ? nil : request.body.length.map { JSONValue(integer: $0) }
         }
         if let response {
-            attributes["http.response.status_code"] = .int(response.status.code)
+            attributes["http.response.status_code"] = JSONValue(integer: response.status.code)
             attributes["network.protocol.version"] = response.httpVersion.map { .string($0) }
             let isWhole = !((error as? NetworkError)?.isAboutBody ?? false)
             if isWhole, case .data(let data) = response.content {
-                attributes["http.response.body.size"] = .int(data.count)
+                attributes["http.response.body.size"] = JSONValue(integer: data.count)
             }
         }
-        attributes["http.request.resend_count"] = number > 1 ? .int(number - 1) : nil
+        attributes["http.request.resend_count"] = number > 1 ? JSONValue(integer: number - 1) : nil
         attributes["error.type"] = error.map { .string(CallReport.name(of: $0)) }
         return attributes
     }

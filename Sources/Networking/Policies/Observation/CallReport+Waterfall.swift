@@ -8,7 +8,8 @@ extension CallReport: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let subject = request?.description ?? call.map { $0.urlTemplate } ?? "a call"
         let outcome =
-            status.map(\.description) ?? (error as? NetworkError)?.kind.rawValue
+            status.map(\.description) ?? (error as? NetworkError ?? attempts.last?.error as? NetworkError)?.kind
+            .rawValue
             ?? error.map { "\(type(of: $0))" } ?? "answered"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault

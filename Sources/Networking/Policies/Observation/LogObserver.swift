@@ -114,11 +114,11 @@ public struct LogObserver: RequestObserver {
 
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
-        // An error of the app's own may tell what it likes: its type and no more.
-        guard let error = error as? NetworkError else {
-            let decision = report.attempts.last?.decision.map { " (\($0))" } ?? ""
-            return "\(report): \(type(of: error))\(decision)"
-        }
-        return "\(error) in \(report.duration.words)"
+        if let error = error as? NetworkError { return "\(error) in \(report.duration.words)" }
+        // The text of the app's own error may contain anything: its type, and the failure that it was made of.
+        let last = report.attempts.last
+        let decision = last?.decision.map { " (\($0))" } ?? ""
+        let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.words)" } ?? "\(report)"
+        return "\(failure)\(decision), thrown as \(type(of: error))"
     }
 }

@@ -24,13 +24,13 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     }
 
     func record(_ response: HTTPResponse) {
-        (response.request[option: RetryPolicy.self] ?? policy)?.budget?.record(response)
+        (response.request[option: RetryOption.self] ?? policy)?.budget?.record(response)
     }
 
     /// Asks for a retry, or passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
-        guard let policy = original[option: RetryPolicy.self] ?? policy else { return .next(failure.error) }
+        guard let policy = original[option: RetryOption.self] ?? policy else { return .next(failure.error) }
         let key = ObjectIdentifier(identity)
         var history = original[option: Histories.self][key, default: RetryPolicy.History()]
         switch await policy.judge(failure, after: history, using: random) {

@@ -9,7 +9,7 @@
 /// otherwise; a call that was cancelled never is, nor one whose body cannot be sent twice, nor one whose wait could not end before its
 /// total deadline. Where the server asks for time by `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
 ///
-/// An endpoint may have a policy of its own: `options[RetryPolicy.self] = RetryPolicy(retries: 5)`.
+/// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {
     /// How often to send again at most.
     public var retries: Int
@@ -96,29 +96,16 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// A policy for one request, in place of its service's. Whose chain holds no ``RetryErrorHandler``, that of a service made of lists of its
-/// own, does not look at it.
-extension RetryPolicy: RequestOption {
+/// The policy of one request.
+enum RetryOption: RequestOption {
     /// The service's.
-    public static var defaultOption: RetryPolicy? { nil }
+    static var defaultOption: RetryPolicy? { nil }
 }
 
 extension RequestSettings {
-    /// When a failed request is sent again; left to the next in line, and at last to the service's ``RetryErrorHandler``, unless set.
+    /// When a failed request is sent again. Default: the policy of the service's configuration.
     public var retry: RetryPolicy? {
-        get { options[RetryPolicy.self] }
-        set { options.set(RetryPolicy.self, newValue) }
+        get { options[RetryOption.self] }
+        set { options.set(RetryOption.self, newValue) }
     }
-
-    /// These settings with a retry policy: `RequestSettings().retrying(.standard)`.
-    public func retrying(_ policy: RetryPolicy) -> RequestSettings {
-        var settings = self
-        settings.retry = policy
-        return settings
-    }
-}
-
-extension AdHocEndpoint {
-    /// The call with a retry policy.
-    public func retrying(_ policy: RetryPolicy) -> AdHocEndpoint { settings(RequestSettings().retrying(policy)) }
 }

@@ -12,9 +12,10 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep.
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep. The current
+    /// token is no news: a refresh that is replacing it must not lose its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
-        guard self.token != nil else { return [] }
+        guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)
         return keep() + supersede(at: now)
     }
@@ -127,7 +128,7 @@ extension AccessTokenMachine {
 
     /// Makes a token the current one.
     private mutating func store(_ token: AccessToken?, at now: Date) {
-        if hasStore, let old = self.token { displaced.insert(old.value) }
+        if hasStore { displaced.insert(self.token?.value) }
         self.token = token
         self.token?.session = session
         generation += 1

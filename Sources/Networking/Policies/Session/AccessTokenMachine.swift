@@ -110,8 +110,9 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var storage: Storage
     /// The sessions that have ended, but of which the store may still have the token.
     package internal(set) var endedSessions: Set<UUID> = []
-    /// The tokens that have been replaced, but which the store may still have.
-    package internal(set) var displaced: Set<String> = []
+    /// The tokens that have been replaced, but which the store may still have; nil if there was none, and the store may
+    /// still be empty.
+    package internal(set) var displaced: Set<String?> = []
     /// A token was set or removed before the store was read: what it has is not known.
     package internal(set) var mayHoldAny = false
 

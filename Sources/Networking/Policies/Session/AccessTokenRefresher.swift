@@ -33,7 +33,7 @@ struct RefresherReleased: Error {}
 enum RefreshRejection {
     static func isOne(_ error: any Error) -> Bool {
         if error is AccessTokenRejected { return true }
-        if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general) }
+        if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general.code) }
         guard let failure = error as? NetworkError else { return false }
         return failure.isRefusal
     }

@@ -20,7 +20,7 @@ extension AccessTokenSupervisor {
     /// A call begins with a request. If that carries a token, the call belongs to the session that there is now.
     func beginCall(with request: inout HTTPRequest, of endpoint: any Endpoint) {
         let type = request.authorizationType(of: endpoint)
-        guard type != .none else { return }
+        guard type != .none, type != .inherited else { return }
         request[option: CallSession.self] = CallSession(
             of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }

@@ -3,10 +3,10 @@ package import Foundation
 /// A change that a store has to be brought, and what it means in the light of what the store has. A value, tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
-    /// Save a token. Another token of its session is replaced only if it is one of those that the saved one has
-    /// displaced: otherwise it is newer. The token of another session, or none, is replaced only by a log-in: otherwise
-    /// another process has logged in or out since.
-    case save(AccessToken, over: Set<String>, isLogIn: Bool)
+    /// Save a token. Another token of its session, or none (nil), is replaced only if the saved one has displaced it:
+    /// otherwise it is newer, or another process has logged out. A log-in replaces also none and the token of another
+    /// session.
+    case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token of one of these sessions; of any session if nil.
     case remove(sessions: Set<UUID>?)
 
@@ -20,7 +20,7 @@ package enum StoredTokenChange: Sendable, Equatable {
     package func step(finding stored: AccessToken?) -> Step {
         switch self {
         case .save(let token, let displaced, let isLogIn):
-            guard let stored else { return isLogIn || displaced.isEmpty ? .write(token) : .nothing }
+            guard let stored else { return isLogIn || displaced.contains(nil) ? .write(token) : .nothing }
             guard stored.sessionID == token.sessionID else { return isLogIn ? .write(token) : .nothing }
             return displaced.contains(stored.value) ? .write(token) : .nothing
         case .remove(let sessions):

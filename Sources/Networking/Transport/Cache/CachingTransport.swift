@@ -14,7 +14,7 @@ public struct CachingTransport: Transport {
 
     /// Sends the request, unless its answer is known.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        let rule = request[option: CachingRule.self] ?? .standard
+        let rule = request[option: CachingOption.self] ?? .standard
         guard rule != .off, request.method == .get, request.body.isEmpty, case .whenComplete(let limit) = timing,
             !request.hasConditions
         else {

@@ -105,9 +105,9 @@ public enum CachingRule: Hashable, Sendable {
     case off
 }
 
-extension CachingRule: RequestOption {
-    /// None: the service's own rule.
-    public static var defaultOption: CachingRule? { nil }
+enum CachingOption: RequestOption {
+    /// The service's own rule.
+    static var defaultOption: CachingRule? { nil }
 }
 
 extension ResponseCache: ResetParticipant {

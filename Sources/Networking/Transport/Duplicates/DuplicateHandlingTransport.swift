@@ -41,7 +41,7 @@ public final class DuplicateHandlingTransport: Transport {
     /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     @inline(never)
     private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
-        guard let policy = request[option: DuplicateRequestPolicy.self] ?? policy,
+        guard let policy = request[option: DuplicatesOption.self] ?? policy,
             request.method.isSafe || policy.includesUnsafeMethods,
             let key = DuplicateKey(request, answering: timing, hashingCredentials: hashesCredentials),
             case .waiting(let caller) = try place(key, policy)

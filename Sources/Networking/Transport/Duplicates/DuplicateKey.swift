@@ -16,7 +16,7 @@ struct DuplicateKey: Sendable {
         self.request = request
         self.timing = timing
         var hasher = Hasher()
-        let group = request[option: DuplicateGroup.self]
+        let group = request[option: DuplicateGroupOption.self]
         if let group { hasher.combine(group) } else { hasher.combine(request.url) }
         if hashesCredentials {
             let headers = request.headers
@@ -44,7 +44,7 @@ struct DuplicateKey: Sendable {
     }
 
     /// What stands for the whole request but its credentials; nil where the request itself is compared.
-    private var group: String? { request[option: DuplicateGroup.self] }
+    private var group: String? { request[option: DuplicateGroupOption.self] }
 
     /// Both what is sent and what comes are in memory.
     private var isComparable: Bool { limit != nil && request.body.data != nil }

@@ -102,19 +102,13 @@ public struct DuplicateRequestPolicy: Sendable {
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
 }
 
-/// A policy for one request, in place of its service's: `options[DuplicateRequestPolicy.self] = .keepLatest`; for an unsafe method,
-/// `= .always(.keepFirst, includesUnsafeMethods: true)`.
-extension DuplicateRequestPolicy: RequestOption {
+/// The policy of one request.
+enum DuplicatesOption: RequestOption {
     /// The service's.
-    public static var defaultOption: DuplicateRequestPolicy? { nil }
+    static var defaultOption: DuplicateRequestPolicy? { nil }
 }
 
-/// Requests of one group are taken for duplicates of each other though they differ: `options[DuplicateGroup.self] = "search"`.
-///
-/// It is for those whose answer is worth nothing once another one has been asked for, such as search as you type with
-/// ``DuplicateRequestPolicy/replace``. A transfer is never shared between requests that are not equal: a policy that wants that
-/// has both sent. Requests with different credentials are never of one group.
-public enum DuplicateGroup: RequestOption {
-    /// None.
-    public static var defaultOption: String? { nil }
+/// The group of one request.
+enum DuplicateGroupOption: RequestOption {
+    static var defaultOption: String? { nil }
 }

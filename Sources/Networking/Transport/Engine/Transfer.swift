@@ -76,7 +76,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     private func count(_ head: ResponseHead) {
-        guard let meter = request[option: ProgressMeter.self], head.status.isSuccessful else { return }
+        guard let meter = request[option: ProgressOption.self], head.status.isSuccessful else { return }
         self.meter = meter
         meter.beginDownload(
             of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))

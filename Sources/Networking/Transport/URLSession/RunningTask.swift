@@ -102,7 +102,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
 
     /// What counts the bytes that Foundation sends. Those of a stream are counted as they are read.
     private var meter: ProgressMeter? {
-        if case .stream = upload { nil } else { transfer.request[option: ProgressMeter.self] }
+        if case .stream = upload { nil } else { transfer.request[option: ProgressOption.self] }
     }
 
     /// Foundation waits for a network, which is no idle time.

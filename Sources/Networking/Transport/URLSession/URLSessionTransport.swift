@@ -192,7 +192,7 @@ public final class URLSessionTransport: Transport {
         message.httpMethod = request.method.rawValue
         // The timers are the library's: Foundation's count waiting, and whole seconds only.
         message.timeoutInterval = 7 * 86_400
-        message.restrict(to: request[option: NetworkAccess.self] ?? .all)
+        message.restrict(to: request[option: NetworkAccessOption.self] ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
         guard request.method != .get else {
