@@ -1,9 +1,12 @@
 /// Server-sent events over as many connections as it takes: when one ends, the next begins where it was.
 ///
-/// Each connection is a call of the service like any other, so that it carries the token of its time; `Last-Event-ID`
-/// tells the server where to go on. It ends where the server answers 204, and where the reader leaves. It throws what
-/// the first connection fails with, and later what a new attempt would not fix: a refusal, another media type, a
+/// Each connection is a call of the service like any other, so that it carries the current token; `Last-Event-ID` says
+/// where the server is to resume. The stream ends if the server responds with 204, and if the reader leaves. It throws the
+/// error of the first connection, and later errors that a new attempt would not fix: a refusal, another media type, a
 /// cancellation.
+///
+/// Only a call that may be repeated is connected again: one with a safe method (GET), or with an idempotency key. The
+/// stream of a POST, such as that of a language model, ends when its response ends; `as: .serverSentEvents` reads it, too.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
@@ -45,10 +48,15 @@ public struct EventStream: AsyncSequence, Sendable {
                 guard !isOver else { break }
                 if let error = outcome.error {
                     failures += 1
-                    guard hasConnected, outcome.isWorthATry, failures <= stream.reconnection.maximumFailures else {
+                    guard stream.mayReconnect, hasConnected, outcome.isWorthATry,
+                        failures <= stream.reconnection.maximumFailures
+                    else {
                         isOver = true
                         throw error
                     }
+                } else if !stream.mayReconnect {
+                    isOver = true  // the response has ended, and there is no other one
+                    break
                 }
                 lastEventID = events?.lastEventID ?? lastEventID
                 delay = events?.retry ?? delay
@@ -82,11 +90,18 @@ public struct EventStream: AsyncSequence, Sendable {
             } catch let failed as FailedCall {
                 // The error as it was before handlers made another one of it.
                 let cause = failed.report.attempts.last?.error ?? failed.error
-                return Outcome(error: failed.error, isWorthATry: EventReconnection.isWorthwhile(after: cause))
+                return Outcome(error: failed.error, isWorthATry: stream.reconnection.isWorthwhile(after: cause))
             } catch {
-                return Outcome(error: error, isWorthATry: EventReconnection.isWorthwhile(after: error))
+                return Outcome(error: error, isWorthATry: stream.reconnection.isWorthwhile(after: error))
             }
         }
+    }
+
+    /// Whether the call may be made more than once: its method is safe (RFC 9110 section 9.2.1), or it has an idempotency
+    /// key.
+    fileprivate var mayReconnect: Bool {
+        let key = settings.idempotencyKey ?? endpoint.settings.idempotencyKey ?? endpoint.idempotencyKey
+        return endpoint.method.isSafe || key != .none || endpoint.headers.contains(.idempotencyKey)
     }
 
     /// Opens a connection; nil if the server wants no more of them.
@@ -116,16 +131,26 @@ public struct EventReconnection: Hashable, Sendable {
     public var delay: Duration
     /// How many tries may fail in a row.
     public var maximumFailures: Int
+    /// The statuses of a new connection after which another one is tried. Default: none, as the standard says; a server
+    /// behind a proxy may need `[.badGateway, .serviceUnavailable]`.
+    public var statuses: Set<HTTPStatus>
 
-    /// Makes a rule: 3 seconds, and as often as it takes, unless said otherwise.
-    public init(delay: Duration = .seconds(3), maximumFailures: Int = .max) {
+    /// Makes a rule.
+    ///
+    /// - Parameters:
+    ///   - delay: Default: 3 seconds.
+    ///   - maximumFailures: Default: any number.
+    ///   - statuses: Default: none.
+    public init(delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = []) {
         self.delay = delay
         self.maximumFailures = maximumFailures
+        self.statuses = statuses
     }
 
-    /// Whether a new try may go better: the connection failed, and not the request.
-    static func isWorthwhile(after error: any Error) -> Bool {
+    /// Whether a new attempt may succeed: the connection failed, and not the request.
+    func isWorthwhile(after error: any Error) -> Bool {
         guard let error = error as? NetworkError else { return false }
+        if error.kind == .unacceptableStatus, let status = error.status { return statuses.contains(status) }
         let kinds: [NetworkError.Kind] = [
             .notConnected, .cannotConnect, .cannotResolveHost, .idleTimedOut, .connectTimedOut, .truncatedBody,
             .undecodableContent,

@@ -199,3 +199,12 @@ public enum RequestState: Sendable {
     /// It was cancelled, and ended or is about to end with that.
     case cancelled
 }
+
+extension RequestTask: CustomStringConvertible, CustomReflectable {
+    /// The request without query and credentials, or the template of its path; not its endpoint, whose members may be
+    /// secret.
+    public var description: String { request?.description ?? endpoint.urlTemplate }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["task": description]) }
+}

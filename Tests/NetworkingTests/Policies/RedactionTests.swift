@@ -180,4 +180,88 @@ struct RedactionTests {
         #expect(debug.contains { $0.hasPrefix("debug <- 200 OK") })
         #expect(debug.last == "info GET api.example.com/v1/open: 200 OK in 0 s, 2 attempts")
     }
+
+    /// An endpoint with a secret in each of its members.
+    private struct Planted: Endpoint {
+        let password = "hunter2"
+        let path: EndpointPath = "login"
+        let method = HTTPMethod.post
+        let headers: HTTPHeaders = ["X-Vault-Token": "tok-123", .authorization: "Bearer jwt.aaa.bbb"]
+        let query: URLQuery = ["key": "key-456"]
+        let body = HTTPBody.string("form-111")
+        let idempotencyKey: IdempotencyKey = "custom-444"
+    }
+
+    @Test("No text of a public value shows a secret: neither print, dump, String(reflecting:) nor an expectation's")
+    func values() async throws {
+        let stub = StubTransport { _ in
+            StubAnswer(
+                .unauthorized,
+                headers: [.setCookie: "sid=set-333", "X-Secret": "answer-222", .location: "/x?code=location-555"],
+                body: Data("answer-222".utf8))
+        }
+        let jar = CookieJar()
+        let environment = NetworkEnvironment(
+            baseURL: URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456"),
+            headers: ["X-Vault-Token": "tok-123", "apikey": "custom-444"], query: ["token": "tok-123"])
+        let token = AccessToken("jwt.aaa.bbb", refreshToken: "sid-789")
+        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessTokenRejected()
+        }
+        let failures = Box<[RequestFailure]>([])
+        let configured = NetworkService(environment: environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.cookies = jar
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { failure in
+                    failures.change { $0.append(failure) }
+                    return .next(failure.error)
+                }
+            ])
+        }
+        let open = try await configured.response(Planted(), with: RequestSettings(validators: [])) as Response<String>
+        let task = configured.task(Planted(), as: .string)
+        let error = await Fixture.failure { _ = try await task.value }
+        let general = try #require(error as? GeneralRequestError)
+        let values: [Any] = [
+            open, open.http, open.http.request, open.headers, open.report, general, general.cause as Any, task,
+            task.state,
+            failures.value, environment, configured, configured.client, configured.client.configuration, session, token,
+            session.accessToken as Any, jar, stub, stub.requests, Planted().headers, Planted().query,
+            Planted().body, Planted().idempotencyKey, RequestSettings { $0.idempotencyKey = "custom-444" },
+            ServerFailure("answer-222", general.cause ?? NetworkError(.unknown)), session.events,
+            stub.requests[0].options,
+            AdHocEndpoint(.post, "x").query("a", "key-456").header("X-Vault-Token", "tok-123").body(
+                .string("form-111")),
+            HTTPAuthorization.basic(username: "ada", password: "hunter2"), RequestParameters.query(["a": "key-456"]),
+            HTTPHeader("Private-Token", "tok-123"), BodyPart.field("name", "multi-666"),
+            URLQuery(dictionaryLiteral: ("a", "key-456")),
+        ]
+        for value in values {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                let shown = Self.secrets.filter(text.contains)
+                #expect(shown.isEmpty, "\(type(of: value)) shows \(shown): \(text.prefix(1_500))")
+            }
+        }
+    }
+
+    @Test("An environment's fields stay with its server, and only harmless fields follow a redirect to another origin")
+    func otherOrigins() async throws {
+        let environment = NetworkEnvironment(
+            baseURL: URL(string: "https://api.example.com"),
+            headers: ["X-Vault-Token": "tok-123", .acceptLanguage: "de"])
+        let stub = StubTransport()
+        stub.on(nil, "/away", StubAnswer(.found, headers: [.location: "https://other.example/x"]))
+        let service = NetworkService(environment: environment) { $0.transport = stub }
+        _ = await Fixture.failure {
+            try await service.request(.get("away").header("X-Own", "1").header(.accept, "*/*"))
+        }
+        #expect(stub.requests.count == 2)
+        #expect(stub.requests[0].headers["X-Vault-Token"] == "tok-123" && stub.requests[0].headers["X-Own"] == "1")
+        #expect(stub.requests[1].headers["X-Vault-Token"] == nil && stub.requests[1].headers["X-Own"] == nil)
+        #expect(stub.requests[1].headers[.accept] == "*/*")
+        _ = await Fixture.failure { try await service.request(.url("https://other.example/y").header("X-Own", "1")) }
+        #expect(stub.requests[2].headers["X-Vault-Token"] == nil && stub.requests[2].headers["X-Own"] == "1")
+    }
 }

@@ -88,6 +88,24 @@ struct EventStreamTests {
         #expect(error as? GeneralRequestError == .forbidden)
     }
 
+    @Test("The stream of a POST ends with its response; with an idempotency key it is connected again")
+    func posts() async throws {
+        stub.on(.post, "/v1/llm", events("data: a\n\ndata: [DONE]\n\n"))
+        let (data, _) = try await read(service().events(.post("llm").body(.json(["prompt": "x"]))), waits: 0)
+        #expect(data == ["a", "[DONE]"] && stub.requests.count == 1)
+        stub.on(.post, "/v1/jobs", events("data: a\n\n"), .status(.noContent))
+        let (again, _) = try await read(service().events(.post("jobs").idempotent("key")), waits: 1)
+        #expect(again == ["a"] && stub.requests.count == 3)
+    }
+
+    @Test("A connection that a proxy refuses is tried again if the rule names its status")
+    func statuses() async throws {
+        stub.on(
+            .get, "/v1/news", events("data: a\n\n"), .status(.badGateway), events("data: b\n\n"), .status(.noContent))
+        let stream = service().events(News(), reconnecting: EventReconnection(statuses: [.badGateway]))
+        #expect(try await read(stream, waits: 3).0 == ["a", "b"])
+    }
+
     @Test("The first connection's failure is thrown, and so is one too many")
     func firstAndLast() async throws {
         stub.on(.get, "/v1/news", .failure(.cannotConnect))

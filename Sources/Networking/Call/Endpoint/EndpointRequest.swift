@@ -101,12 +101,9 @@ struct EndpointRequest {
         return shared
     }
 
-    /// The environment's fields; what is secret among them stays with its server.
+    /// The environment's fields; they stay with its server.
     private func environmentHeaders(_ server: Server) -> HTTPHeaders {
-        guard server.isForeign else { return environment.value.headers }
-        var headers = environment.value.headers
-        headers.removeAll(where: \.isSensitive)
-        return headers
+        server.isForeign ? [] : environment.value.headers
     }
 
     /// Base, prefix, path and query, joined component by component with one slash between.
@@ -187,7 +184,7 @@ extension HTTPRequest {
         var request = self
         request[option: ResolvedEndpoint.self] = resolved
         guard request.isForeign else { return request }
-        let inherited = original.headers.filter(\.isSensitive)
+        let inherited = original.headers.filter { $0.isSensitive || !$0.name.isHarmless }
         request.headers.removeAll { inherited.contains($0) }
         if !resolved.query.isEmpty { request.url = request.url.removing(resolved.query) }
         return request

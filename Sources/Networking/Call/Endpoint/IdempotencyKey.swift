@@ -38,3 +38,17 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 }
+
+extension IdempotencyKey: CustomStringConvertible, CustomReflectable {
+    /// Which kind it is, without a key of the app's own.
+    public var description: String {
+        switch content {
+        case .none: "none"
+        case .minted: "unique"
+        case .given: "a key of the app's own"
+        }
+    }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["key": description]) }
+}

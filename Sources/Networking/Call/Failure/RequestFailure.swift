@@ -97,7 +97,10 @@ public struct RequestFailure: Sendable {
     var cause: String { networkError?.cause ?? "\(type(of: error))" }
 }
 
-extension RequestFailure: CustomStringConvertible {
+extension RequestFailure: CustomStringConvertible, CustomReflectable {
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["failure": description]) }
+
     /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around
     /// the path.
     public var description: String {

@@ -36,3 +36,11 @@ public struct Response<Value: Sendable>: Sendable {
         Response<Other>(try transform(value), http, record: record)
     }
 }
+
+extension Response: CustomStringConvertible, CustomReflectable {
+    /// Status, method, host and path; neither the value nor the endpoint, whose members may be secret.
+    public var description: String { http.description }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
+}

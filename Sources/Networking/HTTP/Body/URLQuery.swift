@@ -117,3 +117,11 @@ extension URLQuery: ExpressibleByDictionaryLiteral {
         for (name, value) in elements { append(name, value) }
     }
 }
+
+extension URLQuery: CustomStringConvertible, CustomReflectable {
+    /// The names of its items, without their values: `page, token`.
+    public var description: String { items.map(\.name).joined(separator: ", ") }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
+}

@@ -59,12 +59,12 @@ extension HTTPHeader: CustomStringConvertible, CustomReflectable {
     /// Nothing but the description, so that `dump` and its like show no credential either.
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 
-    /// `Name: value`, with `<redacted>` in place of a credential.
+    /// `Name: value`, with `<redacted>` in place of a value that is not known to be harmless.
     public var description: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
 
-    /// The value without what may be secret in a URL: user, password, query and fragment.
+    /// The value if it is harmless; of a URL what is left without user, password, query and fragment.
     private var shownValue: String {
-        guard HTTPHeader.namesOfURLs.contains(name) else { return value }
+        guard HTTPHeader.namesOfURLs.contains(name) else { return name.isHarmless ? value : "<redacted>" }
         var shown = value.prefix { $0 != "?" && $0 != "#" }
         if let start = shown.range(of: "//")?.upperBound {
             let authority = shown[start...].prefix { $0 != "/" }

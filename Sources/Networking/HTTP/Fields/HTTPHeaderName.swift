@@ -54,3 +54,19 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",
     ]
 }
+
+extension HTTPHeaderName {
+    /// The names whose values are harmless: they are shown in texts, and kept when a redirect leads to another origin.
+    /// Every other value is taken for a secret.
+    static let harmless: Set<HTTPHeaderName> = [
+        .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
+        .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,
+        "Content-Range", .contentType, .date, "dpi", .eTag, "Expect", "Expires", "Host", .ifMatch, .ifModifiedSince,
+        .ifNoneMatch, .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Modified", "Max-Forwards", "Origin", "Pragma",
+        .range, "RateLimit", "RateLimit-Policy", .retryAfter, "Server", "Server-Timing", "TE", "Trailer",
+        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning",
+        "X-Correlation-Id", "X-Request-Id",
+    ]
+
+    var isHarmless: Bool { HTTPHeaderName.harmless.contains(self) }
+}

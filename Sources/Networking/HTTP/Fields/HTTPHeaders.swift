@@ -14,9 +14,9 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Makes an empty collection.
     public init() {}
 
-    /// Makes a collection of fields; where a name stands twice, the later one counts.
+    /// Makes a collection of fields, in their order. Fields of the same name are all kept (RFC 9110 section 5.3).
     public init(_ fields: some Sequence<HTTPHeader>) {
-        for field in fields { set(field) }
+        self.fields = Array(fields)
     }
 
     /// The value under a name; where it stands several times, the values joined by `, ` (RFC 9110 section 5.3).
@@ -128,10 +128,10 @@ extension HTTPHeaders: RandomAccessCollection {
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
     /// Makes a collection of names and values, in the order written; a later one replaces an earlier one of its name.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        self.init(elements.map { HTTPHeader($0, $1) })
+        for (name, value) in elements { set(HTTPHeader(name, value)) }
     }
 
-    /// Makes a collection of fields, in the order written; a later one replaces an earlier one of its name.
+    /// Makes a collection of fields, in the order written. Fields of the same name are all kept.
     public init(arrayLiteral elements: HTTPHeader...) {
         self.init(elements)
     }

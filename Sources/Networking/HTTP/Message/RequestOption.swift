@@ -113,3 +113,11 @@ public struct RequestOptions: Sendable {
         }
     }
 }
+
+extension RequestOptions: CustomStringConvertible, CustomReflectable {
+    /// How many there are; not their values, which may be secret.
+    public var description: String { "\(entries.count) options" }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["options": description]) }
+}

@@ -29,7 +29,10 @@ public struct ServerFailure<ServerError: Sendable>: Error {
     public var response: HTTPResponse? { networkError.response }
 }
 
-extension ServerFailure: CustomStringConvertible, LocalizedError {
+extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedError {
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+
     /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be anybody's business.
     public var description: String { "\(networkError) (\(ServerError.self))" }
 

@@ -61,7 +61,7 @@ public struct Redaction: Sendable {
     }
 
     /// Shows the values of harmless header fields, no query value, no body.
-    public static let standard = Redaction(headers: .only(harmless), query: .only([]), bodies: .hidden)
+    public static let standard = Redaction(headers: .only(HTTPHeaderName.harmless), query: .only([]), bodies: .hidden)
 
     /// Shows everything, credentials included: for the eyes of whoever runs the program, and for records that are replayed.
     public static let revealed: Redaction = {
@@ -91,16 +91,6 @@ public struct Redaction: Sendable {
     static let mark = "<redacted>"
     /// The same where it has to stand in a URL.
     static let urlMark = "REDACTED"
-
-    private static let harmless: Set<HTTPHeaderName> = [
-        .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
-        .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,
-        "Content-Range", .contentType, .date, "dpi", .eTag, "Expect", "Expires", "Host", .ifMatch, .ifModifiedSince,
-        .ifNoneMatch, .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Modified", "Max-Forwards", "Origin", "Pragma",
-        .range, "RateLimit", "RateLimit-Policy", .retryAfter, "Server", "Server-Timing", "TE", "Trailer",
-        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning",
-        "X-Correlation-Id", "X-Request-Id",
-    ]
 
     /// Fields whose values are URLs.
     private static let addresses: Set<HTTPHeaderName> = [.location, .contentLocation, "Referer"]

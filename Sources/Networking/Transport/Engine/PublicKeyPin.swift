@@ -9,10 +9,11 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     /// The digest in base64.
     public let base64: String
 
-    /// Makes a pin of `sha256//…` or of the base64 alone; nil if it is not a digest of 32 bytes.
+    /// Makes a pin of `sha256//…`, `sha256/…` or of the base64 alone; nil if it is not a digest of 32 bytes.
     public init?(_ text: String) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)  // what tools print ends with a newline
-        let base64 = text.hasPrefix("sha256//") ? String(text.dropFirst("sha256//".count)) : text
+        let prefix = ["sha256//", "sha256/"].first(where: text.hasPrefix) ?? ""
+        let base64 = String(text.dropFirst(prefix.count))
         guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
         self.init(digest: digest)
     }

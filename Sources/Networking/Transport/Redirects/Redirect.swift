@@ -34,7 +34,7 @@ enum Redirect {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
         if next.origin != request.origin {
-            next.headers.removeAll { $0.isSensitive || Redirect.originFields.contains($0.name) }
+            next.headers.removeAll { $0.isSensitive || !$0.name.isHarmless || Redirect.originFields.contains($0.name) }
             next.options.removeSensitive()
         }
         self = .follow(next)
