@@ -37,8 +37,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// Answers with what was recorded.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
-    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have, and ``NetworkError/Kind/cannotConnect`` for one that got no
-    ///   answer when it was recorded.
+    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have or whose response it hides, and the
+    ///   recorded error for one that failed when it was recorded.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request.body)
@@ -49,9 +49,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
                     "the archive has \(unused.count) answers left, and none to it; a strict replay gives each once, and hidden bodies are no answers (Redaction.revealed)",
                 request: request)
         }
-        guard entry.response.status != 0 else {
-            throw NetworkError(.cannotConnect, reason: "the recorded request got no answer", request: request)
-        }
+        try entry.response.checkIsComplete(request)
         return try entry.response.answer(to: request)
     }
 
@@ -183,6 +181,24 @@ extension JSONValue {
 
 extension HARArchive.Response {
     /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any more.
+    /// Throws the error with which the recorded request failed, and one if the body of its response is hidden.
+    fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
+        if let comment {
+            let kind = NetworkError.Kind(rawValue: comment)
+            throw NetworkError(
+                kind.urlErrorCode == nil ? .cannotConnect : kind, reason: "the recorded request failed: \(comment)",
+                request: request)
+        }
+        guard status != 0 else {
+            throw NetworkError(.cannotConnect, reason: "the recorded request got no response", request: request)
+        }
+        if HTTPStatus(status).isSuccessful, content.comment == HARArchive.Content.hidden {
+            throw NetworkError(
+                .noRecordedAnswer, reason: "the recorded body is hidden; record it with Redaction.revealed",
+                request: request)
+        }
+    }
+
     fileprivate func answer(to request: HTTPRequest) throws -> HTTPResponse {
         var headers = HTTPHeaders()
         for field in self.headers where field.name.lowercased() != "content-encoding" {

@@ -97,6 +97,16 @@ public final class NetworkClient: Sendable {
         return request
     }
 
+    /// The request of an endpoint after adapters and cookies.
+    func adaptedRequest(of endpoint: any Endpoint, with settings: RequestSettings) async throws -> HTTPRequest {
+        var request = try makeRequest(endpoint, CopyOnWrite(resolved(settings, for: endpoint)))
+        try await requestAdaptingService.adapt(&request, for: endpoint)
+        if let cookies = configuration.cookies {
+            request = CookieTransport(transport, jar: cookies).addingCookies(to: request)
+        }
+        return request
+    }
+
     /// The settings of one call: what the call says, then the endpoint, then the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
         var resolved = settings

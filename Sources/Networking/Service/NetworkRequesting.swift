@@ -72,6 +72,20 @@ extension NetworkRequesting {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }
 
+    /// The request of a call as it would be sent now, with everything that endpoint, environment, settings, adapters and
+    /// cookies add; nothing is sent. The session adds its current token, and refreshes none.
+    ///
+    /// ```swift
+    /// print(CurlCommand(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7))))
+    /// ```
+    ///
+    /// - Throws: What the call would end with before it is sent: a fault of the endpoint, or the error of an adapter.
+    public func httpRequest(
+        for endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+    ) async throws -> HTTPRequest {
+        try await client.adaptedRequest(of: endpoint, with: settings)
+    }
+
     /// The observers of the calls. They can be changed while the app runs.
     public var observers: RequestObservers { client.observers }
 

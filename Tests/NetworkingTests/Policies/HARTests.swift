@@ -128,10 +128,13 @@ struct HARTests {
     @Test("Replayed are also forms whose boundary is another one each time, hidden form fields, and a byte-order mark")
     func replayBodies() async throws {
         let mark = Data([0xEF, 0xBB, 0xBF, 0x61])
-        let stub = StubTransport { _ in StubAnswer(.ok, headers: [.contentType: "text/plain"], body: mark) }
-        func calls(_ service: NetworkService) async throws -> Data {
+        let stub = StubTransport { request in
+            let isForm = request.url.lastPathComponent == "form"
+            return StubAnswer(.ok, headers: [.contentType: "text/plain"], body: isForm ? Data() : mark)
+        }
+        func calls(_ service: NetworkService) async throws -> Data? {
             _ = try await service.request(.post("form").body(.form(["a": "secret", "b": "2"]))) as Data
-            return try await service.request(.post("parts").body(.multipart([.field("a", "1")])))
+            return try? await service.request(.post("parts").body(.multipart([.field("a", "1")])), as: .data)
         }
         for redaction in [Redaction.revealed, .standard.allowing(fields: ["b"])] {
             let recorder = HARRecorder(redaction: redaction)
@@ -142,7 +145,7 @@ struct HARTests {
                 })
             let replay = ReplayTransport(recorder.archive)
             let data = try await calls(NetworkService(environment: Fixture.environment) { $0.transport = replay })
-            if redaction.showsBodies { #expect(data == mark) }
+            #expect(data == (redaction.showsBodies ? mark : nil), "a hidden body is no response")
         }
         let request = HTTPRequest(.post, try #require(URL(string: "http://h.example")), body: .data(mark))
         #expect(CurlCommand(request, redaction: .revealed).description.contains(#"printf '\357\273\277a'"#))
@@ -162,6 +165,42 @@ struct HARTests {
         let entries = HARArchive.entries(of: report, redaction: .standard)
         #expect(entries.map(\.time) == [5_000, 1_000])
         #expect(entries.map(\.startedDateTime) == ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:05.000Z"])
+    }
+
+    @Test("The replay of a call that failed fails with the recorded error, and a hidden body is no response")
+    func replayFailures() async throws {
+        for (answer, kind) in [
+            (StubAnswer.failure(.truncatedBody), NetworkError.Kind.truncatedBody),
+            (.failure(.tlsUntrusted), .tlsUntrusted),
+        ] {
+            let archive = try await recorded(answer, .revealed)
+            #expect(await replayed(archive).1?.kind == kind)
+        }
+        #expect(try await replayed(recorded(.text("hello"), .revealed)).0 == "hello")
+        let hidden = try await replayed(recorded(.text("hello"), .standard))
+        #expect(hidden.0 == nil && hidden.1?.kind == .noRecordedAnswer)
+        #expect(hidden.1?.reason?.contains("Redaction.revealed") == true)
+    }
+
+    private func recorded(_ answer: StubAnswer, _ redaction: Redaction) async throws -> HARArchive {
+        let recorder = HARRecorder(redaction: redaction)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in answer }
+            $0.observers = [recorder]
+        }
+        _ = await Fixture.failure { try await service.request(.get("a")) }
+        while recorder.archive.log.entries.isEmpty { await Task.yield() }
+        return recorder.archive
+    }
+
+    private func replayed(_ archive: HARArchive) async -> (String?, NetworkError?) {
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = ReplayTransport(archive)
+            $0.errorMapping = .unmapped
+        }
+        do { return (try await service.request(.get("a"), as: .string), nil) } catch {
+            return (nil, error as? NetworkError)
+        }
     }
 
     @Test("A redacted archive is replayed, too: what was hidden may be anything")

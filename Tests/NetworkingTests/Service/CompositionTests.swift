@@ -164,6 +164,23 @@ struct CompositionTests {
         #expect(whole.requestAdaptingService.adapters.count == 1)
     }
 
+    @Test("N-38: the request of a call can be had without sending it, adapted and with its token")
+    func requestAlone() async throws {
+        let stub = StubTransport { _ in .status(.ok) }
+        let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
+        }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-A": "1"])])
+        }
+        let request = try await service.httpRequest(for: UserEndpoint.rename(id: "7", to: "Ada"))
+        #expect(
+            request.method == .patch && request.headers["X-A"] == "1" && request.headers[.authorization] == "Bearer t")
+        #expect(request.body.data == Data(#"{"name":"Ada"}"#.utf8) && stub.requests.isEmpty)
+        #expect(CurlCommand(request).description.contains("https://api.example.com/v1/users/7"))
+        await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
+    }
+
     @Test("A derived client differs in what was changed, and shares the rest")
     func derived() async throws {
         let stub = StubTransport { _ in .text("ok") }

@@ -26,7 +26,8 @@ extension HARArchive {
                 Entry(
                     startedDateTime: text(of: report.date, after: start), time: timings.sum,
                     request: Request(request, attempt.response?.httpVersion, redaction),
-                    response: attempt.response.map { Response($0, redaction) } ?? Response(none: attempt.error),
+                    response: attempt.response.map { Response($0, redaction, failed: attempt.lostBody) }
+                        ?? Response(none: attempt.error),
                     timings: timings, comment: comment(on: attempt)))
             return entries
         }
@@ -69,14 +70,16 @@ extension HARArchive.Request {
 }
 
 extension HARArchive.Response {
-    init(_ response: HTTPResponse, _ redaction: Redaction) {
+    /// - Parameter failure: The kind of the error if the body did not arrive as a whole.
+    init(_ response: HTTPResponse, _ redaction: Redaction, failed failure: String? = nil) {
         self.init(
             status: response.status.code, statusText: response.status.reasonPhrase,
             httpVersion: "HTTP/" + (response.httpVersion ?? "1.1"),
             headers: HARArchive.Pair.pairs(response.headers, redaction),
             content: HARArchive.Content(response, redaction),
             redirectURL: response.status.isRedirection
-                ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "")
+                ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "",
+            comment: failure)
     }
 
     /// Of a request that got no response.
@@ -163,8 +166,14 @@ extension HARArchive.Content {
             text = data.base64EncodedString()
             encoding = "base64"
         }
-        self.init(size: data.count, mimeType: mimeType, text: text, encoding: encoding)
+        let isHidden = !redaction.showsBodies && !data.isEmpty
+        self.init(
+            size: data.count, mimeType: mimeType, text: text, encoding: encoding,
+            comment: isHidden ? HARArchive.Content.hidden : nil)
     }
+
+    /// The comment on a body of which not everything is shown.
+    package static let hidden = "not all of the body is recorded"
 }
 
 extension HARArchive.Timings {
