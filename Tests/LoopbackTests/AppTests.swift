@@ -1,0 +1,67 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    /// An app as the documentation of RonasIT's library draws it, with stand-ins for the classes of UIKit. Callbacks are
+    /// written as in a view controller: no `assumeIsolated`, and no `@unchecked` except that of the subclasses.
+    @Suite("An app with view controllers", .timeLimit(.minutes(1)))
+    @MainActor
+    struct AppTests {
+        @Test(
+            "Its view controllers hold their requests weakly and set labels in callbacks; an expired token is refreshed"
+        )
+        func app() async throws {
+            let backend = try Backend()
+            let app = App(backend.server.url)
+            let profile = ProfileViewController(app.profiles)
+            profile.load()
+            #expect(profile.isLoading)
+            try await wait { profile.label.text == "Ada" }
+            #expect(backend.refreshes.value == 1 && !profile.isLoading)
+
+            let upload = UploadViewController(app.profiles)
+            upload.save(city: "Ulm")
+            try await wait { upload.label.text == "saved Ulm" }
+            upload.upload(Data("jpeg".utf8))
+            try await wait { upload.label.text == "4 bytes" }
+            upload.fail()
+            try await wait { upload.label.text == "No such profile" }
+            #expect(app.log.lines.all == ["GET /profile/404: 404"], "the session has handled the 401")
+            #expect(backend.isAdapted.value, "the adapter has run")
+        }
+
+        private func wait(until isTrue: () -> Bool) async throws {
+            for _ in 0..<500 where !isTrue() { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(isTrue())
+        }
+    }
+}
+
+/// A server whose first token has expired.
+private struct Backend {
+    let server: LoopbackServer
+    let refreshes = Cell(0)
+    let isAdapted = Cell(true)
+
+    init() throws {
+        server = try LoopbackServer()
+        let (refreshes, isAdapted) = (refreshes, isAdapted)
+        server.route(.post, "/token") { request in
+            refreshes.change { $0 += 1 }
+            return try await request.data() == Data("first".utf8) ? .text("fresh") : LoopbackAnswer(.badRequest)
+        }
+        server.route(nil, "/profile/:rest") { request in
+            isAdapted.change { $0 = $0 && request.headers["X-App"] == "app" }
+            guard request.headers[.authorization] == "Bearer fresh" else { return LoopbackAnswer(.unauthorized) }
+            let body = try await request.data()
+            switch request.parameters["rest"] {
+            case "7": return try .json(Profile(name: "Ada"))
+            case "address": return LoopbackAnswer(body == Data("city=Ulm".utf8) ? .noContent : .badRequest)
+            case "photo": return .text(body.range(of: Data("jpeg".utf8)) == nil ? "nothing" : "4 bytes")
+            default: return LoopbackAnswer(.notFound)
+            }
+        }
+    }
+}
