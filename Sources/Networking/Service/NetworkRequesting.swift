@@ -10,7 +10,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// Every call is in extensions of this protocol and goes through ``send(_:as:with:)``. An asynchronous call runs in its
+/// Every call is in extensions of this protocol and goes through `send(_:as:with:)`. An asynchronous call runs in its
 /// caller's task: cancelling that ends it. It throws the error that the service's handlers and its mapping have made of the
 /// failure.
 ///

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type,
-/// where the requests differ, put them into a ``DuplicateGroup`` and say ``replace``.
+/// where the requests differ, put them into one group (`RequestSettings.duplicateGroup`) and say ``replace``.
 ///
 /// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent again. Where a second order must
 /// never count, have the server know it by an idempotency key as well: the app's own, `idempotencyKey = .value(draft.id)`.
@@ -42,7 +42,8 @@ public struct DuplicateRequestPolicy: Sendable {
         public static let allow = Decision(action: .separate)
         /// One transfer, and everybody gets its answer. Cancelling one call detaches only that one.
         public static let join = Decision(action: .share(.everybody))
-        /// The earlier calls end, their transfer is cancelled, a new transfer begins: right for search as you type, see ``DuplicateGroup``.
+        /// The earlier calls end, their transfer is cancelled, a new transfer begins: right for search as
+        /// you type, with a group (`RequestSettings.duplicateGroup`).
         public static let replace = Decision(action: .restart(.latest))
         /// The new call ends; the earlier ones go on: right for a double tap.
         public static let keepFirst = Decision(action: .share(.earlier))
