@@ -9,7 +9,7 @@ public import Networking
 /// ```
 ///
 /// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for anything when requests are compared,
-/// and is what the answer says. A request that the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
+/// and is no response: a request whose response is hidden fails. A request that the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
 public final class ReplayTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// When a recorded exchange answers a request.
     public enum Matching: Sendable {
@@ -183,11 +183,9 @@ extension HARArchive.Response {
     /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any more.
     /// Throws the error with which the recorded request failed, and one if the body of its response is hidden.
     fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
-        if let comment {
-            let kind = NetworkError.Kind(rawValue: comment)
-            throw NetworkError(
-                kind.urlErrorCode == nil ? .cannotConnect : kind, reason: "the recorded request failed: \(comment)",
-                request: request)
+        let kind = comment.map(NetworkError.Kind.init(rawValue:))
+        if let kind, status == 0 || kind.urlErrorCode != nil {
+            throw NetworkError(kind, reason: "the recorded request failed: \(kind)", request: request)
         }
         guard status != 0 else {
             throw NetworkError(.cannotConnect, reason: "the recorded request got no response", request: request)

@@ -5,8 +5,9 @@
 /// error of the first connection, and later errors that a new attempt would not fix: a refusal, another media type, a
 /// cancellation.
 ///
-/// Only a call that may be repeated is connected again: one with a safe method (GET), or with an idempotency key. The
-/// stream of a POST, such as that of a language model, ends when its response ends; `as: .serverSentEvents` reads it, too.
+/// Only a call with a safe method (GET) is connected again after its response has ended. The stream of a POST, such as
+/// that of a language model, ends with its response; after a lost connection it is connected again only if it has an
+/// idempotency key of the app's own. `as: .serverSentEvents` reads one response.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
@@ -48,13 +49,13 @@ public struct EventStream: AsyncSequence, Sendable {
                 guard !isOver else { break }
                 if let error = outcome.error {
                     failures += 1
-                    guard stream.mayReconnect, hasConnected, outcome.isWorthATry,
+                    guard stream.mayRepeat, hasConnected, outcome.isWorthATry,
                         failures <= stream.reconnection.maximumFailures
                     else {
                         isOver = true
                         throw error
                     }
-                } else if !stream.mayReconnect {
+                } else if !stream.endpoint.method.isSafe {
                     isOver = true  // the response has ended, and there is no other one
                     break
                 }
@@ -97,11 +98,11 @@ public struct EventStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether the call may be made more than once: its method is safe (RFC 9110 section 9.2.1), or it has an idempotency
-    /// key.
-    fileprivate var mayReconnect: Bool {
-        let key = settings.idempotencyKey ?? endpoint.settings.idempotencyKey ?? endpoint.idempotencyKey
-        return endpoint.method.isSafe || key != .none || endpoint.headers.contains(.idempotencyKey)
+    /// Whether the call may be made again after a failure: its method is safe (RFC 9110 section 9.2.1), or each of its
+    /// connections has the same idempotency key.
+    fileprivate var mayRepeat: Bool {
+        let key = client.resolved(settings, for: endpoint).idempotencyKey ?? .none
+        return endpoint.method.isSafe || key.isGiven || endpoint.headers.contains(.idempotencyKey)
     }
 
     /// Opens a connection; nil if the server wants no more of them.
@@ -172,4 +173,17 @@ extension NetworkRequesting {
     ) -> EventStream {
         EventStream(client: client, endpoint: endpoint, settings: settings, reconnection: reconnection)
     }
+}
+
+extension EventStream: CustomStringConvertible, CustomReflectable {
+    /// The template of its path; not the endpoint, whose members may be secret.
+    public var description: String { "events of \(endpoint.urlTemplate)" }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["stream": description]) }
+}
+
+extension EventStream.Iterator: CustomReflectable {
+    /// The description of the stream alone.
+    public var customMirror: Mirror { Mirror(self, children: ["stream": stream.description]) }
 }

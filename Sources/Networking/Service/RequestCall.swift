@@ -74,6 +74,9 @@ struct RequestCall: Sendable {
         var request = original
         try await adapting.adapt(&request, for: endpoint)
         try scope.check()
+        if !request.body.isEncoded {
+            request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
+        }
         let now = clock.now()
         attempt?.adapted = request
         attempt?.handedOver = now
@@ -129,12 +132,12 @@ struct RequestCall: Sendable {
         do {
             try scope.check()
             if try await waitedWhilePaused() { return nil }
-            let verdict = await verdict(on: error, from: handling)
+            let (verdict, failure) = await verdict(on: error, from: handling)
             try scope.check()
             switch verdict {
             case .fail(let error):
                 try scope.close()
-                return failed(with: error, after: history.last?.decision)
+                return failed(with: error, of: failure, handling, after: history.last?.decision)
             case .retry(let delay, let request):
                 if let request { replace(with: request) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
@@ -149,13 +152,13 @@ struct RequestCall: Sendable {
     /// What the handlers make of a failed attempt, which goes into the history with their decisions.
     private mutating func verdict(
         on error: any Error, from handling: ErrorHandlingService
-    ) async -> ErrorHandlingService.Verdict {
+    ) async -> (ErrorHandlingService.Verdict, RequestFailure) {
         if let known = error as? NetworkError { attempt?.note(known) }
         var failure = failure(with: error)
         end(failure.error)
         let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
         history[history.count - 1].decisions = failure.decisions
-        return verdict
+        return (verdict, failure)
     }
 
     /// A handler wants another request sent, which belongs to the same call.
@@ -183,8 +186,8 @@ struct RequestCall: Sendable {
         var failure = failure(with: ending)
         if attempt != nil { end(failure.error) }
         let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
-        guard case .fail(let error) = verdict else { return failed(with: failure.error) }
-        return failed(with: error)
+        guard case .fail(let error) = verdict else { return failed(with: failure.error, of: failure, handling) }
+        return failed(with: error, of: failure, handling)
     }
 
     /// Why the call has to end.
@@ -203,24 +206,19 @@ struct RequestCall: Sendable {
         events?.report(.attempted(ended))
     }
 
-    /// The end of the call with an error, which gets what is known about the attempts.
-    private func failed(with error: any Error, after decision: RetryDecision? = nil) -> FailedCall {
+    /// The end of the call with an error, which gets what is known about the attempts, and is then mapped.
+    private func failed(
+        with error: any Error, of failure: RequestFailure, _ handling: ErrorHandlingService,
+        after decision: RetryDecision? = nil
+    ) -> FailedCall {
+        let known = error.changingCause {
+            $0.attempts = max(history.count, 1)
+            $0.retryDecision = decision
+        }
+        let error = handling.mapped(known, failure)
         let report = CallReport(
             of: endpoint, date: date, earlier: history, last: nil, error: error, duration: clock.now() - begun)
-        func completed(_ known: NetworkError) -> NetworkError {
-            var known = known
-            known.attempts = max(history.count, 1)
-            known.retryDecision = decision
-            known.attachment = report
-            return known
-        }
-        switch error {
-        case let known as NetworkError: return FailedCall(error: completed(known), report: report)
-        case var general as GeneralRequestError:
-            general.cause = general.cause.map(completed)
-            return FailedCall(error: general, report: report)
-        default: return FailedCall(error: error, report: report)
-        }
+        return FailedCall(error: error.changingCause { $0.attachment = report }, report: report)
     }
 
     private func failure(with error: any Error) -> RequestFailure {
@@ -241,6 +239,25 @@ struct FailedCall: Error {
     /// The error that the caller gets.
     let error: any Error
     let report: CallReport
+}
+
+extension Error {
+    /// The error with its network error changed; an error of the app's own stays as it is.
+    fileprivate func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
+        switch self {
+        case var known as NetworkError:
+            change(&known)
+            return known
+        case var general as GeneralRequestError:
+            general.cause = general.cause.map { cause in
+                var cause = cause
+                change(&cause)
+                return cause
+            }
+            return general
+        default: return self
+        }
+    }
 }
 
 extension HTTPRequest {

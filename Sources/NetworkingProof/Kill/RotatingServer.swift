@@ -51,6 +51,15 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         lock.withLock { valid = -1 }
     }
 
+    /// Waits until the token has been refreshed since it was refused; it is a fault if that takes longer than 15 seconds.
+    func waitForRefresh() async throws {
+        let limit = ContinuousClock.now + .seconds(15)
+        while lock.withLock({ valid == -1 }) {
+            guard ContinuousClock.now < limit else { return add("no refresh within 15 seconds after a kill") }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
     /// A process is about to be killed.
     func noteDeath(of process: String) {
         lock.withLock { _ = dead.insert(process) }

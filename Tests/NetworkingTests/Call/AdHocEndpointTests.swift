@@ -152,4 +152,20 @@ struct AdHocEndpointTests {
         #expect(try await task.value == "yes" && text == "yes" && length == 3)
         #expect(stub.requests[0].body.data == Data("made".utf8))
     }
+
+    @Test("N-10: a call has a type for the server's errors, and a body that is another one does not hide the status")
+    func failing() async throws {
+        struct ShopError: Decodable, Equatable {
+            let code: Int
+        }
+        let stub = StubTransport()
+        stub.on(
+            nil, "/v1/x", StubAnswer(.conflict, body: Data(#"{"code":7}"#.utf8)),
+            StubAnswer(.conflict, body: Data("?".utf8)))
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let call = AdHocEndpoint(.get, "x").failing(as: ShopError.self)
+        let error = await Fixture.failure { try await service.request(call) } as? ServerFailure<ShopError>
+        #expect(error?.serverError == ShopError(code: 7) && error?.status == .conflict)
+        #expect((await Fixture.failure { try await service.request(call) } as? NetworkError)?.status == .conflict)
+    }
 }

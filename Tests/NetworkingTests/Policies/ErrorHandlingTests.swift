@@ -1,5 +1,5 @@
 import Foundation
-import Networking
+@testable import Networking
 import NetworkingTesting
 import Testing
 
@@ -100,6 +100,43 @@ struct ErrorHandlingTests {
         #expect(
             await error(.status(.badGateway), .open, failing, mapping: mapping) as? Shown
                 == Shown(error: "cloudy", status: .badGateway))
+    }
+
+    @Test("The error mapping is asked once a call, also if the call is cancelled while a handler looks at its failure")
+    func mappedOnce() async throws {
+        let (count, isLooking) = (Box(0), Settlement<Void>())
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .down }
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { failure in
+                    isLooking.settle(.success(()))
+                    while !Task.isCancelled, failure.networkError?.kind != .cancelled { await Task.yield() }
+                    return .next(failure.error)
+                }
+            ])
+            $0.errorMapping = .init { error, _ in
+                count.change { $0 += 1 }
+                return error
+            }
+        }
+        let task = service.task(.get("x"), as: .void)
+        try await isLooking.value()
+        task.cancel()
+        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
+        #expect(count.value == 1)
+    }
+
+    @Test("The mapping's network error knows the attempts")
+    func attempts() async {
+        struct Shown: Error, Equatable {
+            let attempts: Int?
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .down }
+            $0.retry = RetryPolicy(retries: 2)
+            $0.errorMapping = .init { error, _ in Shown(attempts: (error as? NetworkError)?.attempts) }
+        }
+        #expect(await Fixture.failure { try await service.request(.get("x")) } as? Shown == Shown(attempts: 3))
     }
 
     private struct Shown: Error, Equatable {

@@ -230,6 +230,11 @@ struct RedactionTests {
             Planted().body, Planted().idempotencyKey, RequestSettings { $0.idempotencyKey = "custom-444" },
             ServerFailure("answer-222", general.cause ?? NetworkError(.unknown)), session.events,
             stub.requests[0].options,
+            configured.events(Planted()), ResponseCache(), Planted().query.items,
+            NetworkError(
+                .unknown,
+                underlying: URLError(
+                    .timedOut, userInfo: [NSURLErrorFailingURLErrorKey: "https://a/?key=key-456"])),
             AdHocEndpoint(.post, "x").query("a", "key-456").header("X-Vault-Token", "tok-123").body(
                 .string("form-111")),
             HTTPAuthorization.basic(username: "ada", password: "hunter2"), RequestParameters.query(["a": "key-456"]),
@@ -263,5 +268,10 @@ struct RedactionTests {
         #expect(stub.requests[1].headers[.accept] == "*/*")
         _ = await Fixture.failure { try await service.request(.url("https://other.example/y").header("X-Own", "1")) }
         #expect(stub.requests[2].headers["X-Vault-Token"] == nil && stub.requests[2].headers["X-Own"] == "1")
+        stub.on(.post, "/pay", .status(.serviceUnavailable), .status(.ok))
+        let pay = AdHocEndpoint(.post, url: "https://other.example/pay").header("X-Own", "1").idempotent("key")
+        try await service.request(pay, with: RequestSettings { $0.retry = RetryPolicy(retries: 1) })
+        let last = try #require(stub.requests.last)
+        #expect(last.headers["X-Own"] == "1" && last.headers[.idempotencyKey] == "key", "a retry is the same request")
     }
 }

@@ -32,6 +32,10 @@ public struct AdHocEndpoint: Endpoint {
     /// Settings.
     public private(set) var settings = RequestSettings()
     private var statusErrors: [HTTPStatus: any Error] = [:]
+    /// Reads the body of a refusal; nil if the call has no type for it.
+    var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
+    /// The same as an error.
+    var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
 
     /// Makes a call to a path below the environment's URL.
     public init(_ method: HTTPMethod, _ path: EndpointPath) {
@@ -59,7 +63,7 @@ public struct AdHocEndpoint: Endpoint {
     /// The error that a status means for this call.
     public func error(for status: HTTPStatus) -> (any Error)? { statusErrors[status] }
 
-    private func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
+    func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
         var copy = self
         change(&copy)
         return copy

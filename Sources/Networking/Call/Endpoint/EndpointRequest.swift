@@ -37,7 +37,8 @@ struct EndpointRequest {
             environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
         request.options = settings.options
         request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
-            authorizationType: settings.authorizationType ?? .none, home: server.home, query: environment.value.query)
+            authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
+            home: server.home, query: environment.value.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
@@ -55,7 +56,9 @@ struct EndpointRequest {
         let body = endpoint.body
         guard let given = parameters.body(method) else { return body }
         guard !body.isEmpty else { return given }
-        if let fields = parameters.fields(method), let upload = endpoint as? any UploadEndpoint {
+        if let fields = parameters.fields(method), let upload = endpoint as? any UploadEndpoint,
+            !upload.imageBodyParts.isEmpty || !upload.fields.isEmpty
+        {
             return upload.form(with: fields)
         }
         throw NetworkError(
@@ -182,9 +185,10 @@ extension HTTPRequest {
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
         var request = self
+        request.options = options.over(original.options)
         request[option: ResolvedEndpoint.self] = resolved
-        guard request.isForeign else { return request }
-        let inherited = original.headers.filter { $0.isSensitive || !$0.name.isHarmless }
+        guard request.isForeign, request.origin != original.origin else { return request }
+        let inherited = original.headers.filter { $0.isSensitive || !$0.name.mayLeaveOrigin }
         request.headers.removeAll { inherited.contains($0) }
         if !resolved.query.isEmpty { request.url = request.url.removing(resolved.query) }
         return request

@@ -29,6 +29,9 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
         self = .value(key)
     }
 
+    /// Whether it is one of the app's own, the same for each call.
+    var isGiven: Bool { if case .given = content { true } else { false } }
+
     /// The field's value for one call; nil where it has none.
     func value(using random: RandomSource) -> String? {
         switch content {

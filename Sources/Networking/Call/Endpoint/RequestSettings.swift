@@ -25,13 +25,14 @@ public struct RequestSettings: Sendable {
     public var decoder: JSONDecoder?
     /// Encodes JSON, unless a body has an encoder of its own. Default: an encoder with Foundation's settings.
     public var encoder: JSONEncoder?
-    /// How the call is authorized, unless its endpoint says (``Endpoint/authorizationType``). Default:
-    /// ``AuthorizationType/none``.
+    /// How the call is authorized. That of the call precedes the endpoint's (``Endpoint/authorizationType``), and that
+    /// precedes the service's. Default: ``AuthorizationType/inherited``; if all of them are, the call is not authorized.
     ///
-    /// Set it for a service whose calls carry a token unless they say otherwise:
+    /// Set it for a service whose calls carry a token unless their endpoints say `.none`:
     /// `$0.settings.authorizationType = .bearer`.
-    public var authorizationType: AuthorizationType?
-    /// Whether the call carries an `Idempotency-Key`. Default: what its endpoint says (``Endpoint/idempotencyKey``).
+    public var authorizationType = AuthorizationType.inherited
+    /// Whether the call carries an `Idempotency-Key`. Nil, the default: what its endpoint says
+    /// (``Endpoint/idempotencyKey``). `IdempotencyKey.none` sends none.
     public var idempotencyKey: IdempotencyKey?
     // Settings are copied several times a call.
     private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
@@ -111,7 +112,7 @@ public struct RequestSettings: Sendable {
         maximumResponseSize = maximumResponseSize ?? base.maximumResponseSize
         decoder = decoder ?? base.decoder
         encoder = encoder ?? base.encoder
-        authorizationType = authorizationType ?? base.authorizationType
+        if authorizationType == .inherited { authorizationType = base.authorizationType }
         idempotencyKey = idempotencyKey ?? base.idempotencyKey
         sharedEnvironment = sharedEnvironment ?? base.sharedEnvironment
         options = options.over(base.options)
@@ -122,7 +123,8 @@ public struct RequestSettings: Sendable {
         self = endpoint.settings
         options.merge(endpoint.options)
         timeouts = endpoint.timeouts.over(timeouts)
-        if endpoint.idempotencyKey != .none { idempotencyKey = endpoint.idempotencyKey }
+        let key = endpoint.idempotencyKey
+        if key != .none { idempotencyKey = key }
         let type = endpoint.authorizationType
         if type != .inherited { authorizationType = type }
     }

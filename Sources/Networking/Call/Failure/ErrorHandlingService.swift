@@ -72,7 +72,7 @@ public struct ErrorHandlingService: Sendable {
                 failure.error = error
                 if let reason { failure.decisions.append(RetryDecision(.noRetry, because: reason)) }
             case .fail(let error):
-                return .fail(mapping?(error, failure) ?? error)
+                return .fail(error)
             case .retry(let delay, let request, let reason):
                 if let refusal = failure.refusal(toRetryAfter: delay, with: request) {
                     failure.decisions.append(RetryDecision(.noRetry, because: refusal))
@@ -82,6 +82,9 @@ public struct ErrorHandlingService: Sendable {
                 return .retry(after: delay, with: request)
             }
         }
-        return .fail(mapping?(failure.error, failure) ?? failure.error)
+        return .fail(failure.error)
     }
+
+    /// The error that a call ends with: asked once, when it has ended.
+    func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

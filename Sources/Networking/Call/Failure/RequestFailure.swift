@@ -67,7 +67,7 @@ public struct RequestFailure: Sendable {
 
     /// Whether the call was ended from outside, so that nothing can be mended.
     var isInterruption: Bool {
-        switch networkError?.kind {
+        switch (originalError as? NetworkError ?? networkError)?.kind {
         case .cancelled, .resetting, .deadlineTimedOut: true
         default: false
         }
@@ -114,14 +114,12 @@ extension RequestFailure: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestFailure {
-    /// The server's error, decoded by the endpoint (``TypedEndpoint``); nil if the status was accepted, the endpoint
+    /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was accepted, the endpoint
     /// has no server error, or the body cannot be read as one.
     public var serverError: (any Sendable)? {
-        guard let response, networkError?.kind == .unacceptableStatus, let endpoint = endpoint as? any TypedEndpoint
-        else {
-            return nil
-        }
-        return endpoint.serverError(in: response, decoder: decoder)
+        guard let response, networkError?.kind == .unacceptableStatus else { return nil }
+        if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }
+        return (endpoint as? any TypedEndpoint)?.serverError(in: response, decoder: decoder)
     }
 
     /// The problem details of the response (RFC 9457); nil if it has none.

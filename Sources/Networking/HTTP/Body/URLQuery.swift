@@ -125,3 +125,11 @@ extension URLQuery: CustomStringConvertible, CustomReflectable {
     /// The description alone.
     public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
+
+extension URLQuery.Item: CustomStringConvertible, CustomReflectable {
+    /// The name, without the value.
+    public var description: String { name }
+
+    /// The name alone.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

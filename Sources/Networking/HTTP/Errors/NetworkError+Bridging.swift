@@ -96,3 +96,8 @@ extension NetworkError {
         reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
     }
 }
+
+extension NetworkError: CustomReflectable {
+    /// Kind and description; not the underlying error, whose text may contain a whole URL or a body.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "error": description]) }
+}

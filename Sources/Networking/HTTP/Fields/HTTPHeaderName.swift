@@ -69,4 +69,12 @@ extension HTTPHeaderName {
     ]
 
     var isHarmless: Bool { HTTPHeaderName.harmless.contains(self) }
+
+    /// Whether the field is sent to another origin, too: it is harmless, or the request would mean something else without
+    /// it.
+    var mayLeaveOrigin: Bool { isHarmless || HTTPHeaderName.meaningful.contains(self) }
+
+    private static let meaningful: Set<HTTPHeaderName> = [
+        .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer",
+    ]
 }

@@ -5,8 +5,9 @@
 /// no network.
 ///
 /// ```swift
-/// let profiles = ProfileService(
-///     environment: environment, authorizedBy: session, handlers: [ConnectivityErrorHandler(reachability)])
+/// let profiles = ProfileService(environment: environment, authorizedBy: session) {
+///     $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+/// }
 /// ```
 ///
 /// It is about ``NetworkError/Kind/notConnected`` and, where the reachability service says that the network cannot be

@@ -43,7 +43,9 @@ extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedEr
 extension RequestFailure {
     /// The refusal as an error with its type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
-        guard let response, let endpoint = endpoint as? any TypedEndpoint else { return nil }
+        guard let response else { return nil }
+        if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
+        guard let endpoint = endpoint as? any TypedEndpoint else { return nil }
         return RequestFailure.serverFailure(endpoint, response, decoder, error)
     }
 
@@ -51,5 +53,25 @@ extension RequestFailure {
         _ endpoint: Call, _ response: HTTPResponse, _ decoder: JSONDecoder, _ error: NetworkError
     ) -> (any Error)? {
         endpoint.serverError(in: response, decoder: decoder).map { ServerFailure($0, error) }
+    }
+}
+
+extension AdHocEndpoint {
+    /// The call with the type of the server's errors: the body of a refusal is read as it, and the call fails with a
+    /// ``ServerFailure``.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await shop.request(.post("orders").body(.json(order)).failing(as: ShopError.self))
+    /// } catch let error as ServerFailure<ShopError> { show(error.serverError.message) }
+    /// ```
+    public func failing<ServerError: Decodable & Sendable>(as type: ServerError.Type) -> AdHocEndpoint {
+        with {
+            let read: @Sendable (HTTPResponse, JSONDecoder) -> ServerError? = { response, decoder in
+                try? ResponseConverter<ServerError>.automatic(decoder: decoder).convertNow(response, decoder)
+            }
+            $0.serverError = { read($0, $1) }
+            $0.serverFailure = { response, decoder, error in read(response, decoder).map { ServerFailure($0, error) } }
+        }
     }
 }

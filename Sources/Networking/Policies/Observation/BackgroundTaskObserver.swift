@@ -9,7 +9,7 @@ import Foundation
 /// let background = BackgroundTaskObserver(
 ///     begin: { expire in application.beginBackgroundTask(withName: "Networking", expirationHandler: expire) },
 ///     end: { application.endBackgroundTask($0) })
-/// let profiles = ProfileService(environment: environment, observers: [background])
+/// let profiles = ProfileService(environment: environment) { $0.observers = [background] }
 /// ```
 ///
 /// A call ends its background task after its callbacks. When the system's time is up, the task is ended at once, as the system wants it, and the

@@ -3,7 +3,7 @@ import Foundation
 /// Writes what a service does, a line an event, to wherever you want it: the console, a file, a logging library.
 ///
 /// ```swift
-/// let profiles = ProfileService(environment: environment, observers: [LogObserver { print($0) }])
+/// let profiles = ProfileService(environment: environment) { $0.observers = [LogObserver { print($0) }] }
 /// ```
 ///
 /// Credentials, query values and bodies are not shown unless the ``Redaction`` lets them.

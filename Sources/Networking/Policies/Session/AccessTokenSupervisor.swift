@@ -178,3 +178,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// Repairs a refused token. Put it before the handlers that map errors.
     public var handler: UnauthorizedErrorHandler { UnauthorizedErrorHandler(accessTokenSupervisor: self) }
 }
+
+extension AccessTokenSupervisor: CustomReflectable {
+    /// Whether there is a token, and nothing of it.
+    public var customMirror: Mirror { Mirror(self, children: ["token": accessToken == nil ? "none" : "<redacted>"]) }
+}

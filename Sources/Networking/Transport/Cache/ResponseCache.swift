@@ -3,7 +3,7 @@ public import Foundation
 /// The answers that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a private cache).
 ///
 /// An answer belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever has other credentials
-/// never gets it. A service has none unless it is given one: `cache: ResponseCache()`. Every method is safe from any thread.
+/// never gets it. A service has none unless it is given one: `$0.cache = ResponseCache()`. Every method is safe from any thread.
 public final class ResponseCache: Sendable {
     fileprivate struct Page: Sendable {
         var answers: [CachedResponse]
@@ -115,4 +115,12 @@ extension ResponseCache: ResetParticipant {
     public func reset() {
         removeAll()
     }
+}
+
+extension ResponseCache: CustomStringConvertible, CustomReflectable {
+    /// How many responses there are.
+    public var description: String { "\(count) responses" }
+
+    /// The description alone.
+    public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
 }

@@ -6,7 +6,7 @@ public import Foundation
 
 /// The cookies of one service, or of several services that share the jar.
 ///
-/// A service keeps no cookies unless it has a jar: `cookies: CookieJar()`. All methods can be called from any thread.
+/// A service keeps no cookies unless it has a jar: `$0.cookies = CookieJar()`. All methods can be called from any thread.
 ///
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
 /// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:

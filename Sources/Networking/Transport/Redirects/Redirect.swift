@@ -14,7 +14,8 @@ enum Redirect {
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     init(_ response: HTTPResponse) throws {
         let request = response.request
-        guard Redirect.statuses.contains(response.status), let location = response.headers[.location], !location.isEmpty
+        guard Redirect.statuses.contains(response.status), let location = response.headers.values(for: .location).first,
+            !location.isEmpty
         else {
             self = .none
             return
@@ -34,7 +35,9 @@ enum Redirect {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
         if next.origin != request.origin {
-            next.headers.removeAll { $0.isSensitive || !$0.name.isHarmless || Redirect.originFields.contains($0.name) }
+            next.headers.removeAll {
+                $0.isSensitive || !$0.name.mayLeaveOrigin || Redirect.originFields.contains($0.name)
+            }
             next.options.removeSensitive()
         }
         self = .follow(next)

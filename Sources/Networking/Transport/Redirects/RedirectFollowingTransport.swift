@@ -2,9 +2,9 @@ import Foundation
 
 /// Follows redirects, hop by hop, the same way on every engine.
 ///
-/// 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one, 307 and 308 keep method and body. Credentials
-/// (`Authorization`, `Cookie`, `Proxy-Authorization`, fields marked sensitive) stay behind when scheme, host or port changes;
-/// https never leads to http.
+/// 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one, 307 and 308 keep method and body. When
+/// scheme, host or port changes, only fields that are known to be harmless are kept, and `Idempotency-Key`, `Prefer`,
+/// `Last-Event-ID` and `X-HTTP-Method-Override`; https never leads to http.
 public struct RedirectFollowingTransport: Transport {
     private let base: any Transport
     private let policy: RedirectPolicy
