@@ -98,17 +98,8 @@ struct RequestCall: Sendable {
                 let refused = await response.refused()
                 attempt?.response = refused
             }
-            throw RequestCall.explained(error, response)
+            throw NetworkError.explained(error, response)
         }
-    }
-
-    /// A 401 for a request without a token says why it carried none.
-    private static func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
-        guard var known = error as? NetworkError, known.kind == .unacceptableStatus, known.reason == nil,
-            response.status == .unauthorized, let cause = response.request.whyWithoutToken
-        else { return error }
-        known.reason = "\(response.status), sent without a token: \(cause)"
-        return known
     }
 
     /// Ends the call with success, unless it was ended before.
@@ -239,35 +230,6 @@ struct FailedCall: Error {
     /// The error that the caller gets.
     let error: any Error
     let report: CallReport
-}
-
-extension Error {
-    /// The error with its network error changed; an error of the app's own stays as it is.
-    fileprivate func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
-        switch self {
-        case var known as NetworkError:
-            change(&known)
-            return known
-        case var general as GeneralRequestError:
-            general.cause = general.cause.map { cause in
-                var cause = cause
-                change(&cause)
-                return cause
-            }
-            return general
-        default: return self
-        }
-    }
-}
-
-extension HTTPRequest {
-    /// Why it carries no credentials; nil if it does.
-    fileprivate var whyWithoutToken: String? {
-        guard !headers.contains(.authorization), let resolved = self[option: ResolvedEndpoint.self] else { return nil }
-        if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
-        guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
-        return isForeign ? "it went to another origin than the environment's" : "the session has no token"
-    }
 }
 
 extension RetryDecision {

@@ -138,3 +138,22 @@ extension GeneralRequestError: CustomNSError {
         return info
     }
 }
+
+extension Error {
+    /// The error with its network error changed; an error of the app's own stays as it is.
+    func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
+        switch self {
+        case var known as NetworkError:
+            change(&known)
+            return known
+        case var general as GeneralRequestError:
+            general.cause = general.cause.map { cause in
+                var cause = cause
+                change(&cause)
+                return cause
+            }
+            return general
+        default: return self
+        }
+    }
+}

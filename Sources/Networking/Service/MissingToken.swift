@@ -1,0 +1,21 @@
+// Why a request that was refused with 401 carried no token.
+extension NetworkError {
+    /// A 401 for a request without a token says why it carried none.
+    static func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
+        guard var known = error as? NetworkError, known.kind == .unacceptableStatus, known.reason == nil,
+            response.status == .unauthorized, let cause = response.request.whyWithoutToken
+        else { return error }
+        known.reason = "\(response.status), sent without a token: \(cause)"
+        return known
+    }
+}
+
+extension HTTPRequest {
+    /// Why it carries no credentials; nil if it does.
+    fileprivate var whyWithoutToken: String? {
+        guard !headers.contains(.authorization), let resolved = self[option: ResolvedEndpoint.self] else { return nil }
+        if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
+        guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
+        return isForeign ? "it went to another origin than the environment's" : "the session has no token"
+    }
+}
