@@ -201,6 +201,6 @@ struct PrecedenceTests {
                 settings.priority = $0
                 return settings
             })
-        #expect(priorities.map { $0[option: PriorityOption.self] } == [.high, .low, .normal])
+        #expect(priorities.map { $0.priority } == [.high, .low, .normal])
     }
 }

@@ -63,7 +63,7 @@ struct EndpointRequest {
         }
         throw NetworkError(
             .invalidRequest,
-            reason: "body: expected a body or parameters that are one, found both; an upload takes `fields`")
+            reason: "body: expected a body or parameters that are one, found both")
     }
 
     /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be

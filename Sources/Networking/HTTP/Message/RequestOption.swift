@@ -76,11 +76,6 @@ public struct RequestOptions: Sendable {
         }
     }
 
-    /// Whether an option is set.
-    func contains<Option: RequestOption>(_ option: Option.Type) -> Bool {
-        entries.contains { $0.key == ObjectIdentifier(option) }
-    }
-
     /// Forgets an option: it is left to whoever is next in line.
     public mutating func remove<Option: RequestOption>(_ option: Option.Type) {
         entries.removeAll { $0.key == ObjectIdentifier(option) }

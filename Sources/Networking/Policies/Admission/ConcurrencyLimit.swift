@@ -87,7 +87,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     /// Waits in the queue of the request's host.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
         guard let origin = origin(request) else { return AdmissionTicket() }
-        let priority = request[option: PriorityOption.self]
+        let priority = request.priority
         let turn = Turn()
         let positions = request[option: QueuePositions.self]
         let known = positions?.number(in: state.id)

@@ -23,20 +23,19 @@ public struct RequestPriority: Hashable, Comparable, Sendable {
 }
 
 enum PriorityOption: RequestOption {
-    static let defaultOption = RequestPriority.normal
+    /// Normal.
+    static var defaultOption: RequestPriority? { nil }
 }
 
 extension RequestSettings {
     /// How urgent the call is if it has to wait for a permit. Default: ``RequestPriority/normal``.
     public var priority: RequestPriority? {
-        get { options.contains(PriorityOption.self) ? options[PriorityOption.self] : nil }
-        set {
-            if let newValue { options[PriorityOption.self] = newValue } else { options.remove(PriorityOption.self) }
-        }
+        get { options[PriorityOption.self] }
+        set { options.set(PriorityOption.self, newValue) }
     }
 }
 
 extension HTTPRequest {
     /// How urgent it is, for admission policies.
-    public var priority: RequestPriority { self[option: PriorityOption.self] }
+    public var priority: RequestPriority { self[option: PriorityOption.self] ?? .normal }
 }

@@ -16,11 +16,9 @@ public struct GeneralErrorHandler: ErrorHandler {
     }
 
     private func mapped(_ failure: RequestFailure) -> (any Error)? {
-        guard var error = failure.error as? NetworkError else {
+        guard let error = failure.error as? NetworkError else {
             return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
         }
-        error.attempts = failure.attempt
-        error.retryDecision = failure.decisions.last
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
                 ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }

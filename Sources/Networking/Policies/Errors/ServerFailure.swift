@@ -44,6 +44,9 @@ extension RequestFailure {
     /// The refusal as an error with its type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response else { return nil }
+        var error = error
+        error.attempts = attempt
+        error.retryDecision = decisions.last
         if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
         guard let endpoint = endpoint as? any TypedEndpoint else { return nil }
         return RequestFailure.serverFailure(endpoint, response, decoder, error)
