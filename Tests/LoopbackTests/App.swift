@@ -7,6 +7,7 @@ import Networking
 
 /// The parts that live as long as the app.
 nonisolated struct App: Sendable {
+    let reachability: ReachabilityService
     let profiles: AccountService
     let log = LoggingErrorHandler()
 
@@ -17,6 +18,7 @@ nonisolated struct App: Sendable {
             try await auth.refresh(old)
         }
         let log = log
+        reachability = ReachabilityService(host: url.host ?? "", port: UInt16(url.port ?? 443), interval: .seconds(1))
         profiles = AccountService(environment: environment, authorizedBy: session) {
             $0.requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter(), AppAdapter()])
             $0.errorHandlingService = ErrorHandlingService([log])
@@ -101,6 +103,23 @@ nonisolated final class Lines: @unchecked Sendable {  // because of the lock aro
 @MainActor
 final class Label {
     var text = ""
+}
+
+@MainActor
+final class Banner {
+    var isHidden = true
+}
+
+@MainActor
+final class RootViewController {
+    let banner = Banner()
+    private var observation: ObservationToken?
+
+    init(_ reachability: ReachabilityService) {
+        observation = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
+            self?.banner.isHidden = status.isReachable
+        }
+    }
 }
 
 @MainActor

@@ -32,6 +32,18 @@ extension Loopback {
             #expect(backend.isAdapted.value, "the adapter has run")
         }
 
+        @Test("Its banner shows that the server can be reached no more, and hides when it can")
+        func banner() async throws {
+            let backend = try Backend()
+            let app = App(backend.server.url)
+            let root = RootViewController(app.reachability)
+            root.banner.isHidden = false
+            app.reachability.startMonitoring()
+            try await wait { root.banner.isHidden }
+            backend.server.stop()
+            try await wait { !root.banner.isHidden }
+        }
+
         private func wait(until isTrue: () -> Bool) async throws {
             for _ in 0..<500 where !isTrue() { try await Task.sleep(for: .milliseconds(10)) }
             #expect(isTrue())

@@ -209,7 +209,7 @@ extension Loopback {
                 }
                 #expect(Bool(false), "the last line is no JSON")
             } catch let error as NetworkError {
-                #expect(error.description.contains("line 4: the body is no JSON"))
+                #expect(error.description.contains("line 4: the body is not JSON"))
             }
             #expect(numbers == [1, 2])
             var events: [ServerSentEvent] = []

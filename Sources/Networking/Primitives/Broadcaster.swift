@@ -6,7 +6,9 @@ public import Foundation
 /// publish, observe and cancel; what it publishes is delivered after the change that it is called with.
 ///
 /// ```swift
-/// let token = reachability.statuses.observe(replayingCurrent: true) { status in banner.isHidden = status.isReachable }
+/// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
+///     self?.banner.isHidden = status.isReachable
+/// }
 /// ```
 public final class Broadcaster<Value: Sendable>: Sendable {
     /// Is told about a change.
@@ -45,16 +47,30 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// The value published last, or the one given at the beginning.
     public var current: Value? { state.withLock { $0.current } }
 
-    /// Begins to tell `handler` about changes, until the token is cancelled or released.
+    /// Calls a closure on the main actor after each change, until the token is cancelled or released.
     ///
     /// - Parameters:
-    ///   - replayingCurrent: Whether the current value, if there is one, is told first.
-    ///   - queue: A serial queue on which to call the handler; nil calls it on the thread that publishes, which may
-    ///     be delivering what another one published at the same time.
-    ///   - handler: Is told about each change, in order.
-    /// - Returns: The token that owns the observation.
+    ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
+    ///   - handler: Is called with each new value, in order.
+    /// - Returns: The token that owns the observation. Keep it for as long as you want to be told.
+    @preconcurrency
     public func observe(
-        replayingCurrent: Bool = false, on queue: DispatchQueue? = nil, _ handler: @escaping Handler
+        replayingCurrent: Bool = false, _ handler: @escaping @MainActor @Sendable (Value) -> Void
+    ) -> ObservationToken {
+        observe(replayingCurrent: replayingCurrent, on: .main) { value in MainActor.assumeIsolated { handler(value) } }
+    }
+
+    /// Calls a closure on a queue after each change, until the token is cancelled or released.
+    ///
+    /// - Parameters:
+    ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
+    ///   - queue: A serial queue on which to call the closure. With nil it is called before ``publish(_:)`` returns, on
+    ///     the thread that publishes, or on another one that publishes at the same time.
+    ///   - handler: Is called with each new value, in order.
+    /// - Returns: The token that owns the observation. Keep it for as long as you want to be told.
+    @preconcurrency
+    public func observe(
+        replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping Handler
     ) -> ObservationToken {
         add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
     }

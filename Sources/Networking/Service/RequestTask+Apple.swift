@@ -74,8 +74,8 @@
             public init(of service: ReachabilityService) {
                 self.service = service
                 status = service.status
-                token = service.statuses.observe(replayingCurrent: true, on: .main) { [weak self] status in
-                    MainActor.assumeIsolated { self?.status = status }  // because the closure runs on the main queue
+                token = service.statuses.observe(replayingCurrent: true) { [weak self] status in
+                    self?.status = status
                 }
             }
         }

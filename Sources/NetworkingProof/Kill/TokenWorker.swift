@@ -29,7 +29,7 @@ struct TokenWorker: Sendable {
     }
 
     func run() async {
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             guard case .sessionOver(let error) = event else { return }
             FileHandle.standardError.write(Data("\(name): the session is over: \(error)\n".utf8))
             exit(3)

@@ -53,7 +53,7 @@ struct StressRound: Sendable {
     /// - Returns: What was broken, and what has happened.
     func run(_ calls: Int) async -> (violations: [String], totals: StressTotals) {
         logIn()
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             if case .sessionOver = event { Task { logIn() } }
         }
         await withTaskGroup(of: Void.self) { group in

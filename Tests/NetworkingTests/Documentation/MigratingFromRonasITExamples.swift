@@ -163,7 +163,7 @@ private enum RonasITGuide {
     static func reachability() -> ObservationToken {
         // snippet.reachability
         let reachability = ReachabilityService()  // or of a host
-        let token = reachability.statuses.observe(on: .main) { status in print(status.isReachable) }
+        let token = reachability.statuses.observe { status in print(status.isReachable) }
         reachability.startMonitoring()
         print(reachability.isReachable)
         // snippet.end

@@ -205,8 +205,8 @@ struct Transfer: Endpoint {
     }
 }
 
-func watch(_ session: AccessTokenSupervisor, store: @escaping @Sendable (AccessToken?) -> Void) -> ObservationToken {
-    session.events.observe(on: .main) { event in
+func watch(_ session: AccessTokenSupervisor, store: @escaping @MainActor (AccessToken?) -> Void) -> ObservationToken {
+    session.events.observe { event in
         switch event {
         case .refreshed(let token): store(token)
         case .unreachable: break  // the session is kept; the next refused call tries again

@@ -307,7 +307,7 @@ struct AuthorizedCallTests {
         let session = AccessTokenSupervisor(
             token: AccessToken("stale"), clock: Fixture.stillClock, refresher: refresher)
         let events = Box<[String]>([])
-        let token = session.events.observe { event in
+        let token = session.events.observe(on: nil) { event in
             if case .sessionOver = event {
                 events.change { $0.append("over") }
             } else {

@@ -145,7 +145,7 @@ struct BackoffGateTests {
     func events() throws {
         let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
         let seen = Box<[BackoffGate.Event]>([])
-        let token = gate.events.observe { event in seen.change { $0.append(event) } }
+        let token = gate.events.observe(on: nil) { event in seen.change { $0.append(event) } }
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let origin = try #require(request.origin)
         for seconds in [4, 2, 900] {

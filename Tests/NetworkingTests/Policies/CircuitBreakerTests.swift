@@ -126,7 +126,7 @@ struct CircuitBreakerTests {
     @Test("Each origin has its own, and changes are told in order")
     func origins() throws {
         let seen = Box<[CircuitBreaker.State]>([])
-        let token = breaker.events.observe { event in seen.change { $0.append(event.state) } }
+        let token = breaker.events.observe(on: nil) { event in seen.change { $0.append(event.state) } }
         try open()
         let other = HTTPRequest(.get, try #require(URL(string: "https://b.example/")))
         #expect(try breaker.tryEnter(other, for: UserEndpoint.open) != nil)

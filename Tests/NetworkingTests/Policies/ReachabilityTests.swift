@@ -17,7 +17,7 @@ struct ReachabilityTests {
     func changes() async throws {
         let service = service()
         let told = Box<[ReachabilityStatus]>([])
-        let token = service.statuses.observe { status in told.change { $0.append(status) } }
+        let token = service.statuses.observe(on: nil) { status in told.change { $0.append(status) } }
         #expect(service.status == .unknown)
         service.startMonitoring()
         service.startMonitoring()
@@ -71,10 +71,12 @@ struct ReachabilityTests {
         await service.check()
         let told = Box<[(observer: Int, status: ReachabilityStatus)]>([])
         let tokens = (0..<5).map { observer in
-            service.statuses.observe { status in told.change { $0.append((observer, status)) } }
+            service.statuses.observe(on: nil) { status in told.change { $0.append((observer, status)) } }
         }
         let late = Box<[ReachabilityStatus]>([])
-        let lateToken = service.statuses.observe(replayingCurrent: true) { status in late.change { $0.append(status) } }
+        let lateToken = service.statuses.observe(replayingCurrent: true, on: nil) { status in
+            late.change { $0.append(status) }
+        }
         let changes: [ReachabilityStatus] = [.notReachable, .reachable(.cellular), .reachable(.wireless)]
         for status in changes {
             probe.set(status)

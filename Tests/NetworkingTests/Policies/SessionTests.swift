@@ -450,7 +450,7 @@ struct SessionTests {
         }
         try await session.load()
         let reports = Box(0)
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             if case .notStored(let error) = event, error is MemoryTokenStore.Full { reports.change { $0 += 1 } }
         }
         session.accessToken = nil
@@ -473,7 +473,7 @@ struct SessionTests {
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("c") }
         try await session.load()
         let reports = Box<[String]>([])
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             if case .notStored(let error) = event { reports.change { $0.append("\(error)") } }
         }
         store.barrier.change { $0 = Settlement() }
@@ -513,7 +513,7 @@ struct SessionTests {
             return AccessToken("late")
         }
         let events = Box<[String]>([])
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             if case .sessionOver = event { events.change { $0.append("over") } }
         }
         try await session.load()
@@ -580,7 +580,7 @@ struct SessionTests {
         let store = MemoryTokenStore(AccessToken("old"), isFull: true)
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("new") }
         let reports = Box(0)
-        let observation = session.events.observe { event in
+        let observation = session.events.observe(on: nil) { event in
             if case .notStored(let error) = event, error is MemoryTokenStore.Full { reports.change { $0 += 1 } }
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }

@@ -12,8 +12,12 @@ struct BroadcasterTests {
     func counts() {
         let broadcaster = Broadcaster(0)
         let told = Box<[[Int]]>(Array(repeating: [], count: 6))
-        let tokens = (0..<5).map { index in broadcaster.observe { value in told.change { $0[index].append(value) } } }
-        let replaying = broadcaster.observe(replayingCurrent: true) { value in told.change { $0[5].append(value) } }
+        let tokens = (0..<5).map { index in
+            broadcaster.observe(on: nil) { value in told.change { $0[index].append(value) } }
+        }
+        let replaying = broadcaster.observe(replayingCurrent: true, on: nil) { value in
+            told.change { $0[5].append(value) }
+        }
         for value in 1...3 { broadcaster.publish(value) }
         #expect(told.value == Array(repeating: [1, 2, 3], count: 5) + [[0, 1, 2, 3]])
         for token in tokens + [replaying] { token.cancel() }
@@ -29,9 +33,11 @@ struct BroadcasterTests {
             let each = Int.random(in: 1...4, using: &generator)
             let isCancelled = Bool.random(using: &generator)
             let stayed = Box<[Int]>([])
-            let steady = broadcaster.observe(replayingCurrent: replays) { value in stayed.change { $0.append(value) } }
+            let steady = broadcaster.observe(replayingCurrent: replays, on: nil) { value in
+                stayed.change { $0.append(value) }
+            }
             let left = Box<[Int]>([])
-            let fleeting = broadcaster.observe { value in left.change { $0.append(value) } }
+            let fleeting = broadcaster.observe(on: nil) { value in left.change { $0.append(value) } }
             await withTaskGroup(of: Void.self) { group in
                 for publisher in 0..<publishers {
                     group.addTask {
@@ -39,7 +45,7 @@ struct BroadcasterTests {
                     }
                 }
                 if isCancelled { group.addTask { fleeting.cancel() } }
-                group.addTask { _ = broadcaster.observe { _ in } }
+                group.addTask { _ = broadcaster.observe(on: nil) { _ in } }
             }
             // Whoever delivers may have returned before another thread's last delivery has: that one is in this group,
             // too.
@@ -62,11 +68,11 @@ struct BroadcasterTests {
     func ending() {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[Int]>([])
-        var token: ObservationToken? = broadcaster.observe { value in told.change { $0.append(value) } }
+        var token: ObservationToken? = broadcaster.observe(on: nil) { value in told.change { $0.append(value) } }
         broadcaster.publish(1)
         token?.cancel()
         broadcaster.publish(2)
-        token = broadcaster.observe { value in told.change { $0.append(value) } }
+        token = broadcaster.observe(on: nil) { value in told.change { $0.append(value) } }
         broadcaster.publish(3)
         token = nil
         broadcaster.publish(4)
@@ -79,14 +85,16 @@ struct BroadcasterTests {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[String]>([])
         let kept = Box<[ObservationToken]>([])
-        let first = broadcaster.observe { value in
+        let first = broadcaster.observe(on: nil) { value in
             told.change { $0.append("a\(value)") }
             if value == 1 {
                 broadcaster.publish(2)
-                kept.change { $0.append(broadcaster.observe { value in told.change { $0.append("c\(value)") } }) }
+                kept.change {
+                    $0.append(broadcaster.observe(on: nil) { value in told.change { $0.append("c\(value)") } })
+                }
             }
         }
-        let second = broadcaster.observe { value in told.change { $0.append("b\(value)") } }
+        let second = broadcaster.observe(on: nil) { value in told.change { $0.append("b\(value)") } }
         broadcaster.publish(1)
         broadcaster.publish(3)
         #expect(told.value == ["a1", "b1", "a2", "b2", "a3", "b3", "c3"])
@@ -98,7 +106,9 @@ struct BroadcasterTests {
     func threads() async {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[[Int]]>([[], []])
-        let tokens = (0..<2).map { index in broadcaster.observe { value in told.change { $0[index].append(value) } } }
+        let tokens = (0..<2).map { index in
+            broadcaster.observe(on: nil) { value in told.change { $0[index].append(value) } }
+        }
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<8 {
                 group.addTask { for value in 0..<200 { broadcaster.publish(thread * 1_000 + value) } }
@@ -243,7 +253,7 @@ struct WaitingTests {
     func backlog() {
         let broadcaster = Broadcaster<Int>()
         let seen = Box<[Int]>([])
-        let token = broadcaster.observe { value in
+        let token = broadcaster.observe(on: nil) { value in
             seen.change { $0.append(value) }
             // The first observer publishes everything else, which waits until it has returned.
             if value == 0 { for next in 1...400_000 { broadcaster.publish(next) } }

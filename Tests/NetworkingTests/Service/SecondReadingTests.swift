@@ -19,7 +19,7 @@ struct SecondReadingTests {
             AccessToken("new")
         }
         let events = Box<[String]>([])
-        let token = session.events.observe { event in events.change { $0.append("\(event)") } }
+        let token = session.events.observe(on: nil) { event in events.change { $0.append("\(event)") } }
         session.accessToken = AccessToken("old")  // the user logs in
         let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
         let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }

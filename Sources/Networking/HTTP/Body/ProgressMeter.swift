@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// ```swift
 /// let meter = ProgressMeter()
-/// meter.observe(on: .main) { bar.doubleValue = $0.upload.fraction ?? 0 }
+/// meter.observe { bar.doubleValue = $0.upload.fraction ?? 0 }
 /// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings(progress: meter))
 /// ```
 ///
@@ -58,9 +58,17 @@ public final class ProgressMeter: Sendable {
     /// How far the call has come.
     public var current: RequestProgress { state.withLock { $0.progress } }
 
-    /// Calls `action` with the newest progress after it has changed: not for each change, but as often as the queue
-    /// gets to it. Where something has passed already, it is called with that first. It ends with the call.
-    public func observe(on queue: DispatchQueue = .main, _ action: @escaping @Sendable (RequestProgress) -> Void) {
+    /// Calls a closure on the main actor with the newest progress: not for each change, but as often as the main queue
+    /// gets to it. Where bytes have passed already, it is called with these first. It ends with the call.
+    @preconcurrency
+    public func observe(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) {
+        observe(on: .main) { progress in MainActor.assumeIsolated { action(progress) } }
+    }
+
+    /// Calls a closure on a queue with the newest progress: not for each change, but as often as the queue gets to it.
+    /// Where bytes have passed already, it is called with these first. It ends with the call.
+    @preconcurrency
+    public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
             defer { state.nextID += 1 }
             if !state.isOver { state.observers[state.nextID] = Observer(queue: queue, action: action) }

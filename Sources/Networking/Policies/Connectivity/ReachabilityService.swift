@@ -11,7 +11,9 @@ public protocol HasReachabilityService {
 ///
 /// ```swift
 /// let reachability = ReachabilityService(host: "api.example.com")
-/// let token = reachability.statuses.observe(replayingCurrent: true, on: .main) { banner.isHidden = $0.isReachable }
+/// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
+///     self?.banner.isHidden = status.isReachable
+/// }
 /// reachability.startMonitoring()
 /// ```
 public final class ReachabilityService: Sendable {
@@ -120,7 +122,7 @@ public final class ReachabilityService: Sendable {
             clock.schedule(at: clock.now() + limit) { isReachable.settle(.success(false)) }
         }
         // What was found before does not count.
-        let token = looker.looks.observe { if $0.isReachable { isReachable.settle(.success(true)) } }
+        let token = looker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }
         running?.hurry()  // one that begins now looks at once
