@@ -159,7 +159,7 @@ struct URLQueryEncoderTests {
     func unencodable() async {
         let query = await Fixture.failure { _ = try await sent(Call(query: .encoded(["a": Double.infinity]))) }
         #expect((query as? NetworkError)?.kind == .invalidRequest)
-        #expect("\(query as Any)".contains("\"a\" has no form"))
+        #expect("\(query as Any)".contains("\"a\" is not a finite number"))
         let form = await Fixture.failure {
             _ = try await sent(Call(method: .post, parameters: .form(["a": Double.nan])))
         }

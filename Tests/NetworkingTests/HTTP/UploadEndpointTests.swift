@@ -162,4 +162,85 @@ struct UploadEndpointTests {
         let caption = try #require(both.body.range(of: "name=\"caption\"\r\n\r\nme\r\n"))
         #expect(image.upperBound < caption.lowerBound)
     }
+
+    @Test("A body of the endpoint's own is kept: fields follow its parts, and a body that is not a form is an error")
+    func ownBody() async throws {
+        struct Upload: UploadEndpoint {
+            let body: HTTPBody
+            var path: EndpointPath { "upload" }
+            var parameters: RequestParameters { .form(["caption": "me"]) }
+            var imageBodyParts: [ImageBodyPart] { [ImageBodyPart(imageData: Data("jpeg".utf8))] }
+        }
+        let form = try await sent(Upload(body: .multipart([.field("own", 1)], boundary: "b"))).body
+        #expect(form.contains("name=\"own\"\r\n\r\n1\r\n--b\r\n"))
+        #expect(form.contains("name=\"caption\"\r\n\r\nme\r\n--b--") && !form.contains("jpeg"))
+        let error = await Fixture.failure { _ = try await sent(Upload(body: .string("own"))) } as? NetworkError
+        #expect(error?.reason?.contains("expected a body or parameters that are one, found both") == true)
+    }
+
+    @Test("A form is collected for whoever signs it, within a limit, and sent as it was collected")
+    func collected() async throws {
+        struct Signing: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+                request.body = try await request.body.collected(upTo: 1_000)
+                request.headers["X-Length"] = "\(request.body.data?.count ?? -1)"
+            }
+        }
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([Signing()])
+            $0.errorMapping = .unmapped
+        }
+        try await service.request(Avatar())
+        let request = try #require(stub.requests.first)
+        #expect(request.headers["X-Length"] == "\(request.body.data?.count ?? 0)")
+        #expect(request.allHeaders[.contentType]?.hasPrefix("multipart/form-data; boundary=") == true)
+        #expect(request.body.data?.range(of: Data("photo.jpg".utf8)) != nil)
+        let large = [BodyPart.data("a", Data(count: 2_000))]
+        let error =
+            await Fixture.failure { try await service.request(.post("x").body(.multipart(large))) } as? NetworkError
+        #expect(error?.kind == .bodyUnreadable)
+        #expect(error?.reason == "the request's body: expected at most 1000 bytes to collect, found more")
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("A body whose bytes come later is collected when they are there, and waited for no longer than the call")
+    func collectedLater() async throws {
+        let reader = LateReader()
+        let body = HTTPBody.source(length: nil, isReplayable: false) { reader }
+        let collecting = Task { try await body.collected() }
+        while !reader.isWaiting { await Task.yield() }
+        reader.give("late")
+        #expect(try await collecting.value.data == Data("late".utf8))
+        let never = LateReader()
+        let cancelled = Task { try await HTTPBody.source(length: nil, isReplayable: false) { never }.collected() }
+        while !never.isWaiting { await Task.yield() }
+        cancelled.cancel()
+        await #expect(throws: (any Error).self) { try await cancelled.value }
+    }
+
+    /// Has its bytes when it is told.
+    private final class LateReader: BodyReader {
+        private let text = Box<String?>(nil)
+        private let wake = Box<(@Sendable () -> Void)?>(nil)
+        private let hasBeenAsked = Box(false)
+
+        var isWaiting: Bool { hasBeenAsked.value }
+
+        func give(_ text: String) {
+            self.text.change { $0 = text }
+            wake.value?()
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+            hasBeenAsked.change { $0 = true }
+            guard let text = text.value else { return .notYet }
+            self.text.change { $0 = "" }
+            buffer.copyBytes(from: text.utf8)
+            return text.isEmpty ? .end : .bytes(text.utf8.count)
+        }
+
+        func onReady(_ wake: @escaping @Sendable () -> Void) { self.wake.change { $0 = wake } }
+    }
 }

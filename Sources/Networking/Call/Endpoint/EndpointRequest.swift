@@ -56,11 +56,7 @@ struct EndpointRequest {
         let body = endpoint.body
         guard let given = parameters.body(method) else { return body }
         guard !body.isEmpty else { return given }
-        if let fields = parameters.fields(method), let upload = endpoint as? any UploadEndpoint,
-            !upload.imageBodyParts.isEmpty || !upload.fields.isEmpty
-        {
-            return upload.form(with: fields)
-        }
+        if let fields = parameters.fields(method), let form = body.appending(fields) { return form }
         throw NetworkError(
             .invalidRequest,
             reason: "body: expected a body or parameters that are one, found both")

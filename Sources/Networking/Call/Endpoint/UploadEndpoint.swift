@@ -63,8 +63,7 @@ extension UploadEndpoint {
     /// None.
     public var fields: URLQuery { [:] }
     /// The images, then the fields; empty if there are neither.
-    public var body: HTTPBody { imageBodyParts.isEmpty && fields.isEmpty ? .empty : form(with: [:]) }
-
-    /// The images, then the fields and others.
-    func form(with others: URLQuery) -> HTTPBody { .multipart(imageBodyParts.map(\.part), fields: fields + others) }
+    public var body: HTTPBody {
+        imageBodyParts.isEmpty && fields.isEmpty ? .empty : .multipart(imageBodyParts.map(\.part), fields: fields)
+    }
 }

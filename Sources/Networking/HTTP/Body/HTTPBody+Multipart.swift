@@ -12,18 +12,13 @@ extension HTTPBody {
     ///     sent.
     ///   - boundary: What stands between the parts; unless it is given, a random one that occurs in no part that is in memory.
     public static func multipart(_ parts: [BodyPart], boundary: String? = nil) -> HTTPBody {
-        let boundary = boundary ?? MultipartBoundary.random(besides: parts)
-        let type = MediaType("multipart", "form-data", [MediaType.Parameter("boundary", boundary)])
-        return .deferred(headers: [.contentType(type)]) { encoder in
-            try MultipartBoundary.check(boundary)
-            return .concatenated(try MultipartForm(parts: parts, boundary: boundary).pieces(encoder))
-        }
+        .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(besides: parts)))
     }
 
     /// Files, then fields.
     static func multipart(_ files: [BodyPart], fields: URLQuery) -> HTTPBody {
         if let fault = fields.fault { return .encoded(headers: []) { throw fault.error } }
-        return .multipart(files + fields.items.map { .field($0.name, $0.value ?? "") })
+        return .multipart(files + fields.parts)
     }
 
     /// The members of a value as fields, then files.
@@ -37,17 +32,30 @@ extension HTTPBody {
     ) -> HTTPBody {
         let query = URLQuery.encoded(fields, using: encoder)
         if let fault = query.fault { return .encoded(headers: []) { throw fault.error } }
-        return .multipart(query.items.map { .field($0.name, $0.value ?? "") } + files)
+        return .multipart(query.parts + files)
     }
 }
 
+extension URLQuery {
+    /// The items as fields of a form.
+    var parts: [BodyPart] { items.map { .field($0.name, $0.value ?? "") } }
+}
+
 /// The parts with what stands around them.
-struct MultipartForm {
-    let parts: [BodyPart]
+struct MultipartForm: Sendable {
+    var parts: [BodyPart]
     let boundary: String
 
+    var mediaType: MediaType { MediaType("multipart", "form-data", [MediaType.Parameter("boundary", boundary)]) }
+
+    /// The form as one body.
+    func body(_ encoder: JSONEncoder) throws -> HTTPBody {
+        try MultipartBoundary.check(boundary)
+        return .concatenated(try pieces(encoder))
+    }
+
     /// Everything that is sent, in order; each part's body is ready to be opened.
-    func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
+    private func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
             try part.check()

@@ -19,6 +19,7 @@ public struct HTTPBody: Sendable {
         case empty
         case data(Data)
         case unencoded(@Sendable (JSONEncoder) throws -> HTTPBody)
+        case form(MultipartForm)
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any BodyReader)
     }
 
@@ -75,6 +76,24 @@ public struct HTTPBody: Sendable {
         headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
     ) -> HTTPBody {
         HTTPBody(.unencoded(make), headers: headers)
+    }
+
+    /// Bytes that were encoded before, with the fields that describe them.
+    static func encodedData(_ data: Data, headers: HTTPHeaders) -> HTTPBody {
+        HTTPBody(.data(data), headers: headers)
+    }
+
+    /// The parts of a form, which are encoded once a call.
+    static func form(_ form: MultipartForm) -> HTTPBody {
+        HTTPBody(.form(form), headers: [.contentType(form.mediaType)])
+    }
+
+    /// The body with fields after the other parts; nil unless it is a multipart form.
+    func appending(_ fields: URLQuery) -> HTTPBody? {
+        guard case .form(var form) = content else { return nil }
+        if let fault = fields.fault { return .encoded(headers: []) { throw fault.error } }
+        form.parts += fields.parts
+        return HTTPBody(.form(form), headers: headers)
     }
 
     /// The bytes of a file, read while they are sent. Its length is taken when the call begins. Where the file cannot be read, the call ends
@@ -150,7 +169,7 @@ public struct HTTPBody: Sendable {
         switch content {
         case .empty: 0
         case .data(let data): data.count
-        case .unencoded: nil
+        case .unencoded, .form: nil
         case .source(let length, _, _, _): length
         }
     }
@@ -165,7 +184,7 @@ public struct HTTPBody: Sendable {
         switch content {
         case .empty: Data()
         case .data(let data): data
-        case .unencoded, .source: nil
+        case .unencoded, .form, .source: nil
         }
     }
 
@@ -182,14 +201,17 @@ public struct HTTPBody: Sendable {
         switch content {
         case .empty: []
         case .data(let data): [.data(data)]
-        case .unencoded: [.unknown]
+        case .unencoded, .form: [.unknown]
         case .source(_, _, let pieces, _): pieces
         }
     }
 
     /// Whether its values have been encoded already, or need not be.
     var isEncoded: Bool {
-        if case .unencoded = content { false } else { true }
+        switch content {
+        case .unencoded, .form: false
+        case .empty, .data, .source: true
+        }
     }
 
     /// The body with its values encoded.
@@ -197,9 +219,12 @@ public struct HTTPBody: Sendable {
     /// - Parameter encoder: Encodes JSON, unless the body has an encoder of its own.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.
     public func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
-        guard case .unencoded(let encode) = content else { return self }
         do {
-            return HTTPBody(try encode(encoder).content, headers: headers)
+            switch content {
+            case .unencoded(let encode): return HTTPBody(try encode(encoder).content, headers: headers)
+            case .form(let form): return HTTPBody(try form.body(encoder).content, headers: headers)
+            case .empty, .data, .source: return self
+            }
         } catch let error as NetworkError {
             throw error
         } catch {
@@ -210,11 +235,14 @@ public struct HTTPBody: Sendable {
     /// An error's reason in words: where the value stands, never the value.
     static func words(_ error: any Error, of part: String) -> String {
         if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
-        guard case EncodingError.invalidValue(_, let context) = error else {
+        guard case EncodingError.invalidValue(let value, let context) = error else {
             return "\(part) cannot be encoded: \(type(of: error))"
         }
         let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        return "\(part) cannot be encoded: \(path.isEmpty ? "its value" : "\"\(path)\"") has no form in it"
+        let place = path.isEmpty ? "its value" : "\"\(path)\""
+        let isFinite = (value as? Double)?.isFinite ?? (value as? Float)?.isFinite ?? true
+        return
+            "\(part) cannot be encoded: \(place) is \(isFinite ? "a \(type(of: value)), which it cannot express" : "not a finite number")"
     }
 
     /// Opens the body for one attempt.
@@ -224,7 +252,7 @@ public struct HTTPBody: Sendable {
         switch content {
         case .empty: DataBodyReader(Data())
         case .data(let data): DataBodyReader(data)
-        case .unencoded: try encoded().open()
+        case .unencoded, .form: try encoded().open()
         case .source(_, _, _, let open): try open()
         }
     }

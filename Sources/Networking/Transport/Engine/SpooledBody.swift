@@ -57,32 +57,3 @@ extension NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body ended after \(count) bytes of \(length)")
     }
 }
-
-extension BodyReader {
-    /// Waits for the next bytes.
-    ///
-    /// - Returns: How many there are; nil at the end.
-    fileprivate func next(into buffer: inout [UInt8], idle: Duration) async throws -> Int? {
-        while true {
-            let ready = Settlement<Void>()
-            onReady { ready.settle(.success(())) }
-            switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
-            case .bytes(let count): return count
-            case .end: return nil
-            case .notYet: try await ready.value(within: idle)
-            }
-        }
-    }
-}
-
-extension Settlement where Value == Void {
-    fileprivate func value(within idle: Duration) async throws {
-        let clock = NetworkClock.continuous
-        let timer = clock.schedule(at: clock.now() + idle) {
-            self.settle(
-                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
-        }
-        defer { timer.cancel() }
-        try await value()
-    }
-}

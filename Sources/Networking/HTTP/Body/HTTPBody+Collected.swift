@@ -1,0 +1,70 @@
+import Foundation
+
+extension HTTPBody {
+    /// The body with its bytes in memory, so that ``data`` is not nil; the fields that describe it stay the same.
+    ///
+    /// An adapter that signs requests, or a test that looks at a multipart form, reads the bytes in this way. The request
+    /// has to send what was read: a body that cannot be opened twice is used up.
+    ///
+    /// ```swift
+    /// func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+    ///     request.body = try await request.body.collected(upTo: 1 << 20)
+    ///     request.headers["X-Signature"] = sign(request.body.data ?? Data(), request.allHeaders)
+    /// }
+    /// ```
+    ///
+    /// - Parameter limit: How many bytes are read into memory at most. Default: 1 MiB.
+    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,
+    ///   ``NetworkError/Kind/bodyNotEncodable`` if its values cannot be encoded.
+    public func collected(upTo limit: Int = 1 << 20) async throws -> HTTPBody {
+        let body = try encoded()
+        guard !body.isEmpty else { return body }
+        if let length = body.length, length > limit { throw HTTPBody.tooLarge(limit) }
+        guard body.data == nil else { return body }
+        let reader = try body.open()
+        defer { reader.close() }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while let count = try await reader.next(into: &buffer) {
+            data.append(contentsOf: buffer[..<count])
+            guard data.count <= limit else { throw HTTPBody.tooLarge(limit) }
+        }
+        return .encodedData(data, headers: headers)
+    }
+
+    private static func tooLarge(_ limit: Int) -> NetworkError {
+        NetworkError(
+            .bodyUnreadable, reason: "the request's body: expected at most \(limit) bytes to collect, found more")
+    }
+}
+
+extension BodyReader {
+    /// Waits for the next bytes.
+    ///
+    /// - Parameter idle: How long it waits at most; nil for as long as the call.
+    /// - Returns: How many there are; nil at the end.
+    func next(into buffer: inout [UInt8], idle: Duration? = nil) async throws -> Int? {
+        while true {
+            let ready = Settlement<Void>()
+            onReady { ready.settle(.success(())) }
+            switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
+            case .bytes(let count): return count
+            case .end: return nil
+            case .notYet: try await ready.value(within: idle)
+            }
+        }
+    }
+}
+
+extension Settlement where Value == Void {
+    fileprivate func value(within idle: Duration?) async throws {
+        guard let idle else { return try await value() }
+        let clock = NetworkClock.continuous
+        let timer = clock.schedule(at: clock.now() + idle) {
+            self.settle(
+                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
+        }
+        defer { timer.cancel() }
+        try await value()
+    }
+}

@@ -1,0 +1,72 @@
+public import Foundation
+
+/// A link of a `Link` field, such as the next page of a list: [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288).
+///
+/// ```swift
+/// var page: Response<[Issue]> = try await service.response(.get("issues"))
+/// while let next = page.http.link("next") {
+///     page = try await service.response(AdHocEndpoint(.get, url: next))
+/// }
+/// ```
+public struct HTTPLink: Hashable, Sendable {
+    /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a URL of it.
+    public let target: String
+    /// What the target is to the resource, in lower case: `next`, `last`, `describedby`.
+    public let relations: [String]
+    /// The other parameters, with their names in lower case, such as `title` or `type`; of several with the same name,
+    /// the first one.
+    public let parameters: [String: String]
+
+    /// Reads the links of a field value, up to what is not a link.
+    static func parse(_ value: String) -> [HTTPLink] {
+        var scanner = HTTPFieldScanner(value)
+        var links: [HTTPLink] = []
+        while true {
+            repeat { scanner.skipBlanks() } while scanner.skip(",")
+            guard let link = parseOne(&scanner) else { return links }
+            links.append(link)
+        }
+    }
+
+    private static func parseOne(_ scanner: inout HTTPFieldScanner) -> HTTPLink? {
+        guard scanner.skip("<") else { return nil }
+        let target = scanner.text { $0 != UInt8(ascii: ">") } ?? ""
+        guard scanner.skip(">") else { return nil }
+        var parameters: [String: String] = [:]
+        while true {
+            scanner.skipBlanks()
+            guard scanner.skip(";") else { break }
+            scanner.skipBlanks()
+            if let (name, value) = scanner.parameter() {
+                let name = name.lowercased()
+                parameters[name] = parameters[name] ?? value
+            } else if let name = scanner.token()?.lowercased() {
+                parameters[name] = parameters[name] ?? ""  // a parameter without a value
+            }
+        }
+        let relations = parameters.removeValue(forKey: "rel") ?? ""
+        return HTTPLink(
+            target: target, relations: relations.lowercased().split(separator: " ").map(String.init),
+            parameters: parameters)
+    }
+}
+
+extension HTTPHeaders {
+    /// The links of all `Link` fields, in their order.
+    public var links: [HTTPLink] { values(for: "Link").flatMap(HTTPLink.parse) }
+}
+
+extension HTTPResponse {
+    /// Where the first link with a relation leads, such as `next`, resolved against the URL of the request; nil if there is
+    /// none. Links that are about another resource (`anchor`) do not count.
+    ///
+    /// The server chooses the URL, which may be one of another server: the session's token and the environment's fields are
+    /// sent to their own server only.
+    public func link(_ relation: String) -> URL? {
+        let link = headers.links.first {
+            $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil
+        }
+        guard let target = link?.target else { return nil }
+        return target.isEmpty ? request.url : URL(string: target, relativeTo: request.url)?.absoluteURL
+    }
+}

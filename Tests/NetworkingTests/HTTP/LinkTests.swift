@@ -1,0 +1,50 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Link fields")
+struct LinkTests {
+    private func response(_ headers: HTTPHeaders) -> HTTPResponse {
+        let request = HTTPRequest(.get, URL(string: "https://api.example.com/v1/issues?page=2")!)
+        return HTTPResponse(.ok, headers: headers, content: .data(Data()), to: request)
+    }
+
+    @Test(
+        "Relations, targets and parameters are read from all fields, with quotes, commas and case as RFC 8288 has them")
+    func reads() {
+        let issues = "https://api.example.com/v1/issues"
+        let headers = HTTPHeaders([
+            HTTPHeader("Link", #"<\#(issues)?page=3>; rel="next", </v1/issues?page=9>; REL=Last ; title="a, b; c""#),
+            HTTPHeader("Vary", "Accept"),
+            HTTPHeader("Link", #"<?page=1>;rel="first prev";hreflang=de;hreflang=en, <>;rel=self"#),
+        ])
+        #expect(headers.links.map(\.relations) == [["next"], ["last"], ["first", "prev"], ["self"]])
+        #expect(headers.links[1].parameters == ["title": "a, b; c"])
+        #expect(headers.links[2].parameters == ["hreflang": "de"])
+        let response = response(headers)
+        #expect(response.link("next")?.absoluteString == "https://api.example.com/v1/issues?page=3")
+        #expect(response.link("LAST")?.absoluteString == "https://api.example.com/v1/issues?page=9")
+        #expect(response.link("prev")?.absoluteString == "https://api.example.com/v1/issues?page=1")
+        #expect(response.link("self")?.absoluteString == "https://api.example.com/v1/issues?page=2")
+        #expect(response.link("up") == nil)
+    }
+
+    @Test(
+        "Reading stops at what is not a link and keeps those before it",
+        arguments: [
+            ("", 0), ("next", 0), ("<a", 0), ("<a>", 1), ("<a>; rel", 1), ("<a>; rel=", 1), (", ,<a>;rel=x,,", 1),
+            ("<a>;rel=x, b, <c>;rel=y", 1), ("<a>;;rel=x", 1), ("<a>;rel=\"x", 1),
+        ])
+    func faults(value: String, count: Int) {
+        #expect(HTTPLink.parse(value).count == count)
+    }
+
+    @Test("A link that is about another resource, or that has no URL, leads nowhere")
+    func anchors() {
+        #expect(response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)
+        #expect(response(["Link": "<http://[>; rel=next"]).link("next") == nil)
+        #expect(response([]).link("next") == nil)
+    }
+}
