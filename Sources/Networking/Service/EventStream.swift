@@ -121,7 +121,12 @@ public struct EventStream: AsyncSequence, Sendable {
         }
         do {
             try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
-        } catch { throw NetworkError.wrapping(error) }
+        } catch {
+            var call = RequestCall(
+                endpoint: endpoint, scope: scope, settings: CopyOnWrite(client.resolved(settings, for: endpoint)),
+                clock: client.clock, events: nil, meter: nil)
+            throw await call.interrupted(client.errorHandlingService).error
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 // Why a request that was refused with 401 carried no token.
 extension NetworkError {
     /// A 401 for a request without a token says why it carried none.
@@ -13,9 +15,14 @@ extension NetworkError {
 extension HTTPRequest {
     /// Why it carries no credentials; nil if it does.
     fileprivate var whyWithoutToken: String? {
-        guard !headers.contains(.authorization), let resolved = self[option: ResolvedEndpoint.self] else { return nil }
+        guard !headers.contains(.authorization), url.user == nil,
+            let resolved = self[option: ResolvedEndpoint.self]
+        else { return nil }
         if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
         guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
-        return isForeign ? "it went to another origin than the environment's" : "the session has no token"
+        // The session's adapter marks the request also if it has no token.
+        guard self[option: CarriedTokenOption.self] == nil else { return "the session has no token" }
+        if self[option: AdmissionOption.self] == .refresh { return "the requests of a token refresh carry none" }
+        return isForeign ? "it went to another origin than the environment's" : nil
     }
 }

@@ -97,14 +97,27 @@ public final class NetworkClient: Sendable {
         return request
     }
 
-    /// The request of an endpoint after adapters and cookies.
-    func adaptedRequest(of endpoint: any Endpoint, with settings: RequestSettings) async throws -> HTTPRequest {
-        var request = try makeRequest(endpoint, CopyOnWrite(resolved(settings, for: endpoint)))
+    /// The request of an endpoint after adapters and cookies, which is not sent.
+    func adaptedRequest<Value: Sendable>(
+        of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
+    ) async throws -> HTTPRequest {
+        var request = try pipeline(endpoint, as: converter, with: settings).makeRequest()
         try await requestAdaptingService.adapt(&request, for: endpoint)
-        if let cookies = configuration.cookies {
-            request = CookieTransport(transport, jar: cookies).addingCookies(to: request)
-        }
-        return request
+        return withCookies(request)
+    }
+
+    /// The same as far as it can be had without waiting.
+    func adaptedRequestNow<Value: Sendable>(
+        of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
+    ) throws -> HTTPRequest {
+        var request = try pipeline(endpoint, as: converter, with: settings).makeRequest()
+        try requestAdaptingService.adaptNow(&request, for: endpoint)
+        return withCookies(request)
+    }
+
+    private func withCookies(_ request: HTTPRequest) -> HTTPRequest {
+        guard let cookies = configuration.cookies else { return request }
+        return CookieTransport(transport, jar: cookies).addingCookies(to: request)
     }
 
     /// The settings of one call: what the call says, then the endpoint, then the service.

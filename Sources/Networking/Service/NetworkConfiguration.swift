@@ -58,7 +58,8 @@ public struct NetworkConfiguration: Sendable {
 
     /// Handles failures, before retries and mapping. Default: no handlers.
     public var errorHandlingService = ErrorHandlingService()
-    /// When failed requests are sent again. A policy of the call or its endpoint comes first. Default: nil; never.
+    /// When failed requests are sent again. A policy of the call, its endpoint or ``settings`` comes first. Default: nil;
+    /// never.
     public var retry: RetryPolicy?
     /// Maps the error that a call ends with. Default: ``ErrorMapping/general``.
     public var errorMapping = ErrorMapping.general

@@ -10,7 +10,7 @@ extension NetworkRequesting {
         with settings: RequestSettings = RequestSettings()
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache,
-            let request = client.dressedNow(endpoint, settings, converter.dress),
+            let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
             let response = cache.answer(to: request)?.answer(to: request, at: cache.date()),
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
@@ -36,24 +36,7 @@ extension NetworkRequesting {
 
     /// Forgets what the service's cache has for a call, whomever it is for.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
-        guard let request = client.dressedNow(endpoint, settings) else { return }
+        guard let request = try? client.adaptedRequestNow(of: endpoint, as: .void, with: settings) else { return }
         client.configuration.cache?.removeAnswers(from: request.url)
-    }
-}
-
-extension NetworkClient {
-    /// The request of a call as far as it can be made without waiting.
-    fileprivate func dressedNow(
-        _ endpoint: any Endpoint, _ settings: RequestSettings, _ dress: (inout HTTPRequest) -> Void = { _ in }
-    ) -> HTTPRequest? {
-        guard var request = try? makeRequest(endpoint, CopyOnWrite(resolved(settings, for: endpoint))) else {
-            return nil
-        }
-        dress(&request)
-        guard (try? requestAdaptingService.adaptNow(&request, for: endpoint)) != nil else { return nil }
-        if let cookies = configuration.cookies {
-            request = CookieTransport(transport, jar: cookies).addingCookies(to: request)
-        }
-        return request
     }
 }

@@ -79,11 +79,16 @@ extension NetworkRequesting {
     /// print(CurlCommand(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7))))
     /// ```
     ///
+    /// - Parameters:
+    ///   - endpoint: The call.
+    ///   - converter: What would read the response, and says what the request accepts. Default: anything.
+    ///   - settings: Settings for this call alone.
     /// - Throws: What the call would end with before it is sent: a fault of the endpoint, or the error of an adapter.
-    public func httpRequest(
-        for endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()
+    public func httpRequest<Value: Sendable>(
+        for endpoint: some Endpoint, as converter: ResponseConverter<Value> = .void,
+        with settings: RequestSettings = RequestSettings()
     ) async throws -> HTTPRequest {
-        try await client.adaptedRequest(of: endpoint, with: settings)
+        try await client.adaptedRequest(of: endpoint, as: converter, with: settings)
     }
 
     /// The observers of the calls. They can be changed while the app runs.

@@ -170,7 +170,7 @@ struct RequestCall: Sendable {
 
     /// The end of a call that was cancelled, reset or overtaken by its deadline: handlers map its error, and no retry
     /// is granted.
-    private mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
+    mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
         attempt?.response = nil  // what came before is not what has ended the call
         let isWaiting = attempt == nil && history.last?.decision?.isRetry == true
         if isWaiting { history[history.count - 1].decisions = [.endedWhileWaiting] }

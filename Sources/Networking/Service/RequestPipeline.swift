@@ -21,7 +21,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
                 defer { permit.release(.notSent) }
                 let request = try await call.adapt(original, with: client.requestAdaptingService)
                 let response = try await call.note(send(request, releasing: permit))
-                client.errorHandlingService.record(response)
+                client.errorHandlingService.record(response, to: request)
                 let value = try await read(response, for: &call, releasing: permit)
                 return Response(value, response, record: try call.finish(with: response))
             } catch {
@@ -31,7 +31,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     }
 
     /// The endpoint as a request, encoded once.
-    private func makeRequest() throws -> HTTPRequest {
+    func makeRequest() throws -> HTTPRequest {
         if let total = settings.value.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }

@@ -41,10 +41,11 @@ struct ReadingTests {
         }
         #expect(try await words(#"{"members":[{"name":"a"}]}"#) == "\"members[0].age\" is missing (reading Team)")
         #expect(
-            try await words(#"{"members":[{"name":1,"age":1}]}"#) == "\"members[0].name\" is no String (reading Team)")
+            try await words(#"{"members":[{"name":1,"age":1}]}"#)
+                == "\"members[0].name\" is a number, not String (reading Team)")
         #expect(try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\" is null"))
-        #expect(try await words("[]") == "the body is no object (reading Team)")
-        #expect(try await words("{") == "the body is no JSON (reading Team)")
+        #expect(try await words("[]") == "the body is an array, not an object (reading Team)")
+        #expect(try await words("{") == "the body is not JSON (reading Team)")
         #expect(try await words("") == "the body is empty (reading Team)")
     }
 

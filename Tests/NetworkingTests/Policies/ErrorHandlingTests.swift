@@ -86,6 +86,66 @@ struct ErrorHandlingTests {
         #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
     }
 
+    @Test("A 401 for a request of a refresh, to a listed origin or with a user in its URL says what is the case there")
+    func withoutTokenElsewhere() async throws {
+        let environment = Fixture.environment
+        func reason(_ session: AccessTokenSupervisor, _ url: String) async -> String? {
+            let service = NetworkService(environment: environment, authorizedBy: session) {
+                $0.transport = StubTransport { _ in .status(.unauthorized) }
+                $0.settings.authorizationType = .bearer
+                $0.errorMapping = .unmapped
+            }
+            return
+                (await Fixture.failure { try await service.request(AdHocEndpoint(.get, url: url)) } as? NetworkError)?
+                .reason
+        }
+        let origins: Set<HTTPOrigin> = [HTTPOrigin(URL(string: "https://cdn.example.com")!)!]
+        let session = AccessTokenSupervisor(token: nil, origins: origins, clock: Fixture.stillClock) { _ in
+            throw AccessTokenRejected()
+        }
+        session.accessToken = nil
+        let words = "401 Unauthorized, sent without a token: "
+        #expect(await reason(session, "https://cdn.example.com/a") == words + "the session has no token")
+        #expect(
+            await reason(session, "https://other.example.com/a") == words
+                + "it went to another origin than the environment's")
+        #expect(await reason(session, "https://user:secret@api.example.com/a") == nil)
+
+        let refreshing = Box<String?>(nil)
+        let refreshed = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            let service = NetworkService(environment: environment, authorizedBy: session) {
+                $0.transport = StubTransport { _ in .status(.unauthorized) }
+                $0.errorMapping = .unmapped
+            }
+            let error =
+                await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
+            refreshing.change { $0 = error?.reason }
+            throw AccessTokenRejected()
+        }
+        _ = await reason(refreshed, "https://api.example.com/v1/a")
+        #expect(refreshing.value == words + "the requests of a token refresh carry none")
+    }
+
+    @Test(
+        "A server error of an endpoint's type has the call's report; a CancellationError is the cause of a cancellation"
+    )
+    func causes() async throws {
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: #"{"id":"taken"}"#, status: .conflict) }
+        }
+        let failure =
+            await Fixture.failure {
+                try await service.request(.post("users").failing(as: User.self))
+            } as? ServerFailure<User>
+        #expect(failure?.serverError == User(id: "taken"))
+        #expect(failure?.networkError.report?.attempts.count == 1)
+        let cancelling = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in throw CancellationError() }
+        }
+        let cancelled = await Fixture.failure { try await cancelling.request(.get("a")) } as? GeneralRequestError
+        #expect(cancelled == .cancelled && cancelled?.cause?.request?.url.path == "/v1/a")
+    }
+
     @Test("The error mapping has the last word, also on what a handler ends a call with, and sees the failure")
     func lastWord() async {
         let mapping = NetworkConfiguration.ErrorMapping { error, failure in

@@ -1,3 +1,4 @@
+import Foundation
 import Networking
 import NetworkingTesting
 import Testing
@@ -25,6 +26,42 @@ struct RetryBudgetTests {
         #expect(budget.balance == 0 && !budget.spend())
         #expect(RetryBudget(share: 9, reserve: 20, capacity: 10).capacity == 20)
         #expect(RetryBudget(share: 9).share == 1)
+    }
+
+    @Test("A budget earns also if the response belongs to another request than the one that was sent")
+    func redirected() async throws {
+        struct Elsewhere: Transport {
+            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                HTTPResponse(.ok, headers: [], content: .data(Data()), to: HTTPRequest(.get, request.url))
+            }
+        }
+        let budget = RetryBudget(reserve: 0)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = Elsewhere()
+            $0.retry = .standard
+            $0.retry?.budget = budget
+        }
+        try await service.request(.get("a"))
+        #expect(budget.balance > 0)
+    }
+
+    @Test(
+        "`never` turns retries off for a call or an endpoint whose service has a policy; nil leaves them to the service"
+    )
+    func never() async throws {
+        let stub = StubTransport { _ in .status(.serviceUnavailable) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.retry = RetryPolicy(retries: 2)
+        }
+        let error =
+            await Fixture.failure {
+                try await service.request(.get("a").settings { $0.retry = .never })
+            } as? NetworkError
+        #expect(stub.requests.count == 1)
+        #expect(error?.retryDecision?.reason == "the policy allows no retries")
+        _ = await Fixture.failure { try await service.request(.get("a").settings { $0.retry = nil }) }
+        #expect(stub.requests.count == 4)
     }
 
     @Test(

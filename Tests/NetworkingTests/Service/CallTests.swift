@@ -93,7 +93,7 @@ struct CallTests {
     func jsonArrayRoot() async {
         stub.on(nil, nil, .json(text: "[1]"))
         let error = await Fixture.failure { _ = try await service().request(UserEndpoint.open, as: .jsonObject) }
-        #expect((error as? NetworkError)?.description.contains("root is no object") == true)
+        #expect((error as? NetworkError)?.description.contains("root is not an object") == true)
     }
 
     @Test("R-11: a decoding error goes through the chain, tells its path and not the body")
@@ -109,7 +109,7 @@ struct CallTests {
         }
         #expect(seen.value.count == 1)
         #expect((error as? NetworkError)?.underlying is DecodingError)
-        #expect("\(error as Any)".contains("\"users[0].id\" is no String"))
+        #expect("\(error as Any)".contains("\"users[0].id\" is a number, not String"))
         #expect(!"\(error as Any)".contains("hush"))
     }
 

@@ -153,6 +153,30 @@ struct EventStreamTests {
         let reading = Task { await Fixture.failure { for try await _ in stream {} } }
         await clock.waitForSleepers()
         reading.cancel()
-        #expect((await reading.value as? NetworkError)?.kind == .cancelled)
+        #expect(await reading.value as? GeneralRequestError == .cancelled)
+    }
+
+    @Test(
+        "A stream that is reset or cancelled between two connections ends with the error of a call, as the service maps it"
+    )
+    func endsBetween() async throws {
+        struct Ended: Error {
+            let kind: NetworkError.Kind?
+        }
+        stub.on(.get, "/v1/news", events("data: a\n\n"))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.errorMapping = .init { error, failure in
+                Ended(kind: (failure.error as? NetworkError)?.kind ?? (error as? GeneralRequestError)?.cause?.kind)
+            }
+        }
+        for end in ["reset", "cancel"] {
+            let reading = Task { for try await _ in service.events(News()) {} }
+            await clock.waitForSleepers(1)
+            if end == "reset" { await service.reset() } else { reading.cancel() }
+            let error = await Fixture.failure { try await reading.value } as? Ended
+            #expect(error?.kind == (end == "reset" ? .resetting : .cancelled))
+        }
     }
 }

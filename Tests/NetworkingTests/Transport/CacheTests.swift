@@ -228,4 +228,23 @@ struct CacheTests {
         try await service.request(Get(path: "big"))
         #expect(service.cached(Get(path: "big"), as: .data) == nil)
     }
+
+    @Test(
+        "Users who are told apart by a field of the app's own get their own answers; a field of each request changes nothing"
+    )
+    func ownFields() async throws {
+        stub.on(nil, nil) { request in
+            StubAnswer(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers["X-User"] ?? "").utf8))
+        }
+        let service = service()
+        for user in ["ada", "eve", "ada"] {
+            let text = try await service.request(Get(headers: ["X-User": user]), as: .string)
+            #expect(text == user)
+        }
+        #expect(stub.requests.count == 2)
+        for id in ["1", "2"] {
+            _ = try await service.request(Get(headers: ["X-Request-Id": id, "tracestate": id]), as: .string)
+        }
+        #expect(stub.requests.count == 3)
+    }
 }

@@ -47,5 +47,7 @@ public struct ClosureErrorHandler: ErrorHandler {
 /// A handler that is notified of responses, too: one whose retries are paid for by what succeeds.
 protocol ResponseRecorder: ErrorHandler {
     /// An attempt has a response, which has not been validated yet.
-    func record(_ response: HTTPResponse)
+    ///
+    /// - Parameter request: The attempt's request; that of the response may be another one, after a redirect.
+    func record(_ response: HTTPResponse, to request: HTTPRequest)
 }

@@ -51,9 +51,9 @@ public struct ErrorHandlingService: Sendable {
     var current: [any ErrorHandler] { registered.all + handlers }
 
     /// Notifies the handlers that record responses.
-    func record(_ response: HTTPResponse) {
-        for recorder in recorders { recorder.record(response) }
-        for handler in registered.all { (handler as? any ResponseRecorder)?.record(response) }
+    func record(_ response: HTTPResponse, to request: HTTPRequest) {
+        for recorder in recorders { recorder.record(response, to: request) }
+        for handler in registered.all { (handler as? any ResponseRecorder)?.record(response, to: request) }
     }
 
     /// Asks the handlers one after another.

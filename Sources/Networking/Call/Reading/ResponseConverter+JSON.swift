@@ -81,7 +81,7 @@ extension ResponseConverter where Value == [String: any Sendable] {
     public static var jsonObject: ResponseConverter {
         ResponseConverter<JSONValue>.json().map { value in
             guard let object = value.untyped as? [String: any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is no object")
+                throw UndecodableBody("the body is JSON, but its root is not an object")
             }
             return object
         }
@@ -93,7 +93,7 @@ extension ResponseConverter where Value == [any Sendable] {
     public static var jsonArray: ResponseConverter {
         ResponseConverter<JSONValue>.json().map { value in
             guard let array = value.untyped as? [any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is no array")
+                throw UndecodableBody("the body is JSON, but its root is not an array")
             }
             return array
         }

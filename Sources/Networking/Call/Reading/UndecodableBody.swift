@@ -18,12 +18,12 @@ struct UndecodableBody: Error, CustomStringConvertible {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"
         case let DecodingError.typeMismatch(type, context):
-            "\(at(context.codingPath)) is no \(name(type))"
+            "\(at(context.codingPath)) is \(found(context).map { "\($0), " } ?? "")not \(name(type))"
         case let DecodingError.valueNotFound(type, context):
             "\(at(context.codingPath)) is null, not \(name(type))"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
-                ? "the body is no JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")
+                ? "the body is not JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")
                 : "\(at(context.codingPath)) has a value that cannot be decoded"
         case let error as UndecodableBody:
             error.description
@@ -32,11 +32,21 @@ struct UndecodableBody: Error, CustomStringConvertible {
         }
     }
 
+    /// The kind of value that a decoder of Foundation's has found, of which it tells in words only.
+    private static func found(_ context: DecodingError.Context) -> String? {
+        let kinds = [
+            "a string": "a string", "number": "a number", "a number": "a number", "an array": "an array",
+            "a dictionary": "an object",
+            "bool": "a boolean", "null": "null",
+        ]
+        return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
+    }
+
     /// A type as JSON calls it: decoders ask for `Dictionary<String, Any>` where an object is wanted.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
-        if name.hasPrefix("Dictionary<") { return "object" }
-        return name.hasPrefix("Array<") ? "array" : name
+        if name.hasPrefix("Dictionary<") { return "an object" }
+        return name.hasPrefix("Array<") ? "an array" : name
     }
 
     /// A coding path as it would be written: `users[3].name`.

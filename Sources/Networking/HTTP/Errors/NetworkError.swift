@@ -97,6 +97,7 @@ extension NetworkError {
         case let interruption as Interruption: NetworkError(Kind(interruption), underlying: nil)
         case is CancellationError: NetworkError(.cancelled)
         case let error as URLError: NetworkError(Kind(error.code), underlying: error)
+        case let error as CocoaError: NetworkError(.unknown, reason: error.reason, underlying: error)
         // Its type and no more: an error of somebody else's may tell paths and secrets. It is underlying.
         default: NetworkError(.unknown, reason: "\(type(of: error))", underlying: error)
         }
@@ -108,5 +109,14 @@ extension NetworkError {
         error.request = error.request ?? request
         error.response = error.response ?? response
         return error
+    }
+}
+
+extension CocoaError {
+    /// The code, and the name of the file that it is about: `CocoaError 260 (session.json)`.
+    fileprivate var reason: String {
+        let path = userInfo[NSFilePathErrorKey] as? String ?? (userInfo[NSURLErrorKey] as? URL)?.path
+        let name = path.map { " (\(URL(fileURLWithPath: $0).lastPathComponent))" } ?? ""
+        return "CocoaError \(code.rawValue)\(name)"
     }
 }

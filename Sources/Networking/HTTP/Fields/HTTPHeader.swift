@@ -55,6 +55,11 @@ public struct HTTPHeader: Hashable, Sendable {
     }
 }
 
+extension HTTPHeader {
+    /// Whether the value may say who the user is: a credential, or one whose meaning is not known.
+    var mayIdentifyUser: Bool { isSensitive || name.mayIdentifyUser }
+}
+
 extension HTTPHeader: CustomStringConvertible, CustomReflectable {
     /// Nothing but the description, so that `dump` and its like show no credential either.
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }

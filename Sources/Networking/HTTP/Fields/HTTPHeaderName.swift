@@ -74,6 +74,12 @@ extension HTTPHeaderName {
     /// it.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeaderName.meaningful.contains(self) }
 
+    /// Whether the value may say who the user is, so that a response is for requests with the same value only: it is not
+    /// harmless, and it does not differ from request to request by its purpose.
+    var mayIdentifyUser: Bool { !isHarmless && !HTTPHeaderName.changing.contains(self) }
+
+    private static let changing: Set<HTTPHeaderName> = [.idempotencyKey, "tracestate", "baggage", "Last-Event-ID"]
+
     private static let meaningful: Set<HTTPHeaderName> = [
         .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer",
     ]

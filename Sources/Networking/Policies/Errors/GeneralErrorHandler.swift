@@ -17,7 +17,9 @@ public struct GeneralErrorHandler: ErrorHandler {
 
     private func mapped(_ failure: RequestFailure) -> (any Error)? {
         guard let error = failure.error as? NetworkError else {
-            return failure.error is CancellationError ? GeneralRequestError.cancelled : nil
+            guard failure.error is CancellationError else { return nil }
+            let cause = NetworkError(.cancelled, underlying: failure.error)
+            return GeneralRequestError(.cancelled, cause: cause.completed(request: failure.request, response: nil))
         }
         if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)

@@ -146,14 +146,23 @@ extension Error {
         case var known as NetworkError:
             change(&known)
             return known
-        case var general as GeneralRequestError:
-            general.cause = general.cause.map { cause in
-                var cause = cause
-                change(&cause)
-                return cause
-            }
-            return general
+        case var caused as any CausedByNetworkError:
+            caused.changeCause(change)
+            return caused
         default: return self
         }
+    }
+}
+
+/// An error of the library's that was made of a network error.
+protocol CausedByNetworkError: Error {
+    mutating func changeCause(_ change: (inout NetworkError) -> Void)
+}
+
+extension GeneralRequestError: CausedByNetworkError {
+    mutating func changeCause(_ change: (inout NetworkError) -> Void) {
+        guard var cause else { return }
+        change(&cause)
+        self.cause = cause
     }
 }

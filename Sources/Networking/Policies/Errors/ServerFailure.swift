@@ -11,7 +11,7 @@ public struct ServerFailure<ServerError: Sendable>: Error {
     /// What the server says.
     public let serverError: ServerError
     /// Status, headers, request, response and attempts.
-    public let networkError: NetworkError
+    public internal(set) var networkError: NetworkError
 
     /// Makes a failure.
     public init(_ serverError: ServerError, _ networkError: NetworkError) {
@@ -40,13 +40,16 @@ extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedEr
     public var errorDescription: String? { (serverError as? any LocalizedError)?.errorDescription ?? description }
 }
 
+extension ServerFailure: CausedByNetworkError {
+    mutating func changeCause(_ change: (inout NetworkError) -> Void) {
+        change(&networkError)
+    }
+}
+
 extension RequestFailure {
     /// The refusal as an error with its type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response else { return nil }
-        var error = error
-        error.attempts = attempt
-        error.retryDecision = decisions.last
         if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
         guard let endpoint = endpoint as? any TypedEndpoint else { return nil }
         return RequestFailure.serverFailure(endpoint, response, decoder, error)

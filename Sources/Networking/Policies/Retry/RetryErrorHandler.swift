@@ -23,8 +23,8 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         self.random = random
     }
 
-    func record(_ response: HTTPResponse) {
-        (response.request[option: RetryOption.self] ?? policy)?.budget?.record(response)
+    func record(_ response: HTTPResponse, to request: HTTPRequest) {
+        (request[option: RetryOption.self] ?? policy)?.budget?.record(response)
     }
 
     /// Asks for a retry, or passes the failure on with the reason.

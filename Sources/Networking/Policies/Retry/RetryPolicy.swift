@@ -52,6 +52,9 @@ public struct RetryPolicy: Sendable {
     public static let standard = RetryPolicy(
         retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
 
+    /// No retries. For a call whose endpoint or service has a policy: `$0.retry = .never`.
+    public static let never = RetryPolicy(retries: 0)
+
     /// What a policy has had done to a call so far.
     struct History: Hashable, Sendable {
         var retries = 0
@@ -67,6 +70,7 @@ public struct RetryPolicy: Sendable {
     func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
         let verdict = await condition.verdict(on: failure)
         if case .no = verdict { return .no(because: "the policy is not about this failure") }
+        guard retries > 0 else { return .no(because: "the policy allows no retries") }
         guard history.retries < retries else {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
         }
@@ -103,7 +107,8 @@ enum RetryOption: RequestOption {
 }
 
 extension RequestSettings {
-    /// When a failed request is sent again. Default: the policy of the service's configuration.
+    /// When a failed request is sent again. Default: nil, which leaves it to the endpoint, and then to the service;
+    /// without a policy, never. ``RetryPolicy/never`` is a policy, too.
     public var retry: RetryPolicy? {
         get { options[RetryOption.self] }
         set { options.set(RetryOption.self, newValue) }

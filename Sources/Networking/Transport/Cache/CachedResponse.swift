@@ -5,7 +5,7 @@ struct CachedResponse: Sendable {
     let status: HTTPStatus
     private(set) var headers: HTTPHeaders
     let body: Data
-    /// The request's credentials, and the fields that the answer's `Vary` names: whoever has others gets another answer.
+    /// The request's fields that may identify its user, and the fields that the answer's `Vary` names: whoever has others gets another answer.
     private let audience: HTTPHeaders
     private let varying: [HTTPHeaderName]
     /// When it came, or was last found unchanged.
@@ -37,7 +37,7 @@ struct CachedResponse: Sendable {
 
     private static func audience(of request: HTTPRequest, _ varying: [HTTPHeaderName]) -> HTTPHeaders {
         var headers = request.allHeaders
-        headers.removeAll { !$0.isSensitive && !varying.contains($0.name) }
+        headers.removeAll { !$0.mayIdentifyUser && !varying.contains($0.name) }
         return headers
     }
 

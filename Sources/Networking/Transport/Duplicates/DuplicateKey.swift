@@ -52,7 +52,7 @@ struct DuplicateKey: Sendable {
     private var limit: Int? { if case .whenComplete(let limit) = timing { limit } else { nil } }
 
     private static func credentials(of request: HTTPRequest) -> HTTPHeaders {
-        HTTPHeaders(request.headers.filter(\.isSensitive))
+        HTTPHeaders(request.headers.filter(\.mayIdentifyUser))
     }
 
     /// The fields that are compared.
