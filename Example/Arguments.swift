@@ -2,7 +2,7 @@ import Foundation
 
 /// What the command line asks for.
 enum Arguments {
-    case tour
+    case tour(har: URL?)
     case fetch(URL, bearer: String?)
     case help
 
@@ -11,7 +11,7 @@ enum Arguments {
     }
 
     static let usage = """
-        swift run Example                                plays a tour against a server in this process
+        swift run Example [--har FILE]                   plays a tour against a server in this process, and records it
         swift run Example --url URL [--bearer TOKEN]     fetches a URL and prints its cURL line, status, headers and timing
         """
 
@@ -23,18 +23,19 @@ enum Arguments {
                 self = .help
                 return
             }
-            guard ["--url", "--bearer"].contains(word) else {
+            guard ["--url", "--bearer", "--har"].contains(word) else {
                 throw Fault(description: "unknown argument \(word)\n\(Self.usage)")
             }
             guard let value = rest.popFirst() else { throw Fault(description: "\(word) needs a value") }
             values[word] = value
         }
         guard let text = values["--url"] else {
-            guard values.isEmpty else { throw Fault(description: "--bearer goes with --url") }
-            self = .tour
+            guard values["--bearer"] == nil else { throw Fault(description: "--bearer goes with --url") }
+            self = .tour(har: values["--har"].map { URL(fileURLWithPath: $0) })
             return
         }
-        guard let url = URL(string: text) else { throw Fault(description: "\(text) is no URL") }
+        guard values["--har"] == nil else { throw Fault(description: "--har goes with the tour, not with --url") }
+        guard let url = URL(string: text) else { throw Fault(description: "\(text) is not a URL") }
         self = .fetch(url, bearer: values["--bearer"])
     }
 }

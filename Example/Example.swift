@@ -1,13 +1,14 @@
 import Foundation
 
-/// `swift run Example` plays a tour against a server in this process; `swift run Example --url URL [--bearer TOKEN]` fetches a real URL.
+/// `swift run Example` plays a tour against a server in this process; `swift run Example --url URL [--bearer TOKEN]`
+/// fetches a real URL.
 @main
 struct Example {
     static func main() async {
         do {
             let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments {
-            case .tour: exit(try await Tour.play() ? 0 : 1)
+            case .tour(let archive): exit(try await Tour.play(writing: archive) ? 0 : 1)
             case .fetch(let url, let bearer): exit(await Fetch.run(url, bearer: bearer) ? 0 : 1)
             case .help: print(Arguments.usage)
             }

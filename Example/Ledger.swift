@@ -5,7 +5,8 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
     private let lock = NSLock()
     private var calls = 0
     private var answered = 0
-    private var failures = 0
+    /// How often calls have failed as they had to, by why they had to.
+    private var failures: [String: Int] = [:]
     private var surprises: [String] = []
 
     /// Makes a call, counted.
@@ -16,20 +17,20 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
             lock.withLock { answered += 1 }
             return value
         } catch {
-            lock.withLock {
-                answered += 1
-                failures += 1
-            }
+            lock.withLock { answered += 1 }
             throw error
         }
     }
 
     /// Makes a call that has to fail, and gives its error.
-    func failure<Value>(_ body: () async throws -> Value) async -> (any Error)? {
+    ///
+    /// - Parameter reason: Why it has to fail.
+    func failure<Value>(_ reason: String, _ body: () async throws -> Value) async -> (any Error)? {
         do {
             _ = try await call(body)
             return nil
         } catch {
+            lock.withLock { failures[reason, default: 0] += 1 }
             return error
         }
     }
@@ -40,14 +41,18 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
         if !isRight { lock.withLock { surprises.append(text) } }
     }
 
-    /// The closing line, and whether the figures are what they must be.
+    /// The closing lines, and whether the figures are what they must be.
     func close(refreshes: Int, expecting expected: (calls: Int, refreshes: Int, failures: Int)) -> Bool {
         lock.withLock {
             let lost = calls - answered
-            print(
-                "summary: calls=\(calls) answered=\(answered) refreshes=\(refreshes) failures=\(failures) lost=\(lost)")
+            let failed = failures.values.reduce(0, +)
+            print("\(calls) calls, \(lost) lost; \(refreshes) token refreshes; \(failed) failures, as expected:")
+            for (reason, count) in failures.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                print("    \(count) × \(reason)")
+            }
+            for surprise in surprises { print("not as expected: \(surprise)") }
             return surprises.isEmpty && lost == 0
-                && (calls, refreshes, failures) == (expected.calls, expected.refreshes, expected.failures)
+                && (calls, refreshes, failed) == (expected.calls, expected.refreshes, expected.failures)
         }
     }
 }

@@ -14,8 +14,9 @@ struct Tour {
 
     /// Plays the tour.
     ///
+    /// - Parameter archive: Where a HAR file of the traffic is written; nil for nowhere.
     /// - Returns: Whether everything went as it must.
-    static func play() async throws -> Bool {
+    static func play(writing archive: URL?) async throws -> Bool {
         let tour = try Tour()
         print("a server listens on \(tour.backend.server.url); the engine is \(PlatformTransport.shared)")
         try await tour.logIn()
@@ -31,7 +32,7 @@ struct Tour {
         await tour.logOut()
         try await Traffic(tour.ledger).play()
         try await Transfers(tour.ledger).play()
-        try await Watching(tour.ledger).play(recorder: tour.recorder)
+        try await Watching(tour.ledger).play(recorder: tour.recorder, writing: archive)
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,
             expecting: (
@@ -67,13 +68,13 @@ struct Tour {
     }
 
     private func ownError() async {
-        let error = await ledger.failure { try await contacts.contact(99_999) }
+        let error = await ledger.failure("no such contact") { try await contacts.contact(99_999) }
         ledger.step("a 404 is the endpoint's own error: \(text(error))", isRight: error is ContactError)
     }
 
     private func refusedConnection() async {
         backend.server.stop()
-        let error = await ledger.failure { try await contacts.contact(7) }
+        let error = await ledger.failure("a refused connection") { try await contacts.contact(7) }
         ledger.step(
             "a refused connection, after two retries, is a general error: \(text(error))",
             isRight: error as? GeneralRequestError == .cannotConnect)
@@ -88,7 +89,7 @@ struct Tour {
     }
 
     private func deadline() async {
-        let error = await ledger.failure { try await contacts.slow() }
+        let error = await ledger.failure("a deadline") { try await contacts.slow() }
         ledger.step(
             "a slow answer meets its deadline: \(text(error))", isRight: error as? GeneralRequestError == .timedOut)
     }
@@ -124,7 +125,7 @@ struct Tour {
     private func cancel() async {
         let task = contacts.task(ContactEndpoint.slow, as: .string)
         let (first, second) = (task.cancel(), task.cancel())
-        let error = await ledger.failure { try await task.value }
+        let error = await ledger.failure("cancelled") { try await task.value }
         ledger.step(
             "cancelled: \(first), again: \(second), ended with: \(text(error))",
             isRight: first && !second && error as? GeneralRequestError == .cancelled)
@@ -153,7 +154,7 @@ struct Tour {
         let call = contacts.task(ContactEndpoint.fetch(id: 9), as: .json(Contact.self))
         while backend.counts.refreshed < 2 { try? await Task.sleep(for: .milliseconds(1)) }
         session.accessToken = nil
-        let error = await ledger.failure { try await call.value }
+        let error = await ledger.failure("logged out meanwhile") { try await call.value }
         ledger.step(
             "logged out during a refresh: the call ended with \(text(error)), the late token is dropped",
             isRight: error as? GeneralRequestError == .noAuth && session.accessToken == nil)

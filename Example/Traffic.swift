@@ -84,7 +84,11 @@ struct Traffic {
         warehouse.turn(down: true)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
-                group.addTask { _ = await ledger.failure { try await service.request(WarehouseEndpoint.stock) } }
+                group.addTask {
+                    _ = await ledger.failure("a server that is down") {
+                        try await service.request(WarehouseEndpoint.stock)
+                    }
+                }
             }
         }
         let asked = warehouse.seen.requests

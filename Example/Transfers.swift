@@ -103,30 +103,27 @@ struct Transfers {
     }
 }
 
-/// Draws how far a call has come, on one line.
+/// Draws how far a call has come, on one line of a terminal; nothing if the output goes elsewhere.
 private struct ProgressBar {
-    private let drawing: Task<Void, Never>
+    private let drawing: Task<Void, Never>?
 
     init<Value>(
         _ title: String, _ task: RequestTask<Value>,
         _ direction: @escaping @Sendable (RequestProgress) -> TransferProgress
     ) {
         let values = task.progressValues
-        drawing = Task {
-            var drawn = -1
-            for await value in values {
-                let progress = direction(value)
-                // Once a tenth: it may be printed into a log.
-                let tenth = Int((progress.fraction ?? 0) * 10)
-                if tenth != drawn { ProgressBar.draw(title, progress) }
-                drawn = tenth
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        drawing =
+            !isTerminal
+            ? nil
+            : Task {
+                for await value in values { ProgressBar.draw(title, direction(value)) }
+                print("")
             }
-            print("")
-        }
     }
 
     /// Waits until the last step is drawn.
-    func close() async { await drawing.value }
+    func close() async { await drawing?.value }
 
     private static func draw(_ title: String, _ progress: TransferProgress) {
         let filled = Int((progress.fraction ?? 0) * 30)

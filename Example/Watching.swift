@@ -2,7 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The last chapter of the tour: what one sees of a call. A call that waits for the network, its picture, and a file for developer tools.
+/// The last chapter of the tour: what one sees of a call. A call that waits for the network, its picture, and a
+/// recording for developer tools.
 struct Watching {
     /// How many calls the chapter makes, and how many of them have to fail.
     static let expected = (calls: 1, failures: 0)
@@ -23,12 +24,20 @@ struct Watching {
         }
     }
 
-    /// - Parameter recorder: What has recorded the tour.
-    func play(recorder: HARRecorder) async throws {
+    /// - Parameters:
+    ///   - recorder: What has recorded the tour.
+    ///   - file: Where the recording is written; nil for nowhere.
+    func play(recorder: HARRecorder, writing file: URL?) async throws {
         let token = service.observers.register(recorder)
         try await waitForTheNetwork()
         token.cancel()
-        try writeArchive(recorder.archive)
+        let archive = recorder.archive
+        let count = archive.log.entries.count
+        if let file { try archive.encoded().write(to: file) }
+        ledger.step(
+            "\(count) exchanges were recorded"
+                + (file.map { "; \($0.path) is for a browser's developer tools" } ?? ", which `--har FILE` writes"),
+            isRight: count > 1_000)
     }
 
     /// The network goes away, a call waits for it, the network comes back, the call succeeds.
@@ -53,13 +62,6 @@ struct Watching {
         let picture = task.report?.waterfall ?? ""
         print(picture.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
         ledger.step("its picture, above, has two attempts", isRight: task.report?.attempts.count == 2)
-    }
-
-    private func writeArchive(_ archive: HARArchive) throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("Networking-tour.har")
-        try archive.encoded().write(to: file)
-        let count = archive.log.entries.count
-        ledger.step("\(count) exchanges are in \(file.path), for a browser's developer tools", isRight: count > 1_000)
     }
 }
 
