@@ -46,7 +46,8 @@ extension NetworkRequesting {
     /// A type that cannot be read.
     @available(
         *, unavailable,
-        message: "the answer's type has to be Decodable and Sendable; for [String: Any] say `as: .jsonObject`"
+        message:
+            "the type has to be Decodable and Sendable; a Response is returned by `response(_:)`, a [String: Any] by `as: .jsonObject`"
     )
     @_disfavoredOverload
     public func request<Value>(

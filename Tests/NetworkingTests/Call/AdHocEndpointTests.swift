@@ -114,7 +114,7 @@ struct AdHocEndpointTests {
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = refusing
         }
-        try await service.request(.get("x").validated(by: .none))
+        try await service.request(.get("x").validated(by: []))
         let mapped = await Fixture.failure {
             try await service.request(.get("x").errors([.notFound: UserError.taken]).authorized())
         }

@@ -38,6 +38,15 @@ struct EndpointRequestTests {
         #expect(try url(base: "https://a.example", "") == "https://a.example")
     }
 
+    @Test(
+        "A base URL whose path goes up is refused, as a path is; a request to an IPv6 address is written with brackets",
+        arguments: ["https://a.example/v1/../v2", "https://a.example/./v1", "https://a.example/%2E%2e/v1"])
+    func dots(base: String) throws {
+        let error = #expect(throws: NetworkError.self) { try url(base: base, "x") }
+        #expect(error?.reason?.hasPrefix("base URL: its path has the segment \".") == true, "\(error?.reason ?? "")")
+        #expect(HTTPRequest(.get, URL(string: "http://[::1]:8080/x")!).description == "GET [::1]:8080/x")
+    }
+
     @Test("Interpolated values are one escaped segment and cannot change the path")
     func interpolation() throws {
         let id = "a/b?c#d%e f"

@@ -25,7 +25,7 @@ private enum AlamofireGuide {
         // snippet.judging
         let ok = try await api.request(.get("a").validated(by: [.status(200), .mediaType(.json)]), as: .data)
         let hurried = try await api.request(.get("b").timeouts(total: .seconds(5)), as: .data)
-        let any = try await api.send(.get("c").validated(by: .none), as: .data)
+        let any = try await api.send(.get("c").validated(by: []), as: .data)
         // snippet.end
         _ = (ok, hurried, any)
     }

@@ -56,7 +56,7 @@ private enum PkrllNetworkGuide {
     static func answers(_ api: NetworkService) async {
         // snippet.answers
         do {
-            let response = try await api.send(.get("maybe").validated(by: .none), as: .data)  // 404 is an answer, too
+            let response = try await api.send(.get("maybe").validated(by: []), as: .data)  // 404 is an answer, too
             print(response.status, response.http.message, response.headers)
         } catch let error as NetworkError {
             print(error.kind, error.request as Any, error.response as Any, error.underlying as Any)

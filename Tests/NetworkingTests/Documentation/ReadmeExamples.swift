@@ -14,11 +14,13 @@ enum ProfileError: Error {
     case unknownUser
 }
 
-enum ProfileEndpoint: Endpoint {
+enum ProfileEndpoint {
     case fetch(id: Int)
     case search(text: String, page: Int?)
     case rename(id: Int, to: String)
+}
 
+extension ProfileEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .fetch(let id), .rename(let id, _): "users/\(id)"

@@ -7,7 +7,11 @@ public import Foundation
 /// try await service.request(.post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
 /// ```
 ///
-/// It is a value: each method answers with a changed copy. It takes the same journey as every other endpoint.
+/// It is a value: each method returns a changed copy. It takes the same journey as every other endpoint.
+///
+/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, is checked as part of it by `request`, `send`,
+/// `response` and `task`. Elsewhere (callbacks, `events`) the compiler takes it for non-Sendable: begin with the type's
+/// name there, `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
     /// The server, where it is not the environment's.
     public private(set) var baseURL: URL

@@ -26,6 +26,12 @@ struct ServerAddress: Sendable {
             throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")
         }
         if let fault = parts.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
+        let segments = url.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
+            .split(separator: "/")
+        if let segment = segments.first(where: { $0 == "." || $0 == ".." }) {
+            throw NetworkError(
+                .invalidRequest, reason: "base URL: its path has the segment \"\(segment)\"; write where it leads to")
+        }
         let port = parts.port.map { ":\($0)" } ?? ""
         let user = url.user(percentEncoded: true).map { user in
             url.password(percentEncoded: true).map { "\(user):\($0)@" } ?? "\(user)@"

@@ -109,10 +109,6 @@ extension ResponseValidator {
 extension [ResponseValidator] {
     /// A status of 200 to 299, and a media type that the request's `Accept` names where it has one.
     public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
-
-    /// No validator: every status is an answer. Where an optional list is expected, as in ``RequestSettings``, write
-    /// `[]`: `.none` is Swift's own nil there, and leaves it to the next in line.
-    public static let none: [ResponseValidator] = []
 }
 
 extension HTTPResponse {

@@ -94,6 +94,7 @@ extension HTTPRequest: CustomStringConvertible, CustomReflectable {
     /// Method, host and path: `GET api.example.com/users/7`. Neither query nor credentials.
     public var description: String {
         let port = url.port.map { ":\($0)" } ?? ""
-        return "\(method) \(url.host ?? "")\(port)\(url.path(percentEncoded: true))"
+        let host = url.host ?? ""
+        return "\(method) \(host.contains(":") ? "[\(host)]" : host)\(port)\(url.path(percentEncoded: true))"
     }
 }

@@ -61,11 +61,12 @@ enum Redirect {
 
     private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
         guard let target = URL(string: location, relativeTo: response.request.url)?.absoluteURL,
-            let scheme = target.scheme?.lowercased(), let host = target.host, !host.isEmpty
-        else { throw refusal("its Location cannot be read", response) }
+            let scheme = target.scheme?.lowercased()
+        else { throw refusal("its Location is not a URL", response) }
         guard scheme == "http" || scheme == "https" else {
-            throw refusal("its Location has the scheme \"\(scheme)\"", response)
+            throw refusal("its Location has the scheme \"\(scheme)\", not http or https", response)
         }
+        guard let host = target.host, !host.isEmpty else { throw refusal("its Location has no host", response) }
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
             throw refusal("it leads from https to http", response)
         }

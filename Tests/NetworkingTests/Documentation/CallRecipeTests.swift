@@ -1,0 +1,339 @@
+// The Swift blocks of Recipes.md and ErrorsAndRetries.md that need no server, as they stand there, run.
+// `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+// snippet.authorizeAll
+enum AccountEndpoint: Endpoint {
+    case logIn(name: String, password: String)
+    case profile
+
+    var path: EndpointPath {
+        switch self {
+        case .logIn: "login"
+        case .profile: "profile"
+        }
+    }
+
+    var method: HTTPMethod { if case .logIn = self { .post } else { .get } }
+
+    var body: HTTPBody {
+        if case .logIn(let name, let password) = self { .json(["name": name, "password": password]) } else { .empty }
+    }
+
+    var authorizationType: AuthorizationType { if case .logIn = self { .none } else { .inherited } }
+}
+
+func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor) -> NetworkService {
+    NetworkService(environment: api, authorizedBy: session) {
+        $0.settings.authorizationType = .bearer  // of every call whose endpoint says `.inherited`, the default
+    }
+}
+// snippet.end
+
+// snippet.snakeCase
+func makeSnakeCaseService(_ api: NetworkEnvironment) -> NetworkService {
+    let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    decoder.dateDecodingStrategy = .iso8601
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.dateEncodingStrategy = .iso8601
+    return NetworkService(environment: api) {
+        $0.settings.decoder = decoder
+        $0.settings.encoder = encoder
+    }
+}
+// snippet.end
+
+// snippet.languageModel
+struct Delta: Decodable, Sendable {
+    let text: String
+}
+
+func answer(_ question: String, with service: NetworkService, show: (String) -> Void) async throws {
+    let call = AdHocEndpoint(.post, "completions").body(.json(["prompt": question, "stream": "true"]))
+        .settings { $0.timeouts.idle = .seconds(120) }  // a model may think for longer than 60 seconds
+    // One response: nothing is sent twice, and the loop ends when the response does.
+    for try await event in try await service.request(call, as: .serverSentEvents) where event.data != "[DONE]" {
+        show(try JSONDecoder().decode(Delta.self, from: Data(event.data.utf8)).text)
+    }
+}
+// snippet.end
+
+// snippet.ownErrors
+enum AppError: Error {
+    case offline
+    case maintenance
+    case cancelled
+    case server(message: String)
+    case unknown(any Error)
+}
+
+func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transport) -> NetworkService {
+    NetworkService(environment: api) {
+        $0.transport = transport
+        $0.retry = .standard  // sees the failure as it was, since the mapping comes last
+        $0.errorMapping = .init { error, failure in
+            switch error {  // what the endpoint, a handler or the general mapping has made of the failure
+            case GeneralRequestError.noInternetConnection, GeneralRequestError.cannotConnect: AppError.offline
+            case GeneralRequestError.cancelled: AppError.cancelled  // cancelled calls are mapped, too
+            case let problem as ServerFailure<ProblemDetails>: AppError.server(message: problem.serverError.title ?? "")
+            case _ where failure.status == .serviceUnavailable: AppError.maintenance
+            default: AppError.unknown(error)
+            }
+        }
+    }
+}
+// snippet.end
+
+// snippet.uploads
+enum AvatarEndpoint: UploadEndpoint {
+    case fetch
+    case rename(to: String)
+    case change(Data, caption: String)
+
+    var path: EndpointPath { "avatar" }
+    var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
+
+    var imageBodyParts: [ImageBodyPart] {
+        if case .change(let jpeg, _) = self { [ImageBodyPart(imageData: jpeg)] } else { [] }
+    }
+
+    var parameters: RequestParameters {
+        switch self {
+        case .fetch: .none
+        case .rename(let name): .form(["name": name])  // without an image: application/x-www-form-urlencoded
+        case .change(_, let caption): .form(["caption": caption])  // with an image: a field after it
+        }
+    }
+}
+// snippet.end
+
+// snippet.language
+/// Headers that change while the app runs: adapters run for each attempt.
+struct LanguageAdapter: SynchronousRequestAdapter {
+    let language: @Sendable () -> String
+
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+        request.headers[.acceptLanguage] = language()
+    }
+}
+// snippet.end
+
+// snippet.signature
+struct SignatureAdapter: RequestAdapter {
+    let sign: @Sendable (Data, HTTPHeaders) -> String
+
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+        request.body = try await request.body.collected(upTo: 1 << 20)  // also of a multipart form
+        // `allHeaders` has `Content-Type`, which belongs to the body; `headers` has those that were set.
+        request.headers["X-Signature"] = sign(request.body.data ?? Data(), request.allHeaders)
+    }
+}
+// snippet.end
+
+// snippet.links
+func allIssues(_ service: NetworkService) async throws -> [String] {
+    var page: Response<[String]> = try await service.response(.get("issues").query("per_page", 100))
+    var issues = page.value
+    while let next = page.http.link("next") {  // Link: <https://…?page=2>; rel="next"
+        page = try await service.response(AdHocEndpoint(.get, url: next))
+        issues += page.value
+    }
+    return issues
+}
+// snippet.end
+
+// snippet.retryLevels
+struct ReportEndpoint: Endpoint {
+    let path: EndpointPath = "report"
+    var settings: RequestSettings { RequestSettings { $0.retry = RetryPolicy(retries: 5) } }  // this endpoint
+}
+
+func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
+    let service = NetworkService(environment: api) {
+        $0.transport = transport
+        $0.retry = .standard  // every call: two retries, after up to 200 and 400 ms
+    }
+    _ = try? await service.request(ReportEndpoint(), as: .string)
+    _ = try? await service.request(.get("news").settings { $0.retry = RetryPolicy(retries: 1) }, as: .string)  // this call
+    _ = try? await service.request(.get("ping").settings { $0.retry = .never }, as: .string)
+}
+// snippet.end
+
+enum CatalogCall {
+    case list(page: Int)
+    case item(id: Int)
+    case add(name: String)
+}
+
+extension CatalogCall: Endpoint {
+    var path: EndpointPath {
+        switch self {
+        case .list, .add: "items"
+        case .item(let id): "items/\(id)"
+        }
+    }
+
+    var method: HTTPMethod { if case .add = self { .post } else { .get } }
+    var query: URLQuery { if case .list(let page) = self { ["page": page] } else { [:] } }
+    var body: HTTPBody { if case .add(let name) = self { .json(["name": name]) } else { .empty } }
+    var timeouts: RequestTimeouts {
+        if case .list = self { RequestTimeouts(total: .seconds(5)) } else { RequestTimeouts() }
+    }
+}
+
+@Suite("Recipes for calls, errors and retries")
+struct CallRecipeTests {
+    private let stub = StubTransport()
+    private var api: NetworkEnvironment { Fixture.environment }
+
+    private func service(_ adapters: any RequestAdapter...) -> NetworkService {
+        NetworkService(environment: api) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService(adapters)
+        }
+    }
+
+    @Test("Every call is authorized but the login")
+    func authorizeAll() async throws {
+        stub.on(nil, nil, .status(.ok))
+        let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
+            throw AccessTokenRejected()
+        }
+        let client = makeAccounts(api, session).client.with { $0.transport = stub }
+        let service = NetworkService(client: client)
+        try await service.request(AccountEndpoint.logIn(name: "a", password: "b"))
+        try await service.request(AccountEndpoint.profile)
+        #expect(stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer one"])
+    }
+
+    @Test("A service reads and writes names in snake case")
+    func snakeCase() async throws {
+        struct Token: Codable, Equatable {
+            var expiresIn: Int
+        }
+        stub.on(nil, nil, .json(text: #"{"expires_in":7}"#))
+        let service = NetworkService(client: makeSnakeCaseService(api).client.with { $0.transport = stub })
+        let token: Token = try await service.request(.post("token").body(.json(Token(expiresIn: 1))))
+        #expect(token == Token(expiresIn: 7))
+        #expect(stub.requests.first?.body.data == Data(#"{"expires_in":1}"#.utf8))
+    }
+
+    @Test("The answer of a language model is read as it comes, and asked for once")
+    func languageModel() async throws {
+        let events = "data: {\"text\":\"Forty\"}\n\ndata: {\"text\":\"-two\"}\n\ndata: [DONE]\n\n"
+        stub.on(
+            nil, nil, StubAnswer(.ok, headers: [.contentType: "text/event-stream"], body: Data(events.utf8)))
+        var words: [String] = []
+        try await answer("What is six times seven?", with: service()) { words.append($0) }
+        #expect(words == ["Forty", "-two"] && stub.requests.count == 1)
+    }
+
+    @Test("Errors of the app's own are made last, of cancelled calls, too")
+    func ownErrors() async throws {
+        func error(_ answer: StubAnswer) async -> AppError? {
+            let clock = ManualClock()
+            let client = makeServiceWithOwnErrors(api, StubTransport { _ in answer }).client
+                .with { $0.clock = clock.networkClock }
+            let task = NetworkService(client: client).task(.get("a").failing(as: ProblemDetails.self), as: .string)
+            try? await clock.advance(by: .seconds(1), until: { task.result != nil })
+            return await Fixture.failure { _ = try await task.value } as? AppError
+        }
+        guard case .offline = await error(.failure(.notConnected)) else { return #expect(Bool(false), "not offline") }
+        guard case .maintenance = await error(.status(.serviceUnavailable)) else {
+            return #expect(Bool(false), "no maintenance")
+        }
+        guard case .cancelled = await error(.failure(.cancelled)) else { return #expect(Bool(false), "not cancelled") }
+        let problem = StubAnswer(
+            .conflict, headers: [.contentType: "application/problem+json"], body: Data(#"{"title":"taken"}"#.utf8))
+        guard case .server("taken") = await error(problem) else { return #expect(Bool(false), "no problem") }
+        guard case .unknown = await error(.status(.conflict)) else { return #expect(Bool(false), "not unknown") }
+    }
+
+    @Test("An enumeration of uploads has cases with and without images")
+    func uploads() async throws {
+        stub.on(nil, nil, .status(.ok))
+        for endpoint in [AvatarEndpoint.fetch, .rename(to: "Ada"), .change(Data("jpeg".utf8), caption: "me")] {
+            try await service().request(endpoint)
+        }
+        let types = stub.requests.map { $0.body.headers.contentType?.withoutParameters.description }
+        #expect(types == [nil, "application/x-www-form-urlencoded", "multipart/form-data"])
+    }
+
+    @Test("Adapters set what changes, and sign what is sent")
+    func adapters() async throws {
+        stub.on(nil, nil, .status(.ok))
+        let language = Box("de")
+        let signing = SignatureAdapter { data, headers in
+            "\(data.count) of \(headers.contentType?.subtype.rawValue ?? "")"
+        }
+        let service = service(LanguageAdapter { language.value }, signing)
+        try await service.request(.post("a").body(.multipart([.field("a", 1)], boundary: "b")))
+        language.change { $0 = "fr" }
+        try await service.request(.get("a"))
+        #expect(stub.requests.map { $0.headers[.acceptLanguage] } == ["de", "fr"])
+        #expect(stub.requests[0].headers["X-Signature"] == "\(stub.requests[0].body.data?.count ?? 0) of form-data")
+    }
+
+    @Test("Pages are followed by their links")
+    func links() async throws {
+        stub.on(.get, nil) { request in
+            let isFirst = request.url.query?.contains("per_page") == true
+            let next: HTTPHeaders = isFirst ? ["Link": "</v1/issues?page=2>; rel=next"] : []
+            return StubAnswer(.ok, headers: next, body: Data((isFirst ? #"["a"]"# : #"["b"]"#).utf8))
+        }
+        #expect(try await allIssues(service()) == ["a", "b"])
+    }
+
+    @Test("Retries are set for a service, an endpoint and a call, and turned off")
+    func retryLevels() async {
+        let stub = StubTransport { _ in .failure(.connectionLostBeforeHead) }
+        await retries(api, stub)
+        let counts = ["report", "news", "ping"].map { name in
+            stub.requests.count { $0.url.lastPathComponent == name }
+        }
+        #expect(counts == [6, 2, 1])
+    }
+
+    @Test("A retry is tested without waiting")
+    func testRetry() async throws {
+        // snippet.testRetry
+        let (clock, stub) = (ManualClock(), StubTransport())
+        stub.on(.get, "/v1/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.retry = RetryPolicy(retries: 1, backoff: .constant(.seconds(30)))
+        }
+
+        let task = service.task(.get("users/7"), as: .json([String: String].self))
+        let waited = await clock.advanceToNextSleeper()  // the time goes on to the end of the next wait
+
+        #expect(waited == .seconds(30))
+        #expect(try await task.value == ["name": "Ada"])
+        // snippet.end
+    }
+
+    @Test("A request is built and not sent")
+    func unsent() async throws {
+        let service = service(DefaultHeadersAdapter())
+        // snippet.unsent
+        let request = try await service.httpRequest(for: AccountEndpoint.profile, as: .json(JSONValue.self))
+        print(CurlCommand(request))  // curl --header 'Accept: application/json' … https://api.example.com/v1/profile
+        // snippet.end
+        #expect(request.headers[.accept] == "application/json" && stub.requests.isEmpty)
+    }
+
+    @Test("The article on endpoints checks its own")
+    func contract() async throws {
+        let examples = [
+            EndpointExample(CatalogCall.list(page: 1)), EndpointExample(CatalogCall.item(id: 7)),
+            EndpointExample(CatalogCall.add(name: "Chair")),
+        ]
+        try await EndpointContract.check(examples, in: api)
+    }
+}
