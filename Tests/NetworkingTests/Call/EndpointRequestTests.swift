@@ -44,7 +44,8 @@ struct EndpointRequestTests {
     func dots(base: String) throws {
         let error = #expect(throws: NetworkError.self) { try url(base: base, "x") }
         #expect(error?.reason?.hasPrefix("base URL: its path has the segment \".") == true, "\(error?.reason ?? "")")
-        #expect(HTTPRequest(.get, URL(string: "http://[::1]:8080/x")!).description == "GET [::1]:8080/x")
+        let local = try #require(URL(string: "http://[::1]:8080/x"))
+        #expect(HTTPRequest(.get, local).description == "GET [::1]:8080/x")
     }
 
     @Test("Interpolated values are one escaped segment and cannot change the path")

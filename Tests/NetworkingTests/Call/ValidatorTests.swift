@@ -57,7 +57,7 @@ struct ValidatorTests {
 
     @Test("I-36: with no validator every status is an answer; a call says so for itself, an endpoint, or a service")
     func none() async throws {
-        #expect(await failure(.none, StubAnswer(.internalServerError)) == nil)
+        #expect(await failure([], StubAnswer(.internalServerError)) == nil)
         #expect(await failure([], StubAnswer(.notFound)) == nil)
     }
 }

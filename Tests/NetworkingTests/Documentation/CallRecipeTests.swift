@@ -159,8 +159,9 @@ func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
         $0.retry = .standard  // every call: two retries, after up to 200 and 400 ms
     }
     _ = try? await service.request(ReportEndpoint(), as: .string)
-    _ = try? await service.request(.get("news").settings { $0.retry = RetryPolicy(retries: 1) }, as: .string)  // this call
-    _ = try? await service.request(.get("ping").settings { $0.retry = .never }, as: .string)
+    let once = RequestSettings { $0.retry = RetryPolicy(retries: 1) }
+    _ = try? await service.request(.get("news"), as: .string, with: once)  // one retry for this call
+    _ = try? await service.request(.get("ping").settings { $0.retry = .never }, as: .string)  // none for this call
 }
 // snippet.end
 
@@ -269,7 +270,7 @@ struct CallRecipeTests {
         stub.on(nil, nil, .status(.ok))
         let language = Box("de")
         let signing = SignatureAdapter { data, headers in
-            "\(data.count) of \(headers.contentType?.subtype.rawValue ?? "")"
+            "\(data.count) of \(headers.contentType?.subtype.rawValue ?? "nothing")"
         }
         let service = service(LanguageAdapter { language.value }, signing)
         try await service.request(.post("a").body(.multipart([.field("a", 1)], boundary: "b")))

@@ -111,7 +111,7 @@ private enum IONessGuide {
             .status(200..<201), .headers(containing: ["X-Version": "2"]), .headers(lacking: ["X-Debug": "1"]),
             ResponseValidator { $0.data.isEmpty ? .invalid("the answer is empty") : .valid },
         ]
-        let lenient: [ResponseValidator] = .none  // every status is an answer
+        let lenient: [ResponseValidator] = []  // every status is an answer
         // snippet.end
         _ = (strict, lenient)
     }

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Link fields")
 struct LinkTests {
-    private func response(_ headers: HTTPHeaders) -> HTTPResponse {
-        let request = HTTPRequest(.get, URL(string: "https://api.example.com/v1/issues?page=2")!)
+    private func response(_ headers: HTTPHeaders) throws -> HTTPResponse {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/v1/issues?page=2")))
         return HTTPResponse(.ok, headers: headers, content: .data(Data()), to: request)
     }
 
     @Test(
         "Relations, targets and parameters are read from all fields, with quotes, commas and case as RFC 8288 has them")
-    func reads() {
+    func reads() throws {
         let issues = "https://api.example.com/v1/issues"
         let headers = HTTPHeaders([
             HTTPHeader("Link", #"<\#(issues)?page=3>; rel="next", </v1/issues?page=9>; REL=Last ; title="a, b; c""#),
@@ -23,7 +23,7 @@ struct LinkTests {
         #expect(headers.links.map(\.relations) == [["next"], ["last"], ["first", "prev"], ["self"]])
         #expect(headers.links[1].parameters == ["title": "a, b; c"])
         #expect(headers.links[2].parameters == ["hreflang": "de"])
-        let response = response(headers)
+        let response = try response(headers)
         #expect(response.link("next")?.absoluteString == "https://api.example.com/v1/issues?page=3")
         #expect(response.link("LAST")?.absoluteString == "https://api.example.com/v1/issues?page=9")
         #expect(response.link("prev")?.absoluteString == "https://api.example.com/v1/issues?page=1")
@@ -42,9 +42,9 @@ struct LinkTests {
     }
 
     @Test("A link that is about another resource, or that has no URL, leads nowhere")
-    func anchors() {
-        #expect(response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)
-        #expect(response(["Link": "<http://[>; rel=next"]).link("next") == nil)
-        #expect(response([]).link("next") == nil)
+    func anchors() throws {
+        #expect(try response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)
+        #expect(try response(["Link": "<http://[>; rel=next"]).link("next") == nil)
+        #expect(try response([]).link("next") == nil)
     }
 }

@@ -99,8 +99,8 @@ struct ErrorHandlingTests {
                 (await Fixture.failure { try await service.request(AdHocEndpoint(.get, url: url)) } as? NetworkError)?
                 .reason
         }
-        let origins: Set<HTTPOrigin> = [HTTPOrigin(URL(string: "https://cdn.example.com")!)!]
-        let session = AccessTokenSupervisor(token: nil, origins: origins, clock: Fixture.stillClock) { _ in
+        let cdn = try #require(URL(string: "https://cdn.example.com").flatMap { HTTPOrigin($0) })
+        let session = AccessTokenSupervisor(token: nil, origins: [cdn], clock: Fixture.stillClock) { _ in
             throw AccessTokenRejected()
         }
         session.accessToken = nil

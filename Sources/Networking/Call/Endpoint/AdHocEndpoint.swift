@@ -120,7 +120,7 @@ public struct AdHocEndpoint: Endpoint {
     /// The call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// The call with validators in the place of the service's; `.none` lets every status through.
+    /// The call with validators in the place of the service's; `[]` lets every status through.
     public func validated(by validators: [ResponseValidator]) -> AdHocEndpoint {
         settings(RequestSettings(validators: validators))
     }

@@ -2,15 +2,17 @@
 ///
 /// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that
 /// differ by nature: two users' tokens never meet. Compared are those with a safe method, unless the policy says
-/// otherwise, whose answer is wanted in memory and whose body is in memory. A service makes one for itself
-/// (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport. It
-/// knows transfers, not calls: a call that waits to retry is not on its way.
+/// otherwise, whose response is wanted in memory or in a file, and whose body is in memory. Of two equal downloads one may
+/// be refused, or end for the other, and they never share a transfer. A service makes one for itself (`duplicates:`),
+/// outermost; services do not meet either, unless they are given the same one as their transport. It knows transfers, not
+/// calls: a call that waits to retry is not on its way.
 public final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeaderName]
     private let hashesCredentials: Bool
     private let running = RunningTransfers()
+    private let downloads = RunningDownloads()
 
     /// Wraps a transport.
     ///
@@ -32,18 +34,30 @@ public final class DuplicateHandlingTransport: Transport {
     ///
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        guard let caller = try caller(request, timing) else { return try await base.send(request, answering: timing) }
+        guard let policy = policy(for: request) else { return try await base.send(request, answering: timing) }
+        guard !request[option: FileDownload.self] else {
+            return try await downloads.send(request, answering: timing, over: base, by: policy, ignoring: ignored)
+        }
+        guard let caller = try caller(request, timing, policy) else {
+            return try await base.send(request, answering: timing)
+        }
         return try await caller.response(to: request)
+    }
+
+    /// The policy that the request is subject to.
+    private func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
+        guard let policy = request[option: DuplicatesOption.self] ?? policy else { return nil }
+        return request.method.isSafe || policy.includesUnsafeMethods ? policy : nil
     }
 
     /// Who waits for a transfer in the request's name; nil where the request goes its own way.
     ///
     /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     @inline(never)
-    private func caller(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> SharedTransfer.Caller? {
-        guard let policy = request[option: DuplicatesOption.self] ?? policy,
-            request.method.isSafe || policy.includesUnsafeMethods,
-            let key = DuplicateKey(request, answering: timing, hashingCredentials: hashesCredentials),
+    private func caller(
+        _ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
+    ) throws -> SharedTransfer.Caller? {
+        guard let key = DuplicateKey(request, answering: timing, hashingCredentials: hashesCredentials),
             case .waiting(let caller) = try place(key, policy)
         else { return nil }
         return caller

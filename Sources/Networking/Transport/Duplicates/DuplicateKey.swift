@@ -23,7 +23,8 @@ struct DuplicateKey: Sendable {
             for index in headers.indices where headers[index].isSensitive { hasher.combine(headers[index].value) }
         }
         hash = hasher.finalize()
-        guard group != nil || isComparable else { return nil }
+        let isCompared = limit != nil || request[option: FileDownload.self]
+        guard group != nil || isCompared && request.body.data != nil else { return nil }
     }
 
     /// Whether two requests are duplicates of each other: of one group and user, or equal.

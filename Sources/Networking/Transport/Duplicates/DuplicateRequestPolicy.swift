@@ -9,6 +9,10 @@
 /// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type,
 /// where the requests differ, put them into one group (`RequestSettings.duplicateGroup`) and say ``replace``.
 ///
+/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` refuses the second one, ``replace`` and
+/// ``keepLatest`` end the first one before the second one begins, and with the others both are sent. Streams are not
+/// compared.
+///
 /// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent again. Where a second order must
 /// never count, have the server know it by an idempotency key as well: the app's own, `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {

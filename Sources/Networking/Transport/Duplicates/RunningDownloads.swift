@@ -1,0 +1,107 @@
+/// The downloads into files that are in progress. A file has one writer: an equal download is refused, or takes the place of
+/// the one in progress, and the two never share a transfer.
+struct RunningDownloads: Sendable {
+    private let downloads = Locked<[Int: Few<RunningDownload>]>([:])
+
+    /// Sends the request of a download, unless an equal one is in progress and the policy keeps that.
+    ///
+    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its place.
+    func send(
+        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
+        by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeaderName]
+    ) async throws -> HTTPResponse {
+        // What is asked for depends on how much of the file is there.
+        let ignored = ignored + [.range, .ifRange]
+        guard let key = DuplicateKey(request, answering: timing, hashingCredentials: false) else {
+            return try await base.send(request, answering: timing)
+        }
+        let download = RunningDownload(key)
+        while let other = begin(download, ignoring: ignored) {
+            switch policy.decision(running: other.key.request, new: request).action {
+            case .share(.earlier):
+                throw SharedTransfer.superseded("an equal download is in progress")
+            case .restart(.latest), .share(.latest):
+                try await other.leave()
+            case .separate, .share, .restart:
+                return try await base.send(request, answering: timing)
+            }
+        }
+        return try await download.send(request, answering: timing, over: base) { remove(download) }
+    }
+
+    /// Notes a download.
+    ///
+    /// - Returns: An equal one of another attempt, which has to be decided about first; nil if the download is noted.
+    private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeaderName]) -> RunningDownload? {
+        downloads.withLock { downloads in
+            let equal = downloads[download.key.hash]?.first {
+                $0.key.isDuplicate(of: download.key, ignoring: ignored)
+                    && ($0.attempt == nil || $0.attempt !== download.attempt)
+            }
+            if equal == nil { downloads[download.key.hash, default: Few()].append(download) }
+            return equal
+        }
+    }
+
+    private func remove(_ download: RunningDownload) {
+        downloads.withLock { downloads in
+            guard var found = downloads.removeValue(forKey: download.key.hash) else { return }
+            found.remove { $0 === download }
+            if !found.isEmpty { downloads[download.key.hash] = found }
+        }
+    }
+}
+
+/// A download in progress: from its request to the end of its file.
+final class RunningDownload: Sendable {
+    let key: DuplicateKey
+    /// The attempt that it is part of, which may send several requests, one after another.
+    let attempt: CallScope?
+    private let gate = PauseGate()
+    private let end = Settlement<Void>()
+
+    init(_ key: DuplicateKey) {
+        self.key = key
+        attempt = CallScope.current
+    }
+
+    /// Sends the request. The download is over at the end of its body; if it fails, once its body is let go, which is after
+    /// its file was closed.
+    func send(
+        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
+        whenOver forget: @escaping @Sendable () -> Void
+    ) async throws -> HTTPResponse {
+        let finish: @Sendable () -> Void = { [end] in
+            forget()
+            end.settle(.success(()))
+        }
+        do {
+            var response = try await waiting { try await base.send(request, answering: timing) }
+            if case .stream(let body) = response.content {
+                response.content = .stream(
+                    body.pulled(by: { pull in try await self.waiting(pull) }, afterwards: finish))
+            } else {
+                finish()
+            }
+            return response
+        } catch {
+            finish()
+            throw error
+        }
+    }
+
+    /// Ends the download for an equal one, and waits until it is over.
+    func leave() async throws {
+        _ = gate.pause()
+        let isOver = Settlement<Void>()
+        end.observe { isOver.settle($0) }
+        try await isOver.value()
+    }
+
+    private func waiting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        do { return try await PauseGate.passing(gate, work) } catch {
+            guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download took its place") }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Equal downloads at a time", .timeLimit(.minutes(2)))
+    struct DuplicateDownloadTests {
+        private let scratch: Scratch
+        private let server: LoopbackServer
+        private let content = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+        private let count = Cell(0)
+        private let mayEnd = Cell(false)
+
+        /// The first request gets a half of the film, and the rest once it may end; every later one gets what it asks for.
+        init() throws {
+            scratch = try Scratch()
+            server = try LoopbackServer()
+            let (content, count, mayEnd) = (content, count, mayEnd)
+            server.route(.get, "/film") { request in
+                count.change { $0 += 1 }
+                guard count.value == 1 else { return .content(content, tag: "\"1\"", for: request) }
+                return LoopbackAnswer(
+                    headers: [.eTag: "\"1\""],
+                    content: .written(length: content.count) { writer in
+                        try writer.write(content.prefix(200_000))
+                        while !mayEnd.value { usleep(1_000) }
+                        try writer.write(content.dropFirst(200_000))
+                    })
+            }
+        }
+
+        private func service(_ engine: Engine, _ policy: DuplicateRequestPolicy) throws -> NetworkService {
+            let transport = try engine.shared()
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+                $0.duplicates = policy
+            }
+        }
+
+        private func download(
+            _ name: String, _ service: NetworkService, _ resuming: FileDestination.ResumeRule = .never
+        ) -> RequestTask<URL> {
+            let target = scratch.url.appendingPathComponent(name)
+            return service.task(.get("film"), as: .file(at: target, overwriting: .replace, resuming: resuming))
+        }
+
+        /// Waits until the first half is there.
+        private func begin(_ task: RequestTask<URL>) async throws {
+            while task.progress.download.completed < 100_000 { try await Task.sleep(for: .milliseconds(2)) }
+        }
+
+        private func isCancelled(_ task: RequestTask<URL>) async -> Bool {
+            do { _ = try await task.value } catch { return error as? GeneralRequestError == .cancelled }
+            return false
+        }
+
+        @Test(
+            "I-54: with `keepFirst` the second one ends, with the first one's body still on its way",
+            arguments: Engine.allCases)
+        func keepFirst(engine: Engine) async throws {
+            let service = try service(engine, .keepFirst)
+            let first = download("a", service)
+            try await begin(first)
+            #expect(await isCancelled(download("b", service)))
+            mayEnd.change { $0 = true }
+            #expect(try Data(contentsOf: await first.value) == content)
+            #expect(count.value == 1)
+            #expect(try Data(contentsOf: await download("b", service).value) == content, "the first one is over")
+        }
+
+        @Test(
+            "I-54: with `replace` the first one ends, and the second one begins when that has closed its file",
+            arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
+        func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
+            defer { mayEnd.change { $0 = true } }
+            let service = try service(engine, .replace)
+            let first = download("a", service, resuming)
+            try await begin(first)
+            let second = download("a", service, resuming)
+            #expect(await isCancelled(first))
+            #expect(try Data(contentsOf: await second.value) == content)
+            #expect(count.value == 2)
+        }
+
+        @Test("With `join` both are sent: a file is not shared", arguments: Engine.allCases)
+        func join(engine: Engine) async throws {
+            let service = try service(engine, .join)
+            let first = download("a", service)
+            try await begin(first)
+            #expect(try Data(contentsOf: await download("b", service).value) == content)
+            mayEnd.change { $0 = true }
+            #expect(try Data(contentsOf: await first.value) == content)
+            #expect(count.value == 2)
+        }
+
+        @Test(
+            "Who waits for another one's end and is cancelled ends; the one that was to end has ended",
+            arguments: Engine.allCases)
+        func cancelled(engine: Engine) async throws {
+            defer { mayEnd.change { $0 = true } }
+            let service = try service(engine, .replace)
+            let first = download("a", service)
+            try await begin(first)
+            let others = (0..<5).map { _ in download("a", service) }
+            for other in others.dropLast() { other.cancel() }
+            #expect(try Data(contentsOf: await others[4].value) == content)
+            #expect(await isCancelled(first))
+            for other in others.dropLast() { #expect(await isCancelled(other)) }
+        }
+
+        @Test("A call's own retries are not duplicates of it", arguments: Engine.allCases)
+        func retries(engine: Engine) async throws {
+            let (content, tries) = (content, Cell(0))
+            server.route(.get, "/flaky") { request in
+                switch tries.change({
+                    $0 += 1; return $0
+                }) {
+                case 1: LoopbackAnswer(content: .fixed(content)).failing(.truncate(after: 100_000))
+                case 2: .text("later", status: .serviceUnavailable)
+                default: .content(content, tag: "\"1\"", for: request)
+                }
+            }
+            let transport = try engine.shared()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+                $0.duplicates = .keepFirst
+                $0.retry = RetryPolicy(retries: 3)
+            }
+            let target = scratch.url.appendingPathComponent("a")
+            let file = try await service.request(.get("flaky"), as: .file(at: target))
+            #expect(try Data(contentsOf: file) == content && tries.value == 3)
+        }
+    }
+}
