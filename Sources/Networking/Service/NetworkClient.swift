@@ -56,7 +56,8 @@ public final class NetworkClient: Sendable {
     /// let media = NetworkService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: cdn) })
     /// ```
     ///
-    /// Its calls and its observers are its own: a reset of one client ends no call of the other one.
+    /// Its calls and its observers are its own: a reset of one client ends no call of the other one. With another clock it
+    /// has a back-off gate of its own, unless the configuration names a gate.
     public func with(_ change: (inout NetworkConfiguration) -> Void) -> NetworkClient {
         var configuration = configuration
         change(&configuration)

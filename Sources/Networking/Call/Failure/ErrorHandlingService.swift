@@ -39,8 +39,8 @@ public struct ErrorHandlingService: Sendable {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
-    /// Adds a handler while the app runs. It is asked before those that the service was made with, after those registered earlier; a
-    /// failure is handled by those that were there when it happened.
+    /// Adds a handler while the app runs. It is asked before those that the service was made with, the session's handler
+    /// among them, and after those registered earlier; a failure is handled by those that were there when it happened.
     ///
     /// - Returns: The token that takes the handler out again, when it is cancelled or released.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {

@@ -217,8 +217,9 @@ extension JSONValue {
         }
     }
 
-    /// The value in Swift's own types: `String`, `Bool`, `Int`, `Double`, arrays and dictionaries of these. Members that are null are left
-    /// out; in arrays, where that would move the others, null is `JSONValue.null`.
+    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, arrays
+    /// and dictionaries of these. Members that are null are left out; in arrays, where that would move the others, and as
+    /// the whole value, null is `JSONValue.null`.
     public var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null

@@ -43,7 +43,8 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         for byte in rawValue.utf8 { hasher.combine(HTTPGrammar.lowercased(byte)) }
     }
 
-    /// Whether values under this name are credentials: they are not shown, and not carried to another origin by a redirect.
+    /// Whether values under this name are known to be credentials. Values under other names are not shown either, and not
+    /// sent to another origin by a redirect, unless the name is one of those that are harmless, such as `Accept`.
     public var isSensitive: Bool {
         HTTPHeaderName.sensitiveNames.contains(self)
     }
