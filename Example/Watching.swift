@@ -32,7 +32,7 @@ struct Watching {
         try await waitForTheNetwork()
         token.cancel()
         let archive = recorder.archive
-        let count = archive.log.entries.count
+        let count = archive.count
         if let file { try archive.encoded().write(to: file) }
         ledger.step(
             "\(count) exchanges were recorded"

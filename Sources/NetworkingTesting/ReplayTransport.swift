@@ -31,8 +31,13 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         self.matching = matching
     }
 
-    /// The recorded exchanges that nobody has asked for yet.
-    public var unused: [HARArchive.Entry] { lock.withLock { waiting } }
+    /// The recorded exchanges that no request has asked for yet, by method, host and path: `GET api.example.com/users/7`.
+    public var unused: [String] {
+        lock.withLock { waiting }.map { entry in
+            let url = URL(string: entry.request.url)
+            return "\(entry.request.method) \(url?.host ?? "")\(url?.path(percentEncoded: true) ?? "")"
+        }
+    }
 
     /// Answers with what was recorded.
     ///

@@ -6,12 +6,15 @@ public import Foundation
 /// ``HARRecorder`` makes one of what a service does; `ReplayTransport` of `NetworkingTesting` answers from one.
 public struct HARArchive: Codable, Sendable, Hashable {
     /// The exchanges with who recorded them.
-    public var log: Log
+    package var log: Log
 
     /// Makes an archive of exchanges.
     init(entries: [Entry] = []) {
         log = Log(entries: entries)
     }
+
+    /// How many exchanges it has.
+    public var count: Int { log.entries.count }
 
     /// Reads an archive.
     ///
@@ -28,105 +31,105 @@ public struct HARArchive: Codable, Sendable, Hashable {
     }
 
     /// The exchanges with who recorded them.
-    public struct Log: Codable, Sendable, Hashable {
+    package struct Log: Codable, Sendable, Hashable {
         /// The format's version.
-        public var version = "1.2"
+        package var version = "1.2"
         /// Who recorded them.
-        public var creator = Creator()
+        package var creator = Creator()
         /// The exchanges, by the time at which they began.
-        public var entries: [Entry]
+        package var entries: [Entry]
     }
 
     /// Who recorded an archive.
-    public struct Creator: Codable, Sendable, Hashable {
+    package struct Creator: Codable, Sendable, Hashable {
         /// Its name.
-        public var name = "Networking"
+        package var name = "Networking"
         /// Its version.
-        public var version = "1"
+        package var version = "1"
     }
 
     /// One exchange: a hop of an attempt of a call.
-    public struct Entry: Codable, Sendable, Hashable {
+    package struct Entry: Codable, Sendable, Hashable {
         /// When it began, in ISO 8601.
-        public var startedDateTime: String
+        package var startedDateTime: String
         /// How long it took, in milliseconds.
-        public var time: Double
+        package var time: Double
         /// What was sent.
-        public var request: Request
+        package var request: Request
         /// What came back; of status 0 where nothing did.
-        public var response: Response
+        package var response: Response
         /// Empty: what is kept is not told.
-        public var cache = Cache()
+        package var cache = Cache()
         /// Where the time went.
-        public var timings: Timings
+        package var timings: Timings
         /// What the library knows besides.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// A request.
-    public struct Request: Codable, Sendable, Hashable {
+    package struct Request: Codable, Sendable, Hashable {
         /// The method.
-        public var method: String
+        package var method: String
         /// The URL, without its fragment.
-        public var url: String
+        package var url: String
         /// The version of HTTP, as far as it is known.
-        public var httpVersion = "HTTP/1.1"
+        package var httpVersion = "HTTP/1.1"
         /// Empty: cookies stand among the fields.
-        public var cookies: [Pair] = []
+        package var cookies: [Pair] = []
         /// The header fields.
-        public var headers: [Pair]
+        package var headers: [Pair]
         /// The items of the query, decoded.
-        public var queryString: [Pair]
+        package var queryString: [Pair]
         /// The body; nil where there is none.
-        public var postData: PostData?
+        package var postData: PostData?
         /// Unknown.
-        public var headersSize = -1
+        package var headersSize = -1
         /// How many bytes the body has; -1 where that is not known.
-        public var bodySize: Int
+        package var bodySize: Int
     }
 
     /// A response.
-    public struct Response: Codable, Sendable, Hashable {
+    package struct Response: Codable, Sendable, Hashable {
         /// The status; 0 where none came.
-        public var status: Int
+        package var status: Int
         /// The status in words.
-        public var statusText: String
+        package var statusText: String
         /// The version of HTTP, as far as it is known.
-        public var httpVersion = "HTTP/1.1"
+        package var httpVersion = "HTTP/1.1"
         /// Empty: cookies stand among the fields.
-        public var cookies: [Pair] = []
+        package var cookies: [Pair] = []
         /// The header fields.
-        public var headers: [Pair]
+        package var headers: [Pair]
         /// The body.
-        public var content: Content
+        package var content: Content
         /// Where it leads; empty where it leads nowhere.
-        public var redirectURL: String
+        package var redirectURL: String
         /// Unknown.
-        public var headersSize = -1
+        package var headersSize = -1
         /// Unknown: what is known is how long the body is once it is decoded.
-        public var bodySize = -1
+        package var bodySize = -1
         /// What went wrong.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// A name and a value.
-    public struct Pair: Codable, Sendable, Hashable {
+    package struct Pair: Codable, Sendable, Hashable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: String
+        package var value: String
     }
 
     /// A request's body.
-    public struct PostData: Codable, Sendable, Hashable {
+    package struct PostData: Codable, Sendable, Hashable {
         /// Its media type.
-        public var mimeType: String
+        package var mimeType: String
         /// Its bytes as text; in base64 where ``encoding`` says so.
-        public var text: String
+        package var text: String
         /// Empty: the text has all.
-        public var params: [Pair] = []
+        package var params: [Pair] = []
         /// `base64`, or nil for plain text. The format knows it for responses only, and allows fields of one's own with an underscore.
-        public var encoding: String?
+        package var encoding: String?
 
         enum CodingKeys: String, CodingKey {
             case mimeType, text, params
@@ -135,45 +138,45 @@ public struct HARArchive: Codable, Sendable, Hashable {
     }
 
     /// A response's body.
-    public struct Content: Codable, Sendable, Hashable {
+    package struct Content: Codable, Sendable, Hashable {
         /// How many bytes it has.
-        public var size: Int
+        package var size: Int
         /// Its media type.
-        public var mimeType: String
+        package var mimeType: String
         /// Its bytes as text; in base64 where ``encoding`` says so; nil where they are not shown.
-        public var text: String?
+        package var text: String?
         /// `base64`, or nil for plain text.
-        public var encoding: String?
+        package var encoding: String?
         /// Why there is no text.
-        public var comment: String?
+        package var comment: String?
     }
 
     /// Nothing is told about caches.
-    public struct Cache: Codable, Sendable, Hashable {}
+    package struct Cache: Codable, Sendable, Hashable {}
 
     /// Where the time went, in milliseconds; -1 where that is not known.
-    public struct Timings: Codable, Sendable, Hashable {
+    package struct Timings: Codable, Sendable, Hashable {
         /// Waiting for a place and a token.
-        public var blocked: Double
+        package var blocked: Double
         /// Looking up the host's name.
-        public var dns: Double
+        package var dns: Double
         /// Connecting, with the TLS handshake.
-        public var connect: Double
+        package var connect: Double
         /// The TLS handshake.
-        public var ssl: Double
+        package var ssl: Double
         /// Sending; part of ``wait``, since engines do not tell them apart.
-        public var send: Double
+        package var send: Double
         /// Waiting for the first byte.
-        public var wait: Double
+        package var wait: Double
         /// Receiving the rest.
-        public var receive: Double
+        package var receive: Double
     }
 }
 
 /// What browsers leave out has its default.
 extension HARArchive.Log {
     /// Reads the exchanges.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         version = try members.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
         creator = (try? members.decodeIfPresent(HARArchive.Creator.self, forKey: .creator)) ?? HARArchive.Creator()
@@ -183,7 +186,7 @@ extension HARArchive.Log {
 
 extension HARArchive.Entry {
     /// Reads an exchange.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         startedDateTime = try members.decode(String.self, forKey: .startedDateTime)
         time = try members.decodeIfPresent(Double.self, forKey: .time) ?? 0
@@ -198,7 +201,7 @@ extension HARArchive.Entry {
 
 extension HARArchive.Request {
     /// Reads a request.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         method = try members.decode(String.self, forKey: .method)
         url = try members.decode(String.self, forKey: .url)
@@ -212,7 +215,7 @@ extension HARArchive.Request {
 
 extension HARArchive.Response {
     /// Reads a response.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         status = try members.decode(Int.self, forKey: .status)
         statusText = try members.decodeIfPresent(String.self, forKey: .statusText) ?? ""
@@ -228,7 +231,7 @@ extension HARArchive.Response {
 
 extension HARArchive.PostData {
     /// Reads a request's body.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         mimeType = try members.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
         params = (try? members.decodeIfPresent([HARArchive.Pair].self, forKey: .params)) ?? []
@@ -239,7 +242,7 @@ extension HARArchive.PostData {
 
 extension HARArchive.Timings {
     /// Reads where the time went.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func time(_ key: CodingKeys) throws -> Double { try members.decodeIfPresent(Double.self, forKey: key) ?? -1 }
         blocked = try time(.blocked)
