@@ -270,7 +270,7 @@ struct CallRecipeTests {
         stub.on(nil, nil, .status(.ok))
         let language = Box("de")
         let signing = SignatureAdapter { data, headers in
-            "\(data.count) of \(headers.contentType?.subtype.rawValue ?? "nothing")"
+            "\(data.count) of \(headers.contentType?.subtype ?? "nothing")"
         }
         let service = service(LanguageAdapter { language.value }, signing)
         try await service.request(.post("a").body(.multipart([.field("a", 1)], boundary: "b")))

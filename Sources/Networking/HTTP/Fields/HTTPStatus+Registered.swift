@@ -1,4 +1,5 @@
-/// The codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes), and those that servers use unregistered.
+/// The codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes) that clients meet most; any other one
+/// is `HTTPStatus(520)`, or a number where a status is expected.
 extension HTTPStatus {
     /// 100 Continue.
     public static let `continue` = HTTPStatus(100)
@@ -14,22 +15,12 @@ extension HTTPStatus {
     public static let created = HTTPStatus(201)
     /// 202 Accepted.
     public static let accepted = HTTPStatus(202)
-    /// 203 Non-Authoritative Information.
-    public static let nonAuthoritativeInformation = HTTPStatus(203)
     /// 204 No Content.
     public static let noContent = HTTPStatus(204)
     /// 205 Reset Content.
     public static let resetContent = HTTPStatus(205)
     /// 206 Partial Content.
     public static let partialContent = HTTPStatus(206)
-    /// 207 Multi-Status.
-    public static let multiStatus = HTTPStatus(207)
-    /// 208 Already Reported.
-    public static let alreadyReported = HTTPStatus(208)
-    /// 226 IM Used.
-    public static let imUsed = HTTPStatus(226)
-    /// 300 Multiple Choices.
-    public static let multipleChoices = HTTPStatus(300)
     /// 301 Moved Permanently.
     public static let movedPermanently = HTTPStatus(301)
     /// 302 Found.
@@ -38,10 +29,6 @@ extension HTTPStatus {
     public static let seeOther = HTTPStatus(303)
     /// 304 Not Modified.
     public static let notModified = HTTPStatus(304)
-    /// 305 Use Proxy.
-    public static let useProxy = HTTPStatus(305)
-    /// 306 Switch Proxy.
-    public static let switchProxy = HTTPStatus(306)
     /// 307 Temporary Redirect.
     public static let temporaryRedirect = HTTPStatus(307)
     /// 308 Permanent Redirect.
@@ -68,30 +55,18 @@ extension HTTPStatus {
     public static let conflict = HTTPStatus(409)
     /// 410 Gone.
     public static let gone = HTTPStatus(410)
-    /// 411 Length Required.
-    public static let lengthRequired = HTTPStatus(411)
     /// 412 Precondition Failed.
     public static let preconditionFailed = HTTPStatus(412)
     /// 413 Content Too Large.
     public static let contentTooLarge = HTTPStatus(413)
-    /// 414 URI Too Long.
-    public static let uriTooLong = HTTPStatus(414)
     /// 415 Unsupported Media Type.
     public static let unsupportedMediaType = HTTPStatus(415)
     /// 416 Range Not Satisfiable.
     public static let rangeNotSatisfiable = HTTPStatus(416)
-    /// 417 Expectation Failed.
-    public static let expectationFailed = HTTPStatus(417)
-    /// 418 I'm a Teapot.
-    public static let imATeapot = HTTPStatus(418)
-    /// 421 Misdirected Request.
-    public static let misdirectedRequest = HTTPStatus(421)
     /// 422 Unprocessable Content.
     public static let unprocessableContent = HTTPStatus(422)
     /// 423 Locked.
     public static let locked = HTTPStatus(423)
-    /// 424 Failed Dependency.
-    public static let failedDependency = HTTPStatus(424)
     /// 425 Too Early.
     public static let tooEarly = HTTPStatus(425)
     /// 426 Upgrade Required.
@@ -114,51 +89,9 @@ extension HTTPStatus {
     public static let serviceUnavailable = HTTPStatus(503)
     /// 504 Gateway Timeout.
     public static let gatewayTimeout = HTTPStatus(504)
-    /// 505 HTTP Version Not Supported.
-    public static let httpVersionNotSupported = HTTPStatus(505)
-    /// 506 Variant Also Negotiates.
-    public static let variantAlsoNegotiates = HTTPStatus(506)
-    /// 507 Insufficient Storage.
-    public static let insufficientStorage = HTTPStatus(507)
-    /// 508 Loop Detected.
-    public static let loopDetected = HTTPStatus(508)
-    /// 510 Not Extended.
-    public static let notExtended = HTTPStatus(510)
     /// 511 Network Authentication Required.
     public static let networkAuthenticationRequired = HTTPStatus(511)
 
-    /// 419 Authentication Timeout, unregistered.
-    public static let authenticationTimeout = HTTPStatus(419)
-    /// 420 Method Failure, unregistered.
-    public static let methodFailure = HTTPStatus(420)
-    /// 444 No Response, unregistered.
-    public static let noResponse = HTTPStatus(444)
-    /// 494 Request Header Too Large, unregistered.
-    public static let requestHeaderTooLarge = HTTPStatus(494)
-    /// 495 Certificate Error, unregistered.
-    public static let certificateError = HTTPStatus(495)
-    /// 496 No Certificate, unregistered.
-    public static let noCertificate = HTTPStatus(496)
-    /// 497 HTTP to HTTPS, unregistered.
-    public static let httpToHTTPS = HTTPStatus(497)
-    /// 499 Client Closed Request, unregistered.
-    public static let clientClosedRequest = HTTPStatus(499)
-    /// 509 Bandwidth Limit Exceeded, unregistered.
-    public static let bandwidthLimitExceeded = HTTPStatus(509)
-    /// 520 Web Server Returned an Unknown Error, unregistered.
-    public static let unknownError = HTTPStatus(520)
-    /// 521 Web Server Is Down, unregistered.
-    public static let webServerIsDown = HTTPStatus(521)
-    /// 522 Connection Timed Out, unregistered.
-    public static let connectionTimedOut = HTTPStatus(522)
-    /// 523 Origin Is Unreachable, unregistered.
-    public static let originIsUnreachable = HTTPStatus(523)
-    /// 524 A Timeout Occurred, unregistered.
-    public static let timeoutOccurred = HTTPStatus(524)
-    /// 598 Network Read Timeout Error, unregistered.
-    public static let networkReadTimeout = HTTPStatus(598)
-    /// 599 Network Connect Timeout Error, unregistered.
-    public static let networkConnectTimeout = HTTPStatus(599)
 }
 
 extension HTTPStatus {

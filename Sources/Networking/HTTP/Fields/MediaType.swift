@@ -6,25 +6,9 @@ public struct MediaType: Sendable {
     /// The part before the slash, such as `text`; `*` in a range.
     public let type: String
     /// The part after the slash, such as `html`; `*` in a range.
-    public let subtype: Subtype
+    public let subtype: String
     /// The parameters, in order.
     public let parameters: [Parameter]
-
-    /// The part of a media type after the slash, with the usual ones by name: `.json`, `.png`.
-    public struct Subtype: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-        /// The subtype as it goes on the wire.
-        public let rawValue: String
-
-        /// Makes a subtype of its name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// Makes a subtype of its name.
-        public init(stringLiteral value: String) {
-            self.rawValue = value
-        }
-    }
 
     /// A parameter such as `charset=utf-8`.
     public struct Parameter: Hashable, Sendable {
@@ -41,10 +25,10 @@ public struct MediaType: Sendable {
     }
 
     /// Type and subtype without parameters, in lower case: `text/html`.
-    public var essence: String { "\(type)/\(subtype.rawValue)".lowercased() }
+    public var essence: String { "\(type)/\(subtype)".lowercased() }
 
     /// Makes a media type of its parts.
-    public init(_ type: String, _ subtype: Subtype, _ parameters: [Parameter] = []) {
+    public init(_ type: String, _ subtype: String, _ parameters: [Parameter] = []) {
         self.type = type
         self.subtype = subtype
         self.parameters = parameters
@@ -65,7 +49,7 @@ public struct MediaType: Sendable {
             guard let parameter = scanner.parameter() else { return nil }
             parameters.append(Parameter(parameter.name, parameter.value))
         }
-        self.init(type, Subtype(rawValue: subtype), parameters)
+        self.init(type, subtype, parameters)
     }
 
     /// The value of the first parameter of that name.
@@ -90,12 +74,12 @@ public struct MediaType: Sendable {
     public func accepts(_ other: MediaType) -> Bool {
         if type == "*" { return true }
         guard type.lowercased() == other.type.lowercased() else { return false }
-        return subtype.rawValue == "*" || subtype.rawValue.lowercased() == other.subtype.rawValue.lowercased()
+        return subtype == "*" || subtype.lowercased() == other.subtype.lowercased()
     }
 
     /// Whether the content is JSON: `application/json` or a type with the suffix `+json` (RFC 6839).
     public var isJSON: Bool {
-        let name = subtype.rawValue.lowercased()
+        let name = subtype.lowercased()
         return name == "json" || name.hasSuffix("+json")
     }
 }
@@ -112,7 +96,7 @@ extension MediaType: Hashable {
     }
 
     private var key: [String] {
-        [type.lowercased(), subtype.rawValue.lowercased()]
+        [type.lowercased(), subtype.lowercased()]
             + parameters.flatMap { parameter in
                 let name = parameter.name.lowercased()
                 return [name, name == "charset" ? parameter.value.lowercased() : parameter.value]
@@ -123,7 +107,7 @@ extension MediaType: Hashable {
 extension MediaType: LosslessStringConvertible {
     /// The type as it goes on the wire.
     public var description: String {
-        parameters.reduce("\(type)/\(subtype.rawValue)") { text, parameter in
+        parameters.reduce("\(type)/\(subtype)") { text, parameter in
             "\(text); \(parameter.name)=\(HTTPGrammar.tokenOrQuoted(parameter.value))"
         }
     }

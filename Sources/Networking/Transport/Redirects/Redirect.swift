@@ -47,7 +47,7 @@ enum Redirect {
     private static let originFields: Set<HTTPHeaderName> = [.host, .traceparent, .tracestate]
 
     private static let contentFields: Set<HTTPHeaderName> = [
-        .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentMD5, "Digest", "Content-Digest",
+        .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest", "Content-Digest",
         .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
     ]
 
