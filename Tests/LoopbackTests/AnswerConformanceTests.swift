@@ -39,7 +39,8 @@ extension Loopback {
         @Test("L1: a 407 is answered as a 407", arguments: Engine.allCases)
         func proxyChallenge(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                .text("who?", status: .proxyAuthenticationRequired, headers: ["Proxy-Authenticate": "Basic realm=\"x\""])
+                .text(
+                    "who?", status: .proxyAuthenticationRequired, headers: ["Proxy-Authenticate": "Basic realm=\"x\""])
             }
             #expect(try await exchange.send(exchange.request()).status == .proxyAuthenticationRequired)
         }

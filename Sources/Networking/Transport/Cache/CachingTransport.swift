@@ -2,18 +2,18 @@
 ///
 /// A service puts it in its place with `cache:`, next to the engine, where a request carries everything that it is sent with. Whoever sets
 /// conditions or ranges by hand gets what the server answers.
-public struct CachingTransport: Transport {
+package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
 
     /// Wraps a transport.
-    public init(_ base: any Transport, cache: ResponseCache) {
+    package init(_ base: any Transport, cache: ResponseCache) {
         self.base = base
         self.cache = cache
     }
 
     /// Sends the request, unless its answer is known.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let rule = request[option: CachingOption.self] ?? .standard
         guard rule != .off, request.method == .get, request.body.isEmpty, case .whenComplete(let limit) = timing,
             !request.hasConditions

@@ -2,7 +2,7 @@
 ///
 /// It is called once per redirect, so that each request has the cookies of its own URL. A `Cookie` field that an
 /// endpoint or an adapter has set is left alone.
-public struct CookieTransport: Transport {
+package struct CookieTransport: Transport {
     private let base: any Transport
     private let jar: CookieJar
 
@@ -13,13 +13,13 @@ public struct CookieTransport: Transport {
     }
 
     /// Wraps a transport.
-    public init(_ base: any Transport, jar: CookieJar) {
+    package init(_ base: any Transport, jar: CookieJar) {
         self.base = base
         self.jar = jar
     }
 
     /// Sends the request with the jar's cookies.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let response = try await base.send(addingCookies(to: request), answering: timing)
         guard response.headers.contains(.setCookie) else { return response }
         jar.keep(response.headers, from: response.request.url)

@@ -6,7 +6,7 @@
 /// be refused, or end for the other, and they never share a transfer. A service makes one for itself (`duplicates:`),
 /// outermost; services do not meet either, unless they are given the same one as their transport. It knows transfers, not
 /// calls: a call that waits to retry is not on its way.
-public final class DuplicateHandlingTransport: Transport {
+package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeaderName]
@@ -20,7 +20,7 @@ public final class DuplicateHandlingTransport: Transport {
     ///   - base: What carries the requests.
     ///   - policy: What becomes of duplicates, where the request has no policy of its own; nil has every request sent.
     ///   - ignored: Header fields that equal requests may differ in.
-    public init(
+    package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
         ignoring ignored: [HTTPHeaderName] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
     ) {
@@ -33,7 +33,7 @@ public final class DuplicateHandlingTransport: Transport {
     /// Sends the request, or has it wait for an equal one.
     ///
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         guard let policy = policy(for: request) else { return try await base.send(request, answering: timing) }
         guard !request[option: FileDownload.self] else {
             return try await downloads.send(request, answering: timing, over: base, by: policy, ignoring: ignored)

@@ -9,7 +9,7 @@ public enum AnswerTiming: Sendable {
 /// Carries one request to a server and brings the answer back: the one seam between policy and I/O.
 ///
 /// Engines do it (``URLSessionTransport``), decorators wrap another transport, test doubles answer by themselves. One `send` is
-/// one hop: redirects are followed by ``RedirectFollowingTransport``. An engine calls ``HTTPRequest/validate()`` first.
+/// one hop: the service follows redirects (``RedirectPolicy``). An engine calls ``HTTPRequest/validate()`` first.
 ///
 /// Whatever status comes back is an answer; throw only where none came. Throw ``NetworkError`` to say what kind of failure it was.
 /// Cancelling the task must end `send` promptly. Bring the request back in the response as it was sent.

@@ -5,12 +5,12 @@ import Foundation
 /// 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one, 307 and 308 keep method and body. When
 /// scheme, host or port changes, only fields that are known to be harmless are kept, and `Idempotency-Key`, `Prefer`,
 /// `Last-Event-ID` and `X-HTTP-Method-Override`; https never leads to http.
-public struct RedirectFollowingTransport: Transport {
+package struct RedirectFollowingTransport: Transport {
     private let base: any Transport
     private let policy: RedirectPolicy
 
     /// Wraps a transport.
-    public init(_ base: any Transport, policy: RedirectPolicy = .standard) {
+    package init(_ base: any Transport, policy: RedirectPolicy = .standard) {
         self.base = base
         self.policy = policy
     }
@@ -18,7 +18,7 @@ public struct RedirectFollowingTransport: Transport {
     /// Sends the request and whatever the answers redirect to.
     ///
     /// - Throws: What the base throws, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let response = try await base.send(request, answering: timing)
         guard let next = try next(after: response, hops: 0) else { return response }
         return try await follow(next, from: response, timing)
