@@ -39,16 +39,34 @@ enum CallPosition: Sendable {
 
 /// Marks a token refresh, and what its task does until it has ended: tasks that it leaves running are no part of it.
 final class RefreshMark: Sendable {
-    private let state = Locked(true)
+    /// How a call of the refresh has failed.
+    struct Failure: Sendable {
+        /// What the call ended with.
+        let error: any Error
+        /// What it was before the service mapped it.
+        let cause: any Error
+    }
+
+    private struct State: Sendable {
+        var isOpen = true
+        var failure: Failure?
+    }
+
+    private let state = Locked(State())
 
     /// Whether the refresh is running.
-    var isOpen: Bool { state.withLock { $0 } }
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// The failure of the call that failed last.
+    var failure: Failure? { state.withLock { $0.failure } }
+
+    /// A call of the refresh has failed.
+    func note(_ failure: Failure) { state.withLock { $0.failure = failure } }
 
     /// Runs an operation as a refresh.
-    static func run<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
-        let mark = RefreshMark()
-        defer { mark.state.withLock { $0 = false } }
-        return try await CallPosition.$current.withValue(.refreshing(mark), operation: operation)
+    func run<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
+        defer { state.withLock { $0.isOpen = false } }
+        return try await CallPosition.$current.withValue(.refreshing(self), operation: operation)
     }
 }
 

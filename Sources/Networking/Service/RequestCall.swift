@@ -207,6 +207,7 @@ struct RequestCall: Sendable {
             $0.retryDecision = decision
         }
         let error = handling.mapped(known, failure)
+        scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))
         let report = CallReport(
             of: endpoint, date: date, earlier: history, last: nil, error: error, duration: clock.now() - begun)
         return FailedCall(error: error.changingCause { $0.attachment = report }, report: report)

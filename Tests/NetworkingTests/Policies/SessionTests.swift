@@ -588,4 +588,34 @@ struct SessionTests {
         #expect(reports.value >= 1)
         observation.cancel()
     }
+
+    @Test("A refused refresh ends the session also if its service maps errors to the app's own; a handled one does not")
+    func mappedRefusal() async throws {
+        struct SignedOut: Error {}
+        struct KeychainFailure: Error {}
+        let stub = StubTransport { _ in .status(.unauthorized) }
+        let auth = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorMapping = .init { _, _ in SignedOut() }
+        }
+        for isHandled in [false, true] {
+            let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+                do { try await auth.request(.post("token")) } catch {
+                    if isHandled { throw KeychainFailure() }
+                    throw error
+                }
+                return AccessToken("new")
+            }
+            let ended = Box<[String]>([])
+            let observation = session.events.observe(on: nil) { event in
+                ended.change { if case .sessionOver = event { $0.append("over") } else { $0.append("kept") } }
+            }
+            let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+                $0.transport = stub
+            }
+            _ = await Fixture.failure { try await service.request(.get("a").authorized()) }
+            observation.cancel()
+            #expect(ended.value == [isHandled ? "kept" : "over"])
+        }
+    }
 }

@@ -58,13 +58,13 @@ extension NetworkError: CustomNSError {
 
     /// What the developer can look at, if anything.
     public var hint: String? {
-        kind == .unacceptableStatus && status == .unauthorized
-            ? NetworkError.unauthorizedHint : NetworkError.hints[kind]
+        guard kind == .unacceptableStatus, status == .unauthorized else { return NetworkError.hints[kind] }
+        return request?.headers.contains(.authorization) == true ? nil : NetworkError.unauthorizedHint
     }
 
     private static let unauthorizedHint =
-        "A call carries a token if its endpoint or its service's settings have an authorizationType, and its service a "
-        + "session (authorizedBy:)."
+        "A call carries a token if its endpoint or its service's settings have an authorizationType, its service has a "
+        + "session (authorizedBy:), and the request goes to the server of the environment or to one of the session's origins."
 
     private static let hints: [Kind: String] = [
         .networkRestricted: "The call's networkAccess excludes the network that is there.",

@@ -156,10 +156,13 @@ extension Error {
 
 /// An error of the library's that was made of a network error.
 protocol CausedByNetworkError: Error {
+    var networkCause: NetworkError? { get }
     mutating func changeCause(_ change: (inout NetworkError) -> Void)
 }
 
 extension GeneralRequestError: CausedByNetworkError {
+    var networkCause: NetworkError? { cause }
+
     mutating func changeCause(_ change: (inout NetworkError) -> Void) {
         guard var cause else { return }
         change(&cause)

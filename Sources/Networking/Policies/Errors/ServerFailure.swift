@@ -41,6 +41,8 @@ extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedEr
 }
 
 extension ServerFailure: CausedByNetworkError {
+    var networkCause: NetworkError? { networkError }
+
     mutating func changeCause(_ change: (inout NetworkError) -> Void) {
         change(&networkError)
     }

@@ -22,7 +22,8 @@ public protocol AccessTokenRefresher: AnyObject, Sendable {
     ///
     /// - Parameter old: The token to replace; nil where there was none yet.
     /// - Throws: Why there is none. ``AccessTokenRejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
-    ///   ``NetworkError`` with status 400, 401 or 403 end the session; any other error keeps it.
+    ///   ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service that makes
+    ///   the call maps them to errors of the app's own; any other error keeps it.
     func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken
 }
 
@@ -34,8 +35,16 @@ enum RefreshRejection {
     static func isOne(_ error: any Error) -> Bool {
         if error is AccessTokenRejected { return true }
         if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general.code) }
-        guard let failure = error as? NetworkError else { return false }
-        return failure.isRefusal
+        return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
+    }
+
+    /// The error of a refresh; of its own call, if that is what it threw, the error before the service mapped it to one of
+    /// the app's.
+    static func cause(of error: any Error, in refresh: RefreshMark) -> any Error {
+        guard !(error is NetworkError), let failure = refresh.failure, type(of: failure.error) == type(of: error) else {
+            return error
+        }
+        return failure.cause
     }
 }
 

@@ -71,9 +71,10 @@ extension AccessTokenSupervisor {
             }
         }
         let task = Task.detached { [self] in
+            let refresh = RefreshMark()
             let finding: Result<Finding, any Error>
-            do { finding = .success(try await RefreshMark.run { try await result(of: job) }) } catch {
-                finding = .failure(error)
+            do { finding = .success(try await refresh.run { try await result(of: job) }) } catch {
+                finding = .failure(RefreshRejection.cause(of: error, in: refresh))
             }
             limits.cancel()
             end(job, with: finding)

@@ -54,6 +54,7 @@ extension NetworkError {
             switch cause {
             case is SessionEnded: "the session in which the call began has ended"
             case is AccessTokenRejected: "the session is over, and the user has to log in again"
+            case let known as any CausedByNetworkError: "\(known)"
             default: "\(NetworkError.wrapping(cause))"
             }
         return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
