@@ -35,7 +35,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     public var unused: [String] {
         lock.withLock { waiting }.map { entry in
             let url = URL(string: entry.request.url)
-            return "\(entry.request.method) \(url?.host ?? "")\(url?.path(percentEncoded: true) ?? "")"
+            let request = url.map { HTTPRequest(HTTPMethod(entry.request.method), $0) }
+            return request?.description ?? entry.request.method
         }
     }
 

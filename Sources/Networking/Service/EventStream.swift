@@ -62,7 +62,10 @@ public struct EventStream: AsyncSequence, Sendable {
                 lastEventID = events?.lastEventID ?? lastEventID
                 delay = events?.retry ?? delay
                 events = nil
-                try await stream.wait(for: delay * (1 << Swift.min(barren, 5)))
+                do { try await stream.wait(for: delay * (1 << Swift.min(barren, 5))) } catch {
+                    isOver = true
+                    throw error
+                }
                 barren += 1
             }
             return nil

@@ -15,7 +15,7 @@ extension NetworkError {
 extension HTTPRequest {
     /// Why it carries no credentials; nil if it does.
     fileprivate var whyWithoutToken: String? {
-        guard !headers.contains(.authorization), url.user == nil,
+        guard !allHeaders.contains(where: \.isSensitive), url.user == nil,
             let resolved = self[option: ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }

@@ -218,7 +218,7 @@ struct RequestCall: Sendable {
         let response = attempt?.response
         var failure = RequestFailure(
             endpoint: endpoint, request: request, adaptedRequest: attempt?.adapted, originalRequest: original,
-            response: response?.withoutStream, error: NetworkError.described(error, request, response),
+            response: response?.withoutStream, error: NetworkError.described(error, request, response?.withoutStream),
             attempt: attempt?.number ?? max(history.count, 1), date: clock.date(), history: history)
         failure.bounds = (attempts: max(settings.value.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
         if let decoder = settings.value.decoder { failure.decoder = decoder }

@@ -30,8 +30,8 @@ struct ConverterTests {
         #expect(try response.read(as: .keyPath("data.users.0", .automatic() as ResponseConverter<Item>)) == Item(n: 1))
         for (path, words) in [
             ("data.nobody", "\"data.nobody\" is missing"), ("data.users.7.n", "\"data.users[7]\" is missing"),
-            ("data.users.x", "\"data.users\" is an array, not an object"),
-            ("data.users.0.n.x", "\"data.users[0].n\" is a number, not an object"),
+            ("data.users.x", "\"data.users\": expected an object, found an array"),
+            ("data.users.0.n.x", "\"data.users[0].n\": expected an object, found a number"),
         ] as [(JSONPath, String)] {
             let error = #expect(throws: NetworkError.self) { try response.read(as: .keyPath(path, .json(Int.self))) }
             #expect(error?.reason == "\(words) (reading Int)")
@@ -170,9 +170,9 @@ struct ConverterTests {
         struct Deep: Decodable { let list: [Item] }
         for (text, words) in [
             (#"{"list":[{"n":1},{}]}"#, "\"list[1].n\" is missing"),
-            (#"{"list":[{"n":"secret"}]}"#, "\"list[0].n\" is a string, not Int"),
-            (#"{"list":[{"n":null}]}"#, "\"list[0].n\" is null"),
-            (#"{"list":7}"#, "\"list\" is a number, not an array"),
+            (#"{"list":[{"n":"secret"}]}"#, "\"list[0].n\": expected Int, found a string"),
+            (#"{"list":[{"n":null}]}"#, "\"list[0].n\": expected Int, found null"),
+            (#"{"list":7}"#, "\"list\": expected an array, found a number"),
             ("<html>", "the body is not JSON"),
         ] {
             let error = #expect(throws: NetworkError.self) { try response(text).read(as: .json(Deep.self)) }

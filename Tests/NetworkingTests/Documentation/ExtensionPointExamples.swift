@@ -34,7 +34,7 @@ private enum ExtensionPoints {
     // snippet.Call/Failure/ErrorHandler
     struct MaintenanceHandler: ErrorHandler {
         func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-            failure.status == .serviceUnavailable ? .fail(AppError.maintenance) : .next(failure.error)
+            .next(failure.status == .serviceUnavailable ? AppError.maintenance : failure.error)
         }
     }
     // snippet.end

@@ -33,7 +33,7 @@ struct JSONValueTests {
     @Test("What JSON has no form for ends the call before anything is sent, with its place and without its value")
     func faults() throws {
         for (object, fault) in [
-            (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is a Data, which it cannot express"),
+            (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is of type Data, which it cannot express"),
             (["n": Double.nan], "\"n\" is not a finite number"),
         ] as [([String: Any], String)] {
             let error = #expect(throws: NetworkError.self) { try sent(.jsonObject(object)) }

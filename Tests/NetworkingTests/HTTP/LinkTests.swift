@@ -36,6 +36,7 @@ struct LinkTests {
         arguments: [
             ("", 0), ("next", 0), ("<a", 0), ("<a>", 1), ("<a>; rel", 1), ("<a>; rel=", 1), (", ,<a>;rel=x,,", 1),
             ("<a>;rel=x, b, <c>;rel=y", 1), ("<a>;;rel=x", 1), ("<a>;rel=\"x", 1),
+            ("<a>;title=;rel=x, <b>;rel=y", 2), ("<a>;rel=http://x/y, <b>;rel=y", 2), ("<a>;a=\"x,y\"z, <b>", 2),
         ])
     func faults(value: String, count: Int) {
         #expect(HTTPLink.parse(value).count == count)

@@ -109,7 +109,7 @@ struct CallTests {
         }
         #expect(seen.value.count == 1)
         #expect((error as? NetworkError)?.underlying is DecodingError)
-        #expect("\(error as Any)".contains("\"users[0].id\" is a number, not String"))
+        #expect("\(error as Any)".contains("\"users[0].id\": expected String, found a number"))
         #expect(!"\(error as Any)".contains("hush"))
     }
 

@@ -61,8 +61,8 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     var query: URLQuery { get }
     /// The body; empty unless said otherwise.
     var body: HTTPBody { get }
-    /// Parameters, which go into the query, after that of ``query``, or are the body, where ``body`` is empty (both are an error); none unless said
-    /// otherwise.
+    /// Parameters, which go into the query, after that of ``query``, or are the body. With a ``body`` that is a multipart
+    /// form, those of a form are fields after its parts; with any other body they are an error. Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, as its service says.
     var authorizationType: AuthorizationType { get }

@@ -61,7 +61,8 @@ public struct RequestSettings: Sendable {
     ///
     /// It is for requests of which only the last counts, such as search as you type, with
     /// ``DuplicateRequestPolicy/replace``. A transfer is never shared by requests that are not equal: a policy that
-    /// asks for that has both sent. Requests with different credentials are never of one group.
+    /// asks for that has both sent. Requests with different credentials are never of one group, and downloads into files
+    /// form groups of their own.
     public var duplicateGroup: String? {
         get { options[DuplicateGroupOption.self] }
         set { options.set(DuplicateGroupOption.self, newValue) }

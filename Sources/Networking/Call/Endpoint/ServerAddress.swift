@@ -26,12 +26,7 @@ struct ServerAddress: Sendable {
             throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")
         }
         if let fault = parts.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
-        let segments = url.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
-            .split(separator: "/")
-        if let segment = segments.first(where: { $0 == "." || $0 == ".." }) {
-            throw NetworkError(
-                .invalidRequest, reason: "base URL: its path has the segment \"\(segment)\"; write where it leads to")
-        }
+        try url.checkSegments()
         let port = parts.port.map { ":\($0)" } ?? ""
         let user = url.user(percentEncoded: true).map { user in
             url.password(percentEncoded: true).map { "\(user):\($0)@" } ?? "\(user)@"
@@ -52,8 +47,9 @@ struct ServerAddress: Sendable {
     }
 
     /// The address with the path and query of a URL that has neither scheme nor host.
-    func appending(_ relative: URL) -> ServerAddress {
-        ServerAddress(
+    func appending(_ relative: URL) throws -> ServerAddress {
+        try relative.checkSegments()
+        return ServerAddress(
             authority: authority, origin: origin,
             path: [path, relative.trimmedPath].filter { !$0.isEmpty }.joined(separator: "/"),
             query: [query, relative.query(percentEncoded: true) ?? ""].filter { !$0.isEmpty }.joined(separator: "&"))
@@ -61,6 +57,14 @@ struct ServerAddress: Sendable {
 }
 
 extension URL {
+    /// A path that goes up may leave what the server's address was meant for.
+    fileprivate func checkSegments() throws {
+        let path = self.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
+        guard let segment = path.split(separator: "/").first(where: { $0 == "." || $0 == ".." }) else { return }
+        throw NetworkError(
+            .invalidRequest, reason: "base URL: its path has the segment \"\(segment)\"; write where it leads to")
+    }
+
     fileprivate var trimmedPath: String {
         path(percentEncoded: true).trimmingCharacters(in: CharacterSet(charactersIn: "/"))
     }

@@ -7,7 +7,7 @@
 /// ```swift
 /// struct MaintenanceHandler: ErrorHandler {
 ///     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-///         failure.status == .serviceUnavailable ? .fail(AppError.maintenance) : .next(failure.error)
+///         .next(failure.status == .serviceUnavailable ? AppError.maintenance : failure.error)
 ///     }
 /// }
 /// ```
@@ -23,7 +23,7 @@ public enum ErrorHandlingResult: Sendable {
     /// The next handler is to look, with this error; after the last one the call ends with it. A handler that thought about a retry says
     /// why it wants none; the reason is kept in ``RequestFailure/decisions`` and shown in the error's text.
     case next(any Error, because: String? = nil)
-    /// The call is to end with this error, now.
+    /// The call is to end with this error, now. The handlers after this one are not asked, and retries are one of them.
     case fail(any Error)
     /// The request is to be sent again, after a while and with another original request where one is given. Adapters run again.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)

@@ -18,9 +18,9 @@ struct UndecodableBody: Error, CustomStringConvertible {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"
         case let DecodingError.typeMismatch(type, context):
-            "\(at(context.codingPath)) is \(found(context).map { "\($0), " } ?? "")not \(name(type))"
+            "\(at(context.codingPath)): expected \(name(type)), found \(found(context) ?? "something else")"
         case let DecodingError.valueNotFound(type, context):
-            "\(at(context.codingPath)) is null, not \(name(type))"
+            "\(at(context.codingPath)): expected \(name(type)), found null"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
                 ? "the body is not JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")

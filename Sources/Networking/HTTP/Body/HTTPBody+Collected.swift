@@ -13,6 +13,9 @@ extension HTTPBody {
     /// }
     /// ```
     ///
+    /// Values that are not encoded yet are encoded as ``encoded(by:)`` does by default; those of a request that adapters get
+    /// were encoded by the call's encoder.
+    ///
     /// - Parameter limit: How many bytes are read into memory at most. Default: 1 MiB.
     /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,
     ///   ``NetworkError/Kind/bodyNotEncodable`` if its values cannot be encoded.
@@ -21,7 +24,16 @@ extension HTTPBody {
         guard !body.isEmpty else { return body }
         if let length = body.length, length > limit { throw HTTPBody.tooLarge(limit) }
         guard body.data == nil else { return body }
-        let reader = try body.open()
+        let data: Data
+        do { data = try await body.read(upTo: limit) } catch let error as Interruption {
+            throw NetworkError.wrapping(error)
+        } catch { throw NetworkError.bodyUnreadable(error) }
+        if let length = body.length, data.count < length { throw NetworkError.bodyTooShort(data.count, of: length) }
+        return .encodedData(data, headers: headers)
+    }
+
+    private func read(upTo limit: Int) async throws -> Data {
+        let reader = try open()
         defer { reader.close() }
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -29,7 +41,7 @@ extension HTTPBody {
             data.append(contentsOf: buffer[..<count])
             guard data.count <= limit else { throw HTTPBody.tooLarge(limit) }
         }
-        return .encodedData(data, headers: headers)
+        return data
     }
 
     private static func tooLarge(_ limit: Int) -> NetworkError {
@@ -66,5 +78,17 @@ extension Settlement where Value == Void {
         }
         defer { timer.cancel() }
         try await value()
+    }
+}
+
+extension NetworkError {
+    /// A request's body has more than it said: it would be cut off there, and nobody would know.
+    static func bodyTooLong(_ length: Int) -> NetworkError {
+        NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
+    }
+
+    /// A request's body has ended before its length, so that the request cannot be finished.
+    static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
+        NetworkError(.bodyUnreadable, reason: "the request's body ended after \(count) bytes of \(length)")
     }
 }

@@ -241,8 +241,8 @@ public struct HTTPBody: Sendable {
         let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
         let place = path.isEmpty ? "its value" : "\"\(path)\""
         let isFinite = (value as? Double)?.isFinite ?? (value as? Float)?.isFinite ?? true
-        return
-            "\(part) cannot be encoded: \(place) is \(isFinite ? "a \(type(of: value)), which it cannot express" : "not a finite number")"
+        let fault = isFinite ? "of type \(type(of: value)), which it cannot express" : "not a finite number"
+        return "\(part) cannot be encoded: \(place) is \(fault)"
     }
 
     /// Opens the body for one attempt.

@@ -115,7 +115,8 @@ extension NetworkError {
 extension CocoaError {
     /// The code, and the name of the file that it is about: `CocoaError 260 (session.json)`.
     fileprivate var reason: String {
-        let path = userInfo[NSFilePathErrorKey] as? String ?? (userInfo[NSURLErrorKey] as? URL)?.path
+        let url = (userInfo[NSURLErrorKey] as? URL).flatMap { $0.isFileURL ? $0 : nil }
+        let path = userInfo[NSFilePathErrorKey] as? String ?? url?.path
         let name = path.map { " (\(URL(fileURLWithPath: $0).lastPathComponent))" } ?? ""
         return "CocoaError \(code.rawValue)\(name)"
     }

@@ -79,7 +79,7 @@ extension HTTPHeaderName {
     /// harmless, and it does not differ from request to request by its purpose.
     var mayIdentifyUser: Bool { !isHarmless && !HTTPHeaderName.changing.contains(self) }
 
-    private static let changing: Set<HTTPHeaderName> = [.idempotencyKey, "tracestate", "baggage", "Last-Event-ID"]
+    private static let changing: Set<HTTPHeaderName> = [.idempotencyKey, "tracestate", "Last-Event-ID"]
 
     private static let meaningful: Set<HTTPHeaderName> = [
         .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer",

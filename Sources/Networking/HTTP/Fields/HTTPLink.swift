@@ -9,7 +9,8 @@ public import Foundation
 /// }
 /// ```
 public struct HTTPLink: Hashable, Sendable {
-    /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a URL of it.
+    /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a URL
+    /// of it.
     public let target: String
     /// What the target is to the resource, in lower case: `next`, `last`, `describedby`.
     public let relations: [String]
@@ -43,11 +44,19 @@ public struct HTTPLink: Hashable, Sendable {
             } else if let name = scanner.token()?.lowercased() {
                 parameters[name] = parameters[name] ?? ""  // a parameter without a value
             }
+            skipRest(&scanner)
         }
         let relations = parameters.removeValue(forKey: "rel") ?? ""
         return HTTPLink(
-            target: target, relations: relations.lowercased().split(separator: " ").map(String.init),
+            target: target, relations: relations.lowercased().split { $0 == " " || $0 == "\t" }.map(String.init),
             parameters: parameters)
+    }
+
+    /// Skips what is left of a parameter that is not well formed (appendix B.3).
+    private static func skipRest(_ scanner: inout HTTPFieldScanner) {
+        while let next = scanner.next, next != UInt8(ascii: ";"), next != UInt8(ascii: ",") {
+            if scanner.quotedString() == nil { scanner.move(to: scanner.position + 1) }
+        }
     }
 }
 
@@ -67,6 +76,6 @@ extension HTTPResponse {
             $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil
         }
         guard let target = link?.target else { return nil }
-        return target.isEmpty ? request.url : URL(string: target, relativeTo: request.url)?.absoluteURL
+        return target.isEmpty ? request.url : URL(string: target, relativeTo: request.url)?.absoluteURL.standardized
     }
 }

@@ -68,18 +68,10 @@ public struct IncomingBody: AsyncSequence, Sendable {
     }
 
     /// The same body, whose chunks are waited for inside of an action.
-    ///
-    /// - Parameter end: Is called at the end of the body, and once nobody holds it any more.
     func pulled(
-        by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?,
-        afterwards end: @escaping @Sendable () -> Void
+        by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?
     ) -> IncomingBody {
-        IncomingBody(
-            pull: { [source] in
-                let chunk = try await action(source.pull)
-                if chunk == nil { end() }
-                return chunk
-            }, abandon: end)
+        IncomingBody(pull: { [source] in try await action(source.pull) })
     }
 
     /// The reader of the body. A second one takes chunks away from the first.

@@ -125,12 +125,12 @@ final class Permit: TransferPermit {
     /// Not inlined: the outcome is big, and must not become part of the function that waits for the answer.
     @inline(never)
     func release(after response: HTTPResponse) {
-        release(.answered(response))
+        release(.answered(response.withoutStream))
     }
 
     func release(after outcome: Result<HTTPResponse, any Error>?) {
         switch outcome {
-        case .success(let response): release(.answered(response))
+        case .success(let response): release(after: response)
         case .failure(let error): release(.failed(error))
         case nil: release(.notSent)
         }

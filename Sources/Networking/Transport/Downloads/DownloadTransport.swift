@@ -11,7 +11,7 @@ struct DownloadTransport: Transport {
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         try destination.check()
         var request = request
-        request[option: FileDownload.self] = true
+        request[option: FileDownload.self] = FileDownload()
         return try await PauseGate.passing(request[option: PauseOption.self]) {
             destination.resuming == .never
                 ? try await base.send(request, answering: timing) : try await resume(request, timing)

@@ -118,6 +118,7 @@ public struct FileDestination: Sendable {
     ///
     /// - Returns: Where it is.
     func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
+        defer { response.request[option: FileDownload.self]?.finish() }  // after the file is closed
         try check()
         let name = resuming == .never ? beside("\(UUID().uuidString).part") : part
         let file = try PartFile(name, isLocked: resuming != .never, fault)

@@ -35,8 +35,9 @@ package final class DuplicateHandlingTransport: Transport {
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
     package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         guard let policy = policy(for: request) else { return try await base.send(request, answering: timing) }
-        guard !request[option: FileDownload.self] else {
-            return try await downloads.send(request, answering: timing, over: base, by: policy, ignoring: ignored)
+        if let file = request[option: FileDownload.self] {
+            return try await downloads.send(
+                request, into: file, answering: timing, over: base, by: policy, ignoring: ignored)
         }
         guard let caller = try caller(request, timing, policy) else {
             return try await base.send(request, answering: timing)

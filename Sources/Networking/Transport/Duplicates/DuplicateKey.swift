@@ -23,7 +23,7 @@ struct DuplicateKey: Sendable {
             for index in headers.indices where headers[index].isSensitive { hasher.combine(headers[index].value) }
         }
         hash = hasher.finalize()
-        let isCompared = limit != nil || request[option: FileDownload.self]
+        let isCompared = limit != nil || request[option: FileDownload.self] != nil
         guard group != nil || isCompared && request.body.data != nil else { return nil }
     }
 
@@ -53,7 +53,7 @@ struct DuplicateKey: Sendable {
     private var limit: Int? { if case .whenComplete(let limit) = timing { limit } else { nil } }
 
     private static func credentials(of request: HTTPRequest) -> HTTPHeaders {
-        HTTPHeaders(request.headers.filter(\.mayIdentifyUser))
+        HTTPHeaders(request.headers.filter(\.isSensitive))
     }
 
     /// The fields that are compared.

@@ -7,7 +7,7 @@ struct RunningDownloads: Sendable {
     ///
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its place.
     func send(
-        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
+        _ request: HTTPRequest, into file: FileDownload, answering timing: AnswerTiming, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeaderName]
     ) async throws -> HTTPResponse {
         // What is asked for depends on how much of the file is there.
@@ -15,18 +15,22 @@ struct RunningDownloads: Sendable {
         guard let key = DuplicateKey(request, answering: timing, hashingCredentials: false) else {
             return try await base.send(request, answering: timing)
         }
-        let download = RunningDownload(key)
+        var request = request
+        let download = RunningDownload(key, of: file)
         while let other = begin(download, ignoring: ignored) {
             switch policy.decision(running: other.key.request, new: request).action {
             case .share(.earlier):
                 throw SharedTransfer.superseded("an equal download is in progress")
             case .restart(.latest), .share(.latest):
                 try await other.leave()
+                // What was there of the file may be another part by now, or none: all of it is asked for.
+                request.headers.removeAll { $0.name == .range || $0.name == .ifRange }
             case .separate, .share, .restart:
                 return try await base.send(request, answering: timing)
             }
         }
-        return try await download.send(request, answering: timing, over: base) { remove(download) }
+        file.observeEnd { remove(download) }
+        return try await download.send(request, answering: timing, over: base)
     }
 
     /// Notes a download.
@@ -35,8 +39,7 @@ struct RunningDownloads: Sendable {
     private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeaderName]) -> RunningDownload? {
         downloads.withLock { downloads in
             let equal = downloads[download.key.hash]?.first {
-                $0.key.isDuplicate(of: download.key, ignoring: ignored)
-                    && ($0.attempt == nil || $0.attempt !== download.attempt)
+                $0.key.isDuplicate(of: download.key, ignoring: ignored) && $0.file !== download.file
             }
             if equal == nil { downloads[download.key.hash, default: Few()].append(download) }
             return equal
@@ -52,40 +55,36 @@ struct RunningDownloads: Sendable {
     }
 }
 
-/// A download in progress: from its request to the end of its file.
+/// A download in progress: from its request until its file is in its place.
 final class RunningDownload: Sendable {
     let key: DuplicateKey
-    /// The attempt that it is part of, which may send several requests, one after another.
-    let attempt: CallScope?
+    /// The same for all requests of an attempt, which may send several, one after another.
+    let file: FileDownload
     private let gate = PauseGate()
-    private let end = Settlement<Void>()
 
-    init(_ key: DuplicateKey) {
+    init(_ key: DuplicateKey, of file: FileDownload) {
         self.key = key
-        attempt = CallScope.current
+        self.file = file
     }
 
-    /// Sends the request. The download is over at the end of its body; if it fails, once its body is let go, which is after
-    /// its file was closed.
+    /// Sends the request.
     func send(
-        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
-        whenOver forget: @escaping @Sendable () -> Void
+        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport
     ) async throws -> HTTPResponse {
-        let finish: @Sendable () -> Void = { [end] in
-            forget()
-            end.settle(.success(()))
-        }
         do {
             var response = try await waiting { try await base.send(request, answering: timing) }
             if case .stream(let body) = response.content {
+                // A body that is let go before a file is begun, such as an error's, ends the download, too.
+                let fallback = BodyEnd(of: file)
                 response.content = .stream(
-                    body.pulled(by: { pull in try await self.waiting(pull) }, afterwards: finish))
-            } else {
-                finish()
+                    body.pulled { pull in
+                        _ = fallback
+                        return try await self.waiting(pull)
+                    })
             }
             return response
         } catch {
-            finish()
+            file.finish()
             throw error
         }
     }
@@ -93,9 +92,7 @@ final class RunningDownload: Sendable {
     /// Ends the download for an equal one, and waits until it is over.
     func leave() async throws {
         _ = gate.pause()
-        let isOver = Settlement<Void>()
-        end.observe { isOver.settle($0) }
-        try await isOver.value()
+        try await file.ended()
     }
 
     private func waiting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
@@ -103,5 +100,13 @@ final class RunningDownload: Sendable {
             guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download took its place") }
             throw error
         }
+    }
+
+    private final class BodyEnd: Sendable {
+        private let file: FileDownload
+
+        init(of file: FileDownload) { self.file = file }
+
+        deinit { file.finish() }
     }
 }

@@ -1,4 +1,20 @@
-/// Whether the response of a request is written into a file.
-enum FileDownload: RequestOption {
-    static let defaultOption = false
+/// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its place,
+/// or closed after a failure.
+final class FileDownload: RequestOption, Sendable {
+    static var defaultOption: FileDownload? { nil }
+
+    private let end = Settlement<Void>()
+
+    /// The download is over.
+    func finish() { end.settle(.success(())) }
+
+    /// Calls a closure once the download is over.
+    func observeEnd(_ action: @escaping @Sendable () -> Void) { end.observe { _ in action() } }
+
+    /// Waits until the download is over.
+    func ended() async throws {
+        let isOver = Settlement<Void>()
+        end.observe { isOver.settle($0) }
+        try await isOver.value()
+    }
 }

@@ -45,15 +45,3 @@ enum SpooledBody: Sendable {
         self = file.map { .file($0) } ?? .data(collected)
     }
 }
-
-extension NetworkError {
-    /// A request's body has more than it said: it would be cut off there, and nobody would know.
-    static func bodyTooLong(_ length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
-    }
-
-    /// A request's body has ended before its length, so that the request cannot be finished.
-    static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body ended after \(count) bytes of \(length)")
-    }
-}
