@@ -22,13 +22,13 @@ struct Tour {
         try await tour.logIn()
         try await tour.fetch()
         await tour.ownError()
-        await tour.refusedConnection()
+        try await tour.refusedConnection()
         try await tour.retry()
         await tour.deadline()
         try await tour.expiredToken()
         try await tour.callbacks()
         await tour.cancel()
-        await tour.reachability()
+        try await tour.reachability()
         await tour.logOut()
         try await Traffic(tour.ledger).play()
         try await Transfers(tour.ledger).play()
@@ -72,15 +72,13 @@ struct Tour {
         ledger.step("a 404 is the endpoint's own error: \(text(error))", isRight: error is ContactError)
     }
 
-    private func refusedConnection() async {
+    private func refusedConnection() async throws {
         backend.server.stop()
         let error = await ledger.failure("a refused connection") { try await contacts.contact(7) }
         ledger.step(
             "a refused connection, after two retries, is a general error: \(text(error))",
             isRight: error as? GeneralRequestError == .cannotConnect)
-        do { try backend.server.restart() } catch {
-            ledger.step("the server did not come back: \(error)", isRight: false)
-        }
+        try backend.server.restart()
     }
 
     private func retry() async throws {
@@ -131,7 +129,7 @@ struct Tour {
             isRight: first && !second && error as? GeneralRequestError == .cancelled)
     }
 
-    private func reachability() async {
+    private func reachability() async throws {
         let reachability = ReachabilityService(
             host: "127.0.0.1", port: backend.server.port, interval: .milliseconds(20))
         var statuses = reachability.statuses.values(replayingCurrent: true).makeAsyncIterator()
@@ -139,9 +137,7 @@ struct Tour {
         let there = await statuses.next()
         backend.server.stop()
         let away = await statuses.next()
-        do { try backend.server.restart() } catch {
-            ledger.step("the server did not come back: \(error)", isRight: false)
-        }
+        try backend.server.restart()
         let back = await statuses.next()
         reachability.stopMonitoring()
         ledger.step(

@@ -47,14 +47,12 @@ struct Watching {
         _ = await statuses.next()
         server.stop()
         let away = await statuses.next()
-        let waits = Signal()
-        let token = service.observers.register(WaitObserver(signal: waits))
-        let task = service.task(.get("hello"), as: .string)
+        let (attempts, attempt) = AsyncStream.makeStream(of: RequestAttempt.self)
+        let task = service.task(.get("hello"), as: .string).onDebug(on: .global()) { attempt.yield($0) }
         async let text = ledger.call { try await task.value }
-        await waits.wait(atMost: .seconds(2))
+        for await _ in attempts { break }  // the first one has failed, and the call waits
         try server.restart()
         let answer = try await text
-        token.cancel()
         reachability.stopMonitoring()
         ledger.step(
             "the network went away (\(away.map { "\($0)" } ?? "unknown")), a call waited for it and got: \(answer)",
@@ -62,27 +60,5 @@ struct Watching {
         let picture = task.report?.waterfall ?? ""
         print(picture.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
         ledger.step("its picture, above, has two attempts", isRight: task.report?.attempts.count == 2)
-    }
-}
-
-/// Says when a call begins to wait for the network.
-private struct WaitObserver: RequestObserver {
-    let signal: Signal
-
-    func observe(_ event: RequestEvent, of call: ObservedCall) {
-        if case .waiting(.connectivity) = event { signal.set() }
-    }
-}
-
-/// Something that happens once.
-private final class Signal: @unchecked Sendable {  // because of the lock around its variable
-    private let lock = NSLock()
-    private var isSet = false
-
-    func set() { lock.withLock { isSet = true } }
-
-    func wait(atMost limit: Duration) async {
-        let end = ContinuousClock.now + limit
-        while !lock.withLock({ isSet }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
     }
 }

@@ -116,6 +116,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
     /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.
     ///
+    /// It returns only when somebody waits on this clock: give it to the service (`$0.clock`), and the test a time limit.
+    ///
     /// - Returns: By how much the time moved.
     @discardableResult
     public func advanceToNextSleeper(of count: Int = 1) async -> Duration {

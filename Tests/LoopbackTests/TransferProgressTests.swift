@@ -102,7 +102,7 @@ extension Loopback {
             #expect(file.progress.download.completed == 3_000_000)
             let meter = ProgressMeter()
             let body = try await service.request(
-                Film(path: "unknown"), as: .stream, with: RequestSettings(progress: meter))
+                Film(path: "unknown"), as: .stream, with: RequestSettings { $0.progress = meter })
             #expect(meter.current.download.completed == 0)
             #expect(meter.current.download.fraction == nil)
             #expect(try await body.collect(upTo: .max).count == 6_000_000)

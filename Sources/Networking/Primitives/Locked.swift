@@ -5,7 +5,7 @@ import Foundation
 /// State and lock stand in one block of memory, because every call makes a few of them: an `NSLock` on Linux takes four more. `Mutex`
 /// needs newer Apple systems and gives false races under the thread sanitizer.
 /// Never resume a continuation or call a closure inside `withLock`; take what is needed out, then act.
-struct Locked<State: Sendable>: Identifiable, CustomReflectable, @unchecked Sendable {  // because of the lock beside the state
+struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because of the lock beside the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
             // The buffer deinitializes the state, its header, by itself.
@@ -30,9 +30,6 @@ struct Locked<State: Sendable>: Identifiable, CustomReflectable, @unchecked Send
         }
     }
 
-    /// Shows nothing: `dump` of what has a lock inside shows no state, which may be secret, and takes no lock.
-    var customMirror: Mirror { Mirror(self, children: []) }
-
     func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in
             pthread_mutex_lock(mutex)
@@ -40,4 +37,9 @@ struct Locked<State: Sendable>: Identifiable, CustomReflectable, @unchecked Send
             return try body(&state.pointee)
         }
     }
+}
+
+extension Locked: CustomReflectable {
+    /// Shows nothing: `dump` of what has a lock inside shows no state, which may be secret, and takes no lock.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -35,12 +35,9 @@ func makeSession(_ auth: AuthService) -> AccessTokenSupervisor {
 final class ProfileService: NetworkService, @unchecked Sendable {}
 final class MediaService: NetworkService, @unchecked Sendable {}
 
-func makeServices(_ api: URL, _ media: URL, _ session: AccessTokenSupervisor) -> (ProfileService, MediaService) {
-    // Whoever shares the session shares its token and its one refresh.
-    (
-        ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session),
-        MediaService(environment: NetworkEnvironment(baseURL: media), authorizedBy: session)
-    )
+/// Services that share a session share its token and its one refresh.
+func makeMedia(_ media: URL, beside profiles: ProfileService) -> MediaService {
+    MediaService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: media) })
 }
 // snippet.end
 
@@ -63,12 +60,11 @@ func download(_ film: URL, with service: NetworkService) async throws {
 
 // snippet.search
 func search(_ text: String, with service: NetworkService) async throws -> [String] {
-    let endpoint = AdHocEndpoint(.get, "search").query("q", text)
-        .settings {
+    try await service.request(
+        .get("search").query("q", text).settings {
             $0.duplicateGroup = "search"  // different requests, of which only the last counts
-            $0.duplicates = .replace
-        }
-    return try await service.request(endpoint)  // a search that was overtaken ends with `.cancelled`
+            $0.duplicates = .replace  // a search that was overtaken ends with `.cancelled`
+        })
 }
 // snippet.end
 
@@ -80,8 +76,7 @@ func waitForExport(_ id: Int, with service: NetworkService) async throws -> URL 
         return try response.read(as: .json(URL.self))
     }
     var polling = RequestSettings(timeouts: RequestTimeouts(total: .seconds(120)), maximumAttempts: 20)
-    polling.retry = RetryPolicy(
-        retries: 19, backoff: .exponential(first: .seconds(1)), on: .error(NotReady.self))
+    polling.retry = RetryPolicy(retries: 19, backoff: .exponential(first: .seconds(1)), on: .error(NotReady.self))
     return try await service.request(.get("exports/\(id)"), as: ready, with: polling)
 }
 // snippet.end
@@ -109,11 +104,10 @@ enum CatalogEndpoint: Endpoint {
     case item(Int)
     case image(Int)
 
+    private static let images = URL(string: "https://images.example.com")
+
     var baseURL: URL {
-        switch self {
-        case .item: NetworkEnvironment.noBaseURL  // the service's
-        case .image: URL(string: "https://images.example.com") ?? NetworkEnvironment.noBaseURL
-        }
+        if case .image = self, let images = Self.images { images } else { NetworkEnvironment.noBaseURL }
     }
 
     var path: EndpointPath {
@@ -193,7 +187,9 @@ struct RecipeTests {
         let service = NetworkService(environment: api, authorizedBy: session) { $0.transport = stub }
         #expect(try await service.request(.get("x").authorized()) as String == "there")
         let url = try #require(URL(string: "https://api.example.com"))
-        #expect(makeServices(url, url, session).1.client.configuration.environment.baseURL == url)
+        #expect(
+            makeMedia(url, beside: ProfileService(environment: api, authorizedBy: session)).client.configuration
+                .environment.baseURL == url)
     }
 
     @Test("Upload with a progress bar; resume a download")
@@ -277,13 +273,12 @@ struct RecipeTests {
     @Test("Record and replay")
     func recording() async throws {
         stub.on(.get, "/users/7", .json(["name": "Ada"]))
+        let service = NetworkService(environment: api) { $0.transport = stub }
         // snippet.record
         let recorder = HARRecorder(redaction: .revealed)
-        let live = NetworkService(environment: api) {
-            $0.transport = stub
-            $0.observers = [recorder]
-        }
-        _ = try await live.request(.get("users/7")) as Data
+        let token = service.observers.register(recorder)
+        _ = try await service.request(.get("users/7")) as Data
+        token.cancel()
         let file = try recorder.archive.encoded()  // write it beside your tests
 
         let replay = ReplayTransport(try HARArchive(data: file))
@@ -343,12 +338,12 @@ struct RecipeTests {
         // snippet.connectivity
         let reachability = ReachabilityService(probe: probe)  // or ReachabilityService(host: "api.example.com")
         let service = NetworkService(environment: api) {
-            $0.transport = stub
             $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
-            $0.settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(90)))
+            $0.settings.timeouts.total = .seconds(90)
         }
         // snippet.end
-        #expect(try await service.request(.get("x")) as String == "there")
+        let stubbed = NetworkService(client: service.client.with { $0.transport = stub })
+        #expect(try await stubbed.request(.get("x")) as String == "there")
     }
 
     @Test("Test that a call waits for the network")
@@ -379,10 +374,7 @@ struct RecipeTests {
         let session = AccessTokenSupervisor(
             token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
         ) { _ in AccessToken("new") }
-        let service = NetworkService(environment: api, authorizedBy: session) {
-            $0.transport = stub
-            $0.clock = clock.networkClock
-        }
+        let service = NetworkService(environment: api, authorizedBy: session) { $0.transport = stub }
         clock.advance(by: .seconds(58))
 
         try await service.request(.get("x").authorized())
@@ -417,17 +409,19 @@ struct RecipeTests {
 
     @Test("Repeat a POST safely; read one part of an answer")
     func posting() async throws {
-        stub.on(.post, "/payments", .failure(.connectionLostBeforeHead), .json(text: #"{"data":{"id":"p1"}}"#))
-        // snippet.idempotent
-        let service = NetworkService(environment: api) {
-            $0.retry = .standard
-            $0.transport = stub
+        let (server, keys) = (try LoopbackServer(), Cell<[String?]>([]))
+        server.route(.post, "/payments") { request in
+            keys.change { $0.append(request.headers[.idempotencyKey]) }
+            return keys.value.count < 2 ? LoopbackAnswer(.serviceUnavailable) : .text(#"{"data":{"id":"p1"}}"#)
         }
+        let api = NetworkEnvironment(baseURL: server.url)
+        // snippet.idempotent
+        let service = NetworkService(environment: api) { $0.retry = .standard }
         let payment = AdHocEndpoint(.post, "payments").body(.json(["amount": 7])).idempotent()  // one key for all tries
         let id = try await service.request(payment, as: .keyPath("data.id", .json(String.self)))
         // snippet.end
         #expect(id == "p1")
-        #expect(Set(stub.requests.map { $0.headers[.idempotencyKey] }).count == 1)
+        #expect(keys.value.count == 2 && Set(keys.value).count == 1)
     }
 
     @Test("Log out")
@@ -444,12 +438,16 @@ struct RecipeTests {
 
     @Test("Log every call; take part in a trace")
     func watching() async throws {
-        stub.on(nil, nil, .text("x"))
+        let (server, parents) = (try LoopbackServer(), Cell<[String]>([]))
+        server.route(nil, "/stock") { request in
+            parents.change { $0.append(request.headers[.traceparent] ?? "") }
+            return .text("x")
+        }
+        let api = NetworkEnvironment(baseURL: server.url)
         let lines = Cell<[String]>([])
         let print: @Sendable (LogObserver.Line) -> Void = { line in lines.change { $0.append(line.message) } }
         // snippet.log
         let service = NetworkService(environment: api) {
-            $0.transport = stub
             $0.requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter(), TraceContextAdapter()])
             $0.observers = [LogObserver { print($0) }]
         }
@@ -458,7 +456,7 @@ struct RecipeTests {
             try await service.request(.get("stock"))
         }
         // snippet.end
-        #expect(lines.value.first?.hasPrefix("GET api.example.com/stock: 200 OK") == true)
-        #expect(stub.requests[0].headers[.traceparent]?.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736") == true)
+        #expect(lines.value.first?.hasPrefix("GET 127.0.0.1:\(server.port)/stock: 200 OK") == true)
+        #expect(parents.value.first?.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736") == true)
     }
 }

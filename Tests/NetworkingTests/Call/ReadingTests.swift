@@ -43,7 +43,9 @@ struct ReadingTests {
         #expect(
             try await words(#"{"members":[{"name":1,"age":1}]}"#)
                 == "\"members[0].name\": expected String, found a number (reading Team)")
-        #expect(try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix("\"members[0].age\": expected Int, found null"))
+        #expect(
+            try await words(#"{"members":[{"name":"a","age":null}]}"#).hasPrefix(
+                "\"members[0].age\": expected Int, found null"))
         #expect(try await words("[]") == "the body: expected an object, found an array (reading Team)")
         #expect(try await words("{") == "the body is not JSON (reading Team)")
         #expect(try await words("") == "the body is empty (reading Team)")

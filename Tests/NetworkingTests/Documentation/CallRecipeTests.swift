@@ -54,7 +54,7 @@ struct Delta: Decodable, Sendable {
 }
 
 func answer(_ question: String, with service: NetworkService, show: (String) -> Void) async throws {
-    let call = AdHocEndpoint(.post, "completions").body(.json(["prompt": question, "stream": "true"]))
+    let call = AdHocEndpoint(.post, "completions").body(.jsonObject(["prompt": question, "stream": true]))
         .settings { $0.timeouts.idle = .seconds(120) }  // a model may think for longer than 60 seconds
     // One response: nothing is sent twice, and the loop ends when the response does.
     for try await event in try await service.request(call, as: .serverSentEvents) where event.data != "[DONE]" {
@@ -66,6 +66,7 @@ func answer(_ question: String, with service: NetworkService, show: (String) -> 
 // snippet.ownErrors
 enum AppError: Error {
     case offline
+    case loggedOut
     case maintenance
     case cancelled
     case server(message: String)
@@ -79,6 +80,8 @@ func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transp
         $0.errorMapping = .init { error, failure in
             switch error {  // what the endpoint, a handler or the general mapping has made of the failure
             case GeneralRequestError.noInternetConnection, GeneralRequestError.cannotConnect: AppError.offline
+            case GeneralRequestError.noAuth: AppError.loggedOut
+            case let error as NetworkError where error.kind == .noToken: AppError.loggedOut  // it was not sent
             case GeneralRequestError.cancelled: AppError.cancelled  // cancelled calls are mapped, too
             case let problem as ServerFailure<ProblemDetails>: AppError.server(message: problem.serverError.title ?? "")
             case _ where failure.status == .serviceUnavailable: AppError.maintenance

@@ -167,7 +167,7 @@ private enum NerdzNetworkingGuide {
         let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) { $0.cache = ResponseCache() }
         let kept: Item? = shop.cached(.get("items/7"))  // at once
         shop.removeCached(.get("items/7"))
-        let uncached = RequestSettings(caching: .reload)
+        let uncached = RequestSettings { $0.caching = .reload }
         // snippet.end
         _ = (kept, uncached)
     }

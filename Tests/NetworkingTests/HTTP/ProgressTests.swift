@@ -93,7 +93,7 @@ struct ProgressTests {
         #expect(try await task.value == "hello")
         #expect(task.progress.download == TransferProgress(completed: 5, total: 5))
         let meter = ProgressMeter()
-        let _: String = try await service.request(UserEndpoint.open, with: RequestSettings(progress: meter))
+        let _: String = try await service.request(UserEndpoint.open, with: RequestSettings { $0.progress = meter })
         #expect(meter.current.download.completed == 5)
         for await _ in task.progressValues {}
     }

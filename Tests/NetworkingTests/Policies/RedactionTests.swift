@@ -251,6 +251,25 @@ struct RedactionTests {
         }
     }
 
+    @Test("A service shows nothing of the calls that are in progress")
+    func inProgress() async throws {
+        let mayEnd = Box(false)
+        let stub = StubTransport { _ in
+            while !mayEnd.value { await Task.yield() }
+            return .status(.ok)
+        }
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let task = service.task(Planted(), as: .string)
+        while stub.requests.isEmpty { await Task.yield() }
+        for value in [service, service.client, task] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            #expect(Self.secrets.filter(dumped.contains).isEmpty, "\(dumped.prefix(1_500))")
+        }
+        mayEnd.change { $0 = true }
+        _ = try await task.value
+    }
+
     @Test("An environment's fields stay with its server, and only harmless fields follow a redirect to another origin")
     func otherOrigins() async throws {
         let environment = NetworkEnvironment(

@@ -182,7 +182,7 @@ struct PrecedenceTests {
         }
         #expect(attempts == [1, 2, 3])
         let sizes = try await holding(
-            [1, 2, 3].map { RequestSettings(maximumResponseSize: $0) }, answer: .text("four")
+            [1, 2, 3].map { size in RequestSettings { $0.maximumResponseSize = size } }, answer: .text("four")
         ) {
             service, call, settings, _ in
             await (Fixture.failure { try await service.request(call, with: settings) } as? NetworkError)?.reason

@@ -214,14 +214,14 @@ struct SecondReadingTests {
         }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = stub
-            $0.settings = RequestSettings(maximumResponseSize: 1_000)
+            $0.settings = RequestSettings { $0.maximumResponseSize = 1_000 }
         }
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "missing")) }
         #expect(error as? GeneralRequestError == .notFound)
         let large = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in StubAnswer(.ok, body: page) }
-            $0.settings = RequestSettings(maximumResponseSize: 1_000)
+            $0.settings = RequestSettings { $0.maximumResponseSize = 1_000 }
         }
         let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
         #expect(tooLarge?.kind == .responseTooLarge)
@@ -230,7 +230,10 @@ struct SecondReadingTests {
             $0.transport = StubTransport { _ in StubAnswer(.notFound, body: page) }
         }
         for size in [1_000, 0, -1] {
-            let settings = RequestSettings(validators: [], maximumResponseSize: size)
+            let settings = RequestSettings {
+                $0.validators = []
+                $0.maximumResponseSize = size
+            }
             let cut = await Fixture.failure { _ = try await lenient.request(.get("x"), as: .data, with: settings) }
             #expect((cut as? NetworkError)?.kind == .responseTooLarge, "an answer is not cut")
         }
@@ -427,7 +430,7 @@ struct SecondReadingTests {
             $0.duplicates = .join
         }
         func settings(_ size: Int?) -> RequestSettings {
-            var settings = RequestSettings(maximumResponseSize: size)
+            var settings = RequestSettings { $0.maximumResponseSize = size }
             settings.duplicateGroup = "search"
             return settings
         }

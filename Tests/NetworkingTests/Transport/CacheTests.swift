@@ -195,9 +195,11 @@ struct CacheTests {
     func rules() async throws {
         answers([.cacheControl: "max-age=60"])
         let service = service()
-        let _: String = try await service.request(Get(), with: RequestSettings(caching: .off))
+        let _: String = try await service.request(Get(), with: RequestSettings { $0.caching = .off })
         #expect(cache.count == 0)
-        for _ in 0..<2 { let _: String = try await service.request(Get(), with: RequestSettings(caching: .reload)) }
+        for _ in 0..<2 {
+            let _: String = try await service.request(Get(), with: RequestSettings { $0.caching = .reload })
+        }
         #expect(stub.requests.count == 3)
         let _: String = try await service.request(Get(headers: [.cacheControl: "no-cache"]))
         #expect(stub.requests.count == 4)

@@ -80,22 +80,16 @@ public struct RequestSettings: Sendable {
         set(&self)
     }
 
-    /// Makes settings of the most frequent ones.
+    /// Makes settings of the most frequent ones. Each one that is not given is left to the next in line.
     public init(
         timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
-        maximumAttempts: Int? = nil, maximumResponseSize: Int? = nil, decoder: JSONDecoder? = nil,
-        encoder: JSONEncoder? = nil, environment: NetworkEnvironment? = nil,
-        progress: ProgressMeter? = nil, caching: CachingRule? = nil
+        maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
     ) {
         sharedEnvironment = environment.map { CopyOnWrite($0) }
         self.timeouts = timeouts
         self.validators = validators
         self.maximumAttempts = maximumAttempts
-        self.maximumResponseSize = maximumResponseSize
         self.decoder = decoder
-        self.encoder = encoder
-        if let progress { self.progress = progress }
-        if let caching { self.caching = caching }
     }
 
     /// These settings, with those of `base` for what is not set here.
@@ -131,7 +125,12 @@ public struct RequestSettings: Sendable {
     }
 
     /// What holds if nothing is set.
-    public static let standard = RequestSettings(
-        timeouts: .standard, validators: .standard, maximumAttempts: 10, maximumResponseSize: 256 << 20,
-        decoder: JSONDecoder(), encoder: JSONEncoder())
+    public static let standard = RequestSettings {
+        $0.timeouts = .standard
+        $0.validators = .standard
+        $0.maximumAttempts = 10
+        $0.maximumResponseSize = 256 << 20
+        $0.decoder = JSONDecoder()
+        $0.encoder = JSONEncoder()
+    }
 }

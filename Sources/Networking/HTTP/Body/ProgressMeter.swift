@@ -7,7 +7,7 @@ public import Foundation
 /// ```swift
 /// let meter = ProgressMeter()
 /// meter.observe { bar.doubleValue = $0.upload.fraction ?? 0 }
-/// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings(progress: meter))
+/// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings { $0.progress = meter })
 /// ```
 ///
 /// A meter serves one call. A call that waits for an equal one's transfer sees nothing before its answer.

@@ -94,7 +94,7 @@ extension ResponseCache.State {
     }
 }
 
-/// How a call uses its service's cache: `RequestSettings(caching: .reload)`.
+/// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
 public enum CachingRule: Hashable, Sendable {
     /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The rule of a service with
     /// a cache, unless said otherwise.
