@@ -1,10 +1,12 @@
 import Networking
 
 /// Logging in and getting the next token: calls that carry no token themselves.
-enum AccountEndpoint: Endpoint {
+enum AccountEndpoint {
     case logIn(name: String, password: String)
     case refresh(String)
+}
 
+extension AccountEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .logIn: "login"

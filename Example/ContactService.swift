@@ -10,12 +10,14 @@ enum ContactError: Error {
 }
 
 /// The calls of the contacts' domain.
-enum ContactEndpoint: Endpoint {
+enum ContactEndpoint {
     case fetch(id: Int)
     case rename(id: Int, to: String)
     case flaky
     case slow
+}
 
+extension ContactEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .fetch(let id), .rename(let id, _): "contacts/\(id)"

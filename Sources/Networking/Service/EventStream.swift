@@ -27,6 +27,8 @@ public struct EventStream: AsyncSequence, Sendable {
     /// Pulls the events.
     public struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
+        /// The connection, and the reader of its events; nil between two connections.
+        private var connection: ServerSentEvents?
         private var events: ServerSentEvents.Iterator?
         private var lastEventID = ""
         private var delay: Duration
@@ -61,7 +63,7 @@ public struct EventStream: AsyncSequence, Sendable {
                 }
                 lastEventID = events?.lastEventID ?? lastEventID
                 delay = events?.retry ?? delay
-                events = nil
+                (connection, events) = (nil, nil)
                 do { try await stream.wait(for: delay * (1 << Swift.min(barren, 5))) } catch {
                     isOver = true
                     throw error
@@ -85,7 +87,8 @@ public struct EventStream: AsyncSequence, Sendable {
                         isOver = true
                         return Outcome()
                     }
-                    events = opened.makeAsyncIterator()
+                    connection = opened
+                    events = opened.unmapped.makeAsyncIterator()
                     hasConnected = true
                 }
                 guard let event = try await events?.next() else { return Outcome() }
@@ -96,7 +99,8 @@ public struct EventStream: AsyncSequence, Sendable {
                 let cause = failed.report.attempts.last?.error ?? failed.error
                 return Outcome(error: failed.error, isWorthATry: stream.reconnection.isWorthwhile(after: cause))
             } catch {
-                return Outcome(error: error, isWorthATry: stream.reconnection.isWorthwhile(after: error))
+                let shown = await connection?.mapped(error) ?? error
+                return Outcome(error: shown, isWorthATry: stream.reconnection.isWorthwhile(after: error))
             }
         }
     }

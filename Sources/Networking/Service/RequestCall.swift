@@ -102,6 +102,19 @@ struct RequestCall: Sendable {
         }
     }
 
+    /// The response with a body whose errors are mapped as the call's are, if they come after the call has returned.
+    func mappingErrors(of response: HTTPResponse, by handling: ErrorHandlingService) -> HTTPResponse {
+        guard case .stream(let body) = response.content else { return response }
+        var call = self
+        call.attempt?.response = response.withoutStream
+        var response = response
+        response.content = .stream(
+            body.mappingErrors { [call] error in
+                call.scope.isOver ? handling.mapped(afterCall: call.failure(with: error)) : error
+            })
+        return response
+    }
+
     /// Ends the call with success, unless it was ended before.
     ///
     /// - Returns: What its report is made of.

@@ -66,6 +66,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     ) async throws -> Value {
         defer { permit.release(after: response) }
         try await call.validate(response, by: settings.value.validators ?? .standard)
+        let isRead = converter.delivery != .stream
+        let response = isRead ? response : call.mappingErrors(of: response, by: client.errorHandlingService)
         do { return try await converter.convert(response, decoder: settings.value.decoder ?? JSONDecoder()) } catch {
             permit.release(.failed(error))
             throw error

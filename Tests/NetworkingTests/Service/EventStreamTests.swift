@@ -179,4 +179,59 @@ struct EventStreamTests {
             #expect(error?.kind == (end == "reset" ? .resetting : .cancelled))
         }
     }
+
+    /// Gives one event a connection, then fails; a third connection is refused with 204.
+    private struct Cutting: Transport {
+        let connections = Box(0)
+        let kind: NetworkError.Kind
+
+        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            connections.change { $0 += 1 }
+            guard connections.value < 3 else {
+                return HTTPResponse(.noContent, headers: [], content: .data(Data()), to: request)
+            }
+            let chunks = Box([Data("data: \(connections.value)\n\n".utf8)])
+            let body = IncomingBody(pull: {
+                guard let chunk = chunks.value.first else { throw NetworkError(kind) }
+                chunks.change { $0 = [] }
+                return chunk
+            })
+            return HTTPResponse(
+                .ok, headers: [.contentType: "text/event-stream"], content: .stream(body), to: request)
+        }
+    }
+
+    @Test("What fails in the middle of a stream is mapped as a call's failure is, and a lost stream of events goes on")
+    func mapsInTheMiddle() async throws {
+        struct Shown: Error, Equatable {
+            let kind: NetworkError.Kind?
+            let status: HTTPStatus?
+        }
+        func service(_ transport: Cutting, mapped: Bool = true) -> NetworkService {
+            NetworkService(environment: Fixture.environment) {
+                $0.transport = transport
+                $0.clock = clock.networkClock
+                $0.retry = RetryPolicy(retries: 3)
+                if mapped { $0.errorMapping = .init { Shown(kind: ($0 as? NetworkError)?.kind, status: $1.status) } }
+            }
+        }
+        let lost = Cutting(kind: .connectionLostAfterHead)
+        let error = await Fixture.failure {
+            for try await _ in try await service(lost).request(News(), as: .stream) {}
+        }
+        #expect(error as? Shown == Shown(kind: .connectionLostAfterHead, status: .ok))
+        #expect(lost.connections.value == 1, "there is nothing to send again")
+        let timedOut = await Fixture.failure {
+            let events = try await service(Cutting(kind: .idleTimedOut), mapped: false)
+                .request(News(), as: .serverSentEvents)
+            for try await _ in events {}
+        }
+        #expect(timedOut as? GeneralRequestError == .timedOut)
+        let (data, _) = try await read(service(Cutting(kind: .connectionLostAfterHead)).events(News()), waits: 2)
+        #expect(data == ["1", "2"])
+        let over = await Fixture.failure {
+            _ = try await read(service(Cutting(kind: .tlsFailed)).events(News()), waits: 0)
+        }
+        #expect(over as? Shown == Shown(kind: .tlsFailed, status: .ok))
+    }
 }

@@ -2,13 +2,15 @@ public import Foundation
 
 /// The description of one call: where it goes, how, with what, and what its failures mean.
 ///
-/// Everything but ``path`` has a default. Write one enumeration a backend domain, a case a call:
+/// Everything but ``path`` has a default. Write one enumeration for each backend domain, with a case for each call:
 ///
 /// ```swift
-/// enum ContactEndpoint: Endpoint {
+/// enum ContactEndpoint {
 ///     case list(page: Int)
 ///     case rename(id: Int, to: String)
+/// }
 ///
+/// extension ContactEndpoint: Endpoint {  // in an extension, the compiler warns about members that are misspelt
 ///     var path: EndpointPath {
 ///         switch self {
 ///         case .list: "contacts"

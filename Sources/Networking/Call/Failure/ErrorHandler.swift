@@ -44,6 +44,12 @@ public struct ClosureErrorHandler: ErrorHandler {
     }
 }
 
+/// A handler that makes another error of a failure's, and does nothing else.
+protocol ErrorMapper: ErrorHandler {
+    /// The error; nil leaves it as it is.
+    func mapped(_ failure: RequestFailure) -> (any Error)?
+}
+
 /// A handler that is notified of responses, too: one whose retries are paid for by what succeeds.
 protocol ResponseRecorder: ErrorHandler {
     /// An attempt has a response, which has not been validated yet.

@@ -85,6 +85,14 @@ public struct ErrorHandlingService: Sendable {
         return .fail(failure.error)
     }
 
+    /// The error of a body that has failed after its call: mapped as the call's would be. No other handler is asked, since
+    /// nothing can be sent again.
+    func mapped(afterCall failure: RequestFailure) -> any Error {
+        var failure = failure
+        for case let mapper as any ErrorMapper in current { failure.error = mapper.mapped(failure) ?? failure.error }
+        return mapped(failure.error, failure)
+    }
+
     /// The error that a call ends with: asked once, when it has ended.
     func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

@@ -32,6 +32,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         self.lastEventID = lastEventID
     }
 
+    /// The same events, of a body with its errors as they are.
+    var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
+
+    /// What the reader would get for an error of the body.
+    func mapped(_ error: any Error) async -> any Error { await body.mapped(error) }
+
     /// The reader of the events.
     public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
 

@@ -73,11 +73,11 @@ extension NetworkError: CustomNSError {
         .connectTimedOut: "Check host and port, or give connecting more time (timeouts.connect).",
         .idleTimedOut: "Try again, or give the server more time (timeouts.idle).",
         .deadlineTimedOut: "Give the call more time (timeouts.total).",
-        .tlsFailed: "Check that the server speaks https on this port.",
+        .tlsFailed: "Check that the server speaks https on this port, and whether it requires a client certificate.",
         .undecodableBody:
             "Change the type, or the decoder of the settings (its key and date strategies); read an optional if the body may be empty.",
         .tlsUntrusted:
-            "Check the server's certificate, or the authorities that are trusted.",
+            "Check the server's certificate, and the authorities and pins that are trusted.",
         .responseTooLarge:
             "Allow more (maximumResponseSize; for heads and compressed bodies the transport's Limits), or take the body into a file or as a stream.",
         .fileNotWritable:

@@ -26,7 +26,11 @@ public struct IncomingBody: AsyncSequence, Sendable {
         }
     }
 
+    /// Makes another error of the one that a body ends with.
+    typealias ErrorMap = @Sendable (any Error) async -> any Error
+
     private let source: Source
+    private var map: ErrorMap?
 
     /// Makes a body of its two actions.
     ///
@@ -60,32 +64,53 @@ public struct IncomingBody: AsyncSequence, Sendable {
 
     /// The same body, which tells of each chunk when it is taken.
     func onEach(_ action: @escaping @Sendable (Data) -> Void) -> IncomingBody {
-        IncomingBody(pull: { [source] in
-            let chunk = try await source.pull()
+        pulled { pull in
+            let chunk = try await pull()
             if let chunk { action(chunk) }
             return chunk
-        })
+        }
     }
 
     /// The same body, whose chunks are waited for inside of an action.
     func pulled(
         by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?
     ) -> IncomingBody {
-        IncomingBody(pull: { [source] in try await action(source.pull) })
+        var body = IncomingBody(pull: { [source] in try await action(source.pull) })
+        body.map = map
+        return body
     }
+
+    /// The same body, whose error is made another one before its reader gets it.
+    func mappingErrors(_ map: @escaping ErrorMap) -> IncomingBody {
+        var body = self
+        body.map = map
+        return body
+    }
+
+    /// The same body with its errors as they are.
+    var unmapped: IncomingBody {
+        var body = self
+        body.map = nil
+        return body
+    }
+
+    /// What its reader would get for an error.
+    func mapped(_ error: any Error) async -> any Error { await map?(error) ?? error }
 
     /// The reader of the body. A second one takes chunks away from the first.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(source: source)
+        Iterator(body: self)
     }
 
     /// Pulls the chunks.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let source: Source
+        fileprivate let body: IncomingBody
 
         /// The next chunk, or nil at the end.
+        ///
+        /// - Throws: A ``NetworkError``; if the call has returned by then, what the service maps it to.
         public mutating func next() async throws -> Data? {
-            try await source.pull()
+            do { return try await body.source.pull() } catch { throw await body.mapped(error) }
         }
     }
 

@@ -6,7 +6,7 @@ import Foundation
 /// `endpoint.error(for: HTTPStatus)`, then the server error of a ``TypedEndpoint`` (``ServerFailure``), then 401, 403 and 404; where no response came or its
 /// status was acceptable, `endpoint.error(for: URLError.Code)`, then no connection, timeouts and cancellation. What has no mapping
 /// is passed on unchanged, and so is an error that a handler before has mapped already.
-public struct GeneralErrorHandler: ErrorHandler {
+public struct GeneralErrorHandler: ErrorHandler, ErrorMapper {
     /// Makes a handler.
     public init() {}
 
@@ -15,7 +15,7 @@ public struct GeneralErrorHandler: ErrorHandler {
         .next(mapped(failure) ?? failure.error)
     }
 
-    private func mapped(_ failure: RequestFailure) -> (any Error)? {
+    func mapped(_ failure: RequestFailure) -> (any Error)? {
         guard let error = failure.error as? NetworkError else {
             guard failure.error is CancellationError else { return nil }
             let cause = NetworkError(.cancelled, underlying: failure.error)
