@@ -1,12 +1,13 @@
-/// A part of a service that a reset empties: a transport, an adapter, a policy or a handler that remembers something.
+/// A part of a service that a reset of the service resets, too.
 ///
-/// `Transport`, `RequestAdapter`, `AdmissionPolicy` and `ErrorHandler` are such parts; write ``reset()`` in yours if it
-/// remembers something. A decorator calls that of the transport that it wraps.
+/// `Transport`, `RequestAdapter`, `AdmissionPolicy` and `ErrorHandler` inherit from it. Implement ``reset()`` if your
+/// part has a state, such as a queue or a counter. A transport that wraps another one calls the `reset()` of that
+/// one.
 public protocol ResetParticipant: Sendable {
-    /// Forgets. Default: does nothing.
+    /// Returns to the initial state. Default: does nothing.
     ///
-    /// It is called once a reset, after every call that the reset has ended has returned; calls that have begun since
-    /// may be in progress. A reset of the same service that is made here returns as soon as the calls have returned.
+    /// It is called once for each reset, when all calls that the reset has ended have returned. Calls that have begun
+    /// since may be in progress. If it resets the same service, that returns as soon as the calls have returned.
     func reset() async
 }
 

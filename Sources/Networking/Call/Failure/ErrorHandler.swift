@@ -1,8 +1,14 @@
-/// Deals with a failed attempt: explains it, has it repeated, or passes it on.
+/// Decides what happens after a failed attempt: another error, the end of the call, or a retry.
 ///
-/// The handlers of a service are asked in order. Each one's answer counts once. A call that was cancelled, reset or overtaken by
-/// its deadline is passed through the chain too, so that its error is mapped; a retry asked for then is not granted. A handler that waits for
-/// something of its own does so by ``untilCallEnds(_:)``.
+/// A service asks its handlers one after another, in the task of the call: the session's handler, then those of
+/// ``NetworkConfiguration/errorHandlingService``, then retries, then the general mapping. Each gets the error that
+/// the one before has returned. A failure is an error before, during or after sending, such as a status that a
+/// validator rejects.
+///
+/// A retry is not granted if the call was cancelled or reset, if its deadline would pass, if its attempts are used
+/// up, or if the body cannot be sent twice; the next handler is asked then. To map errors, prefer
+/// ``NetworkConfiguration/errorMapping``, which runs last and once a call. A handler that waits uses
+/// ``untilCallEnds(_:)``.
 ///
 /// ```swift
 /// struct MaintenanceHandler: ErrorHandler {
@@ -12,20 +18,21 @@
 /// }
 /// ```
 public protocol ErrorHandler: ResetParticipant {
-    /// Looks at a failure.
+    /// Decides about a failure.
     ///
-    /// - Returns: What to do. Where a retry cannot be granted, the failure goes on to the next handler with its error unchanged.
+    /// - Parameter failure: The error, with the endpoint, the request, the response, and the attempts before.
+    /// - Returns: What to do.
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult
 }
 
-/// What an error handler wants to be done.
+/// What an error handler decides.
 public enum ErrorHandlingResult: Sendable {
-    /// The next handler is to look, with this error; after the last one the call ends with it. A handler that thought about a retry says
-    /// why it wants none; the reason is kept in ``RequestFailure/decisions`` and shown in the error's text.
+    /// The next handler is asked, with this error; after the last one the call ends with it. The reason says why this
+    /// handler does not retry; it is kept in ``RequestFailure/decisions`` and shown in the error's text.
     case next(any Error, because: String? = nil)
-    /// The call is to end with this error, now. The handlers after this one are not asked, and retries are one of them.
+    /// The call ends with this error, now. The handlers after this one are not asked, and retries are one of them.
     case fail(any Error)
-    /// The request is to be sent again, after a while and with another original request where one is given. Adapters run again.
+    /// The request is sent again after a delay. A request that is given replaces the original one; adapters run on it.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
@@ -50,7 +57,7 @@ protocol ErrorMapper: ErrorHandler {
     func mapped(_ failure: RequestFailure) -> (any Error)?
 }
 
-/// A handler that is notified of responses, too: one whose retries are paid for by what succeeds.
+/// A handler that is notified of responses, too, such as one that limits retries by what succeeds.
 protocol ResponseRecorder: ErrorHandler {
     /// An attempt has a response, which has not been validated yet.
     ///

@@ -1,9 +1,12 @@
-/// Dresses a request for the road: adds what the endpoint does not know.
+/// Changes requests before they are sent: adds a header field, a signature, a trace.
 ///
-/// Adapters run in the order of their service, before the first attempt and again before every retry, each time on the original
-/// request. They may change anything; a value set later replaces one set earlier. An adapter that supplies a default fills
-/// only what is absent. What it throws ends the attempt and goes to the error handlers. Where it waits for something of its own, it does so by
-/// ``untilCallEnds(_:)``.
+/// The adapters of a service run in the order of ``NetworkConfiguration/requestAdaptingService``, in the task of the
+/// call, before each attempt, and each time on the request as the endpoint describes it: so a retry gets current
+/// values. The adapter of the session, which adds the token, is the last one. Redirects are not adapted again.
+///
+/// An adapter may change anything. A value that it sets replaces that of the endpoint or an earlier adapter; an
+/// adapter for a default sets only what is absent. An error ends the attempt and goes to the error handlers. An
+/// adapter that waits uses ``untilCallEnds(_:)``, so that the end of the call ends the wait.
 ///
 /// ```swift
 /// struct TenantAdapter: RequestAdapter {
@@ -15,12 +18,17 @@
 /// }
 /// ```
 public protocol RequestAdapter: ResetParticipant {
-    /// Changes the request.
+    /// Changes the request of an attempt.
+    ///
+    /// - Parameters:
+    ///   - request: The request; ``HTTPRequest/allHeaders`` has the fields of its body, too.
+    ///   - endpoint: The call that it belongs to.
+    /// - Throws: Why the request cannot be sent.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }
 
-/// An adapter that never waits. It is one like the others; besides, it dresses the requests of reads that are answered at once, such as
-/// those from a service's cache.
+/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cached(_:with:)``, which returns
+/// at once.
 public protocol SynchronousRequestAdapter: RequestAdapter {
     /// Changes the request.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws

@@ -1,6 +1,6 @@
-/// What a policy gave to a request that it let in, to be given back when the request leaves.
+/// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
 public struct AdmissionTicket: Sendable {
-    /// Memory of its own for what hardly any ticket has: each request takes and copies a ticket of every policy.
+    /// In a block of memory of its own, because hardly any ticket has a context and all of them are copied.
     private final class Kept: Sendable {
         let context: any Sendable
 
@@ -9,36 +9,36 @@ public struct AdmissionTicket: Sendable {
         }
     }
 
-    /// The host for which it was given, where the policy counts by hosts.
+    /// The host of the request, for a policy that counts by hosts.
     public let origin: HTTPOrigin?
     private let kept: Kept?
 
-    /// What else the policy wants to know when the ticket comes back.
+    /// A value of the policy's own, which it gets back with the ticket.
     public var context: (any Sendable)? { kept?.context }
 
     /// Makes a ticket.
     ///
     /// - Parameters:
-    ///   - origin: The host for which it is, `request.origin`, where the policy counts by hosts.
-    ///   - context: What else the policy wants to know when the ticket comes back.
+    ///   - origin: The host of the request, `request.origin`, for a policy that counts by hosts. Default: nil.
+    ///   - context: A value that the policy gets back with the ticket. Default: nil.
     public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
         kept = context.map(Kept.init)
     }
 }
 
-/// How the attempt went for which a ticket was held.
+/// How an attempt ended.
 public enum AdmissionOutcome: Sendable {
-    /// An answer came, whatever its status.
+    /// With a response, whatever its status is.
     case answered(HTTPResponse)
-    /// None came, or not the whole of one.
+    /// Without a response, or with an incomplete one.
     case failed(any Error)
     /// Nothing was sent.
     case notSent
 }
 
 extension AdmissionOutcome {
-    /// The answer, or the head of one whose body was lost.
+    /// The response; of one whose body was lost, the head.
     var response: HTTPResponse? {
         switch self {
         case .answered(let response): response
@@ -48,11 +48,15 @@ extension AdmissionOutcome {
     }
 }
 
-/// May a request go now? A limit, a gate, a breaker: each is one policy of a service.
+/// Decides when a request may be sent: a limit, a gate, a circuit breaker.
 ///
-/// A request enters all policies of its service at once. Where one says "not now", the others are left, that one alone is waited for,
-/// and the rest are tried again: nobody waits while holding anything. Each ticket is given back exactly once, when the response
-/// is known and before it is handled, last entered first.
+/// A service asks its policies before each attempt, in the order of their ``stage``, in the task of the call. If one
+/// of them returns nil, the tickets of the others are returned, the call waits for that one alone, and the rest are
+/// asked again: no call waits while it holds a ticket. Each ticket is returned exactly once, in the opposite order,
+/// as soon as the response is known and before it is validated. An error ends the attempt and goes to the error
+/// handlers.
+///
+/// The methods are called from any thread, several at a time.
 ///
 /// ```swift
 /// /// Lets nothing out while the app is in the background.
@@ -72,18 +76,19 @@ extension AdmissionOutcome {
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
-    /// Where it stands among the policies of its service; ``AdmissionStage/custom`` unless said otherwise.
+    /// Its place among the policies of its service. Default: ``AdmissionStage/custom``.
     var stage: AdmissionStage { get }
-    /// Lets the request in at once, or answers nil for "not now". While others wait their turn, newcomers are refused.
+    /// Admits the request at once, or returns nil if it has to wait. A policy with a queue returns nil while others
+    /// wait.
     ///
-    /// - Throws: What ends the call where it may not go at all.
+    /// - Throws: Why the request must not be sent at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket?
-    /// Waits until the request's turn has come. What ends the call must end the wait: wait by ``untilCallEnds(_:)`` or
-    /// ``NetworkClock/wait(for:)``. A cancelled task alone ends those waits of your own that heed it.
+    /// Waits until the request may be sent. Wait by ``untilCallEnds(_:)`` or ``NetworkClock/wait(for:)``, which end
+    /// with the call; its deadline and a reset do not cancel the task.
     ///
-    /// - Throws: What ends the call where it may not go at all.
+    /// - Throws: Why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket
-    /// Takes a ticket back; is called once a ticket.
+    /// Gets a ticket back, once for each ticket.
     func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome)
 }
 
@@ -92,36 +97,38 @@ extension AdmissionPolicy {
     public var stage: AdmissionStage { .custom }
 }
 
-/// Whether a request has to be admitted: `request[option: AdmissionOption.self] = .unlimited`.
+/// Whether a request needs a permit: `request[option: AdmissionOption.self] = .unlimited`.
 public enum AdmissionOption: RequestOption {
-    /// What a request may ask for.
+    /// The kinds of admission.
     public enum Value: Hashable, Sendable {
-        /// It waits for its place like every other: the default.
+        /// It waits for its permit as every other request does: the default.
         case required
-        /// It takes no place of a ``ConcurrencyLimit`` and does not count there.
+        /// It needs no permit of a ``ConcurrencyLimit`` and does not count there.
         case unlimited
-        /// It is part of a token refresh: it needs no permit, gets no token, waits for no refresh and starts none. The library marks
-        /// the calls that a refresh makes by itself; set it by hand where a refresh hops to a queue of its own.
+        /// It is part of a token refresh: it needs no permit, carries no token, waits for no refresh and starts none.
+        /// The library marks the calls that a refresh makes; set it by hand if a refresh makes them in a task of its
+        /// own.
         case refresh
     }
 
-    /// It waits for its place like every other.
+    /// ``Value/required``
     public static let defaultOption = Value.required
 }
 
-/// Where a policy stands among those of its service: they are entered in this order and left in the opposite one, however they are listed.
+/// The order in which a service asks its policies, whichever order they are listed in.
 public enum AdmissionStage: Int, Comparable, Sendable {
-    /// It refuses what has no prospect: ``CircuitBreaker``.
+    /// Fails requests that would fail: ``CircuitBreaker``.
     case breaker
-    /// It holds back what the server does not want yet: ``BackoffGate``.
+    /// Holds requests back that the server does not accept yet: ``BackoffGate``.
     case gate
-    /// Everything that says nothing else.
+    /// The app's own policies.
     case custom
-    /// It hands out places: ``ConcurrencyLimit``.
+    /// Limits how many requests are in progress: ``ConcurrencyLimit``.
     case limit
-    /// It waits for a token, and hears of a refusal before the place is handed on: `TokenGate`.
+    /// Waits for a token; it gets its ticket back first, so that a refresh begins before the next request is admitted:
+    /// ``TokenGate``.
     case token
 
-    /// Whether one stands before another.
+    /// Whether one is asked before another.
     public static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
 }

@@ -1,10 +1,12 @@
 public import Foundation
 
-/// Watches every call of a service, step by step.
+/// Observes the calls of a service, step by step: for logs, metrics and tests.
 ///
-/// Give it to the service (`observers:`), or register it while the app runs: `service.observers.register(observer)`. It is called on the thread
-/// on which the step is taken, and the call waits for it: be quick, and hop elsewhere for what takes time. The events of one call come one
-/// after another, besides ``RequestEvent/progress(_:)``; those of different calls come at the same time.
+/// Set it in the configuration (`$0.observers`), or register it while the app runs:
+/// `service.observers.register(observer)`. A call is observed by those that are there when it begins.
+/// ``observe(_:of:)`` is called on the thread that takes the step, and the call waits for it: return quickly. The
+/// events of one call come one after another, except ``RequestEvent/progress(_:)``; those of different calls come at
+/// the same time. An observer changes nothing about a call.
 ///
 /// ```swift
 /// struct SlowCallObserver: RequestObserver {
@@ -17,9 +19,9 @@ public import Foundation
 /// }
 /// ```
 public protocol RequestObserver: Sendable {
-    /// Takes an event.
+    /// Is called for each event of each call.
     func observe(_ event: RequestEvent, of call: ObservedCall)
-    /// Whether it wants ``RequestEvent/progress(_:)``, for which bytes have to be counted; not unless it says so.
+    /// Whether it is called for ``RequestEvent/progress(_:)``, for which bytes are counted. Default: false.
     var wantsProgress: Bool { get }
 }
 
@@ -30,12 +32,12 @@ extension RequestObserver {
 
 /// The call that an event is about.
 public struct ObservedCall: Sendable {
-    /// What tells it from every other call: the trace id, too, where a ``TraceContextAdapter`` begins a trace.
+    /// The identifier of the call. A trace that a ``TraceContextAdapter`` begins has the same one.
     public let id: UUID
     /// Its endpoint.
     public let endpoint: any Endpoint
 
-    /// Makes a call; useful to test an observer.
+    /// Makes a call, for a test of an observer.
     public init(id: UUID = UUID(), endpoint: any Endpoint) {
         self.id = id
         self.endpoint = endpoint
@@ -45,6 +47,6 @@ public struct ObservedCall: Sendable {
 extension ObservedCall: CustomStringConvertible, CustomReflectable {
     /// The endpoint's type, its template and the id; none of its values, which may be secrets.
     public var description: String { "\(type(of: endpoint)) \(endpoint.urlTemplate) \(id.uuidString.lowercased())" }
-    /// Nothing but the description, for `dump` and its like.
+    /// The description alone.
     public var customMirror: Mirror { Mirror(self, children: ["call": description]) }
 }

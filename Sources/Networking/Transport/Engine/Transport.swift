@@ -1,18 +1,24 @@
-/// When a transport answers. It is advice: any answer is right, and whoever asked brings it into the form it wants.
+/// When a transport returns a response. It is advice: a transport may return any ``ResponseContent``, and the caller
+/// converts it.
 public enum AnswerTiming: Sendable {
-    /// Once, with the bytes in memory; past the limit with ``NetworkError/Kind/responseTooLarge``.
+    /// When the response is complete, with its bytes in memory. A body of more bytes than the limit is
+    /// ``NetworkError/Kind/responseTooLarge``.
     case whenComplete(limit: Int)
-    /// At the head, with a body that is pulled.
+    /// When the head has been received. The body is read from an ``IncomingBody``.
     case atHead
 }
 
-/// Carries one request to a server and brings the answer back: the one seam between policy and I/O.
+/// Sends a request and returns the response.
 ///
-/// Engines do it (``URLSessionTransport``), decorators wrap another transport, test doubles answer by themselves. One `send` is
-/// one hop: the service follows redirects (``RedirectPolicy``). An engine calls ``HTTPRequest/validate()`` first.
+/// A transport is the only part of a service that does I/O. ``CurlTransport`` and ``URLSessionTransport`` are
+/// transports, and so are the stubs of `NetworkingTesting`. Write one to wrap another transport, or to send requests
+/// by other means. A service calls it once for each attempt and once for each redirect, which it follows itself
+/// (``RedirectPolicy``), in the task of the call, so that several requests are sent at a time.
 ///
-/// Whatever status comes back is an answer; throw only where none came. Throw ``NetworkError`` to say what kind of failure it was.
-/// Cancelling the task must end `send` promptly. Bring the request back in the response as it was sent.
+/// Return every response, whatever its status is. Throw a ``NetworkError`` if there is none: its kind decides whether
+/// the request is sent again. Put the request, as it was sent, into the response. Return promptly when the task is
+/// cancelled; a wait of your own uses ``untilCallEnds(_:)``. A transport that sends calls ``HTTPRequest/validate()``
+/// first.
 ///
 /// ```swift
 /// struct StopwatchTransport: Transport {
@@ -26,11 +32,11 @@ public enum AnswerTiming: Sendable {
 /// }
 /// ```
 public protocol Transport: ResetParticipant {
-    /// Sends a request and waits for its answer. Where that is a wait of its own, and not of the transport below, it uses ``untilCallEnds(_:)``.
+    /// Sends a request and waits for its response.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - timing: When the answer is wanted.
-    /// - Throws: ``NetworkError`` where no answer came.
+    ///   - request: The request, after adapters and cookies.
+    ///   - timing: When to return.
+    /// - Throws: ``NetworkError`` if there is no response.
     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse
 }
