@@ -2,7 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Three chapters of the tour about films: one is uploaded, one is downloaded, one is cut off twice on its way and arrives all the same.
+/// Three chapters of the tour about films: one is uploaded, one is downloaded, one is cut off twice on its way and
+/// arrives all the same.
 struct Transfers {
     private enum FilmEndpoint: Endpoint {
         case upload(URL)

@@ -3,11 +3,11 @@
     import Foundation
     import Glibc
 
-    /// The server of the benchmarks, in a process of its own: one thread on epoll, answers made beforehand. It ends when its standard
-    /// input does.
+    /// The server of the benchmarks, in a process of its own: one thread on epoll, answers made beforehand. It ends
+    /// when its standard input does.
     ///
-    /// `/json` is 1 KiB of JSON; `/items/N` wants a bearer token that `POST /refresh` hands out after 50 ms and that lives as long as
-    /// the server was told; `/hang` never answers; `/counts` tells what happened.
+    /// `/json` is 1 KiB of JSON; `/items/N` wants a bearer token that `POST /refresh` hands out after 50 ms and that
+    /// lives as long as the server was told; `/hang` never answers; `/counts` tells what happened.
     final class BenchmarkServer {
         private struct Delayed {
             let due: Double

@@ -37,7 +37,8 @@
             for token in tokens { token.cancel() }
         }
 
-        /// What every call that nobody watches pays: the question whether anybody does, and the times that its answer's report is made of.
+        /// What every call that nobody watches pays: the question whether anybody does, and the times that its
+        /// answer's report is made of.
         private func addParts(_ report: Report, calls: Int) {
             let observers = RequestObservers()
             let question = ContinuousClock().measure {

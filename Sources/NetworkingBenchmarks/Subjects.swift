@@ -70,7 +70,8 @@
         }
     }
 
-    /// libcurl's multi interface in its plain form, `curl_multi_perform` and `curl_multi_poll` on one thread; it does not decode.
+    /// libcurl's multi interface in its plain form, `curl_multi_perform` and `curl_multi_poll` on one thread; it does
+    /// not decode.
     final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
         private let multi: UnsafeMutableRawPointer
         private var handles: [UnsafeMutableRawPointer] = []
@@ -152,8 +153,9 @@
     }
 
     extension PipelineSubject {
-        /// The processor time of a call in microseconds, of subjects that take turns in short rounds; and by how much more than the first one's it
-        /// is, within a round: the speed of a shared machine changes in the middle of a run. Each is a median.
+        /// The processor time of a call in microseconds, of subjects that take turns in short rounds; and by how much
+        /// more than the first one's it is, within a round: the speed of a shared machine changes in the middle of a
+        /// run. Each is a median.
         static func compare(_ subjects: [PipelineSubject], isQuick: Bool) async throws -> [(time: Double, more: Double)]
         {
             let calls = isQuick ? 1_000 : 3_000

@@ -2,9 +2,11 @@
     import Foundation
     import Glibc
 
-    /// The server of the transfer benchmarks, in a process of its own: a thread a connection. It ends when its standard input does.
+    /// The server of the transfer benchmarks, in a process of its own: a thread a connection. It ends when its
+    /// standard input does.
     ///
-    /// `GET /N` gives N bytes, `GET /pattern?seed=S` gives 2 MB, slowly and from where a `Range` says, `POST` takes what comes and tells when its first byte came, in nanoseconds of the monotonic clock.
+    /// `GET /N` gives N bytes, `GET /pattern?seed=S` gives 2 MB, slowly and from where a `Range` says, `POST` takes
+    /// what comes and tells when its first byte came, in nanoseconds of the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
 

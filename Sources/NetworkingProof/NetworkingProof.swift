@@ -1,6 +1,7 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill] [part…] [--quick] [--seed N] [--count N] [--json]`
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill] [part…] [--quick] [--seed N] [--count N]
+/// [--json]`
 @main
 enum NetworkingProof {
     // The explorer needs the machines alone, and so compiles with mutants of them within seconds: see .ci/mutants.

@@ -1,7 +1,8 @@
 public import Foundation
 public import Networking
 
-/// Checks, without a network, that endpoints make the requests they are meant to make, and read the answers they are meant to get.
+/// Checks, without a network, that endpoints make the requests they are meant to make, and read the answers they are
+/// meant to get.
 ///
 /// ```swift
 /// extension ContactEndpoint {
@@ -27,9 +28,10 @@ public enum EndpointContract {
         public var errorDescription: String? { description }
     }
 
-    /// Checks examples: that no stored property has the name of an endpoint's member and another type, so that the default holds in silence, that the URL can be built and read again, that no segment of its path is empty, that the header fields are legal, that
-    /// there is no body with GET or HEAD, that body and query can be encoded, that sample answer and sample error can be read, and that no two
-    /// examples make the same request.
+    /// Checks examples: that no stored property has the name of an endpoint's member and another type, so that the
+    /// default holds in silence, that the URL can be built and read again, that no segment of its path is empty, that
+    /// the header fields are legal, that there is no body with GET or HEAD, that body and query can be encoded, that
+    /// sample answer and sample error can be read, and that no two examples make the same request.
     ///
     /// - Parameters:
     ///   - examples: The examples, one a case at least.

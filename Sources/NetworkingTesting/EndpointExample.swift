@@ -45,7 +45,8 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         return "\(name).\(mirror.children.first?.label ?? "\(endpoint)")"
     }
 
-    /// Stored properties that look like members of an endpoint, and are not: their type is another one, so that the default holds.
+    /// Stored properties that look like members of an endpoint, and are not: their type is another one, so that the
+    /// default holds.
     var memberFaults: [String] {
         let members: [String: Any.Type] = [
             "baseURL": URL.self, "path": EndpointPath.self, "method": HTTPMethod.self, "headers": HTTPHeaders.self,
@@ -84,7 +85,8 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
 }
 
 extension StubTransport {
-    /// A stub that answers as examples say, each to the request that its endpoint makes; an example without an answer gets 204.
+    /// A stub that answers as examples say, each to the request that its endpoint makes; an example without an answer
+    /// gets 204.
     public convenience init(answering examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
         var answers: [(HTTPMethod, URL, StubAnswer)] = []
         for example in examples {

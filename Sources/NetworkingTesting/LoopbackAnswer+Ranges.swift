@@ -2,8 +2,8 @@ public import Foundation
 import Networking
 
 extension LoopbackAnswer {
-    /// Content that can be had in parts: answers `Range` with the rest of it, `If-Range` as RFC 9110 section 13.1.5 says, and a range
-    /// beyond its end with 416.
+    /// Content that can be had in parts: answers `Range` with the rest of it, `If-Range` as RFC 9110 section 13.1.5
+    /// says, and a range beyond its end with 416.
     ///
     /// ```swift
     /// server.route(.get, "/film") { .content(film, tag: "\"v1\"", for: $0) }

@@ -16,8 +16,8 @@ public struct LoopbackAnswer: Sendable {
         case fixed(Data)
         /// Chunks in the chunked transfer coding, each flushed by itself.
         case chunked([Data])
-        /// Bytes that the closure writes; with a length as they are, without one in the chunked transfer coding. The closure runs
-        /// on the connection's own thread and may block: a slow reader makes `write` wait.
+        /// Bytes that the closure writes; with a length as they are, without one in the chunked transfer coding. The
+        /// closure runs on the connection's own thread and may block: a slow reader makes `write` wait.
         case written(length: Int?, @Sendable (LoopbackWriter) throws -> Void)
         /// These bytes in place of the whole answer, head included; the connection is closed after them.
         case raw(Data)
@@ -85,7 +85,8 @@ public struct LoopbackAnswer: Sendable {
 
 /// What goes wrong while the server answers.
 ///
-/// Those that count bytes are about content that is there as a whole or in chunks; what is written step by step ends itself.
+/// Those that count bytes are about content that is there as a whole or in chunks; what is written step by step ends
+/// itself.
 public enum LoopbackFault: Hashable, Sendable {
     /// The connection is closed in place of an answer.
     case closeBeforeHead

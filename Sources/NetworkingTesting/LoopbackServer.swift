@@ -3,8 +3,9 @@ public import Networking
 
 /// A small HTTP/1.1 server on 127.0.0.1, for tests of your own services on real sockets.
 ///
-/// It listens from the moment it is made, on a port of the system's choice, so any number of tests run theirs in parallel. It keeps
-/// connections alive, takes fixed and chunked bodies while they arrive, and makes whatever goes wrong happen on demand.
+/// It listens from the moment it is made, on a port of the system's choice, so any number of tests run theirs in
+/// parallel. It keeps connections alive, takes fixed and chunked bodies while they arrive, and makes whatever goes
+/// wrong happen on demand.
 ///
 /// ```swift
 /// let server = try LoopbackServer()
@@ -12,8 +13,8 @@ public import Networking
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: server.url))
 /// ```
 ///
-/// A request that no route takes is answered by 404, a handler that throws by 500 with the error as text. Each connection has a thread.
-/// It stops when it is released.
+/// A request that no route takes is answered by 404, a handler that throws by 500 with the error as text. Each
+/// connection has a thread. It stops when it is released.
 public final class LoopbackServer: Sendable {
     /// Answers a request.
     public typealias Handler = @Sendable (LoopbackRequest) async throws -> LoopbackAnswer

@@ -73,8 +73,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         for continuation in woken { continuation.resume() }
     }
 
-    /// Moves the time forward, step by step, until something has happened, whoever sleeps meanwhile: for a test that does not want to
-    /// know how many wait for what.
+    /// Moves the time forward, step by step, until something has happened, whoever sleeps meanwhile: for a test that
+    /// does not want to know how many wait for what.
     ///
     /// ```swift
     /// async let profile = service.profile(7)          // waits for the network
@@ -116,7 +116,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
     /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.
     ///
-    /// It returns only when somebody waits on this clock: give it to the service (`$0.clock`), and the test a time limit.
+    /// It returns only when somebody waits on this clock: give it to the service (`$0.clock`), and the test a time
+    /// limit.
     ///
     /// - Returns: By how much the time moved.
     @discardableResult
@@ -128,7 +129,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         return step
     }
 
-    /// Waits until at least so many sleeps are under way, or the task is cancelled: a test with a time limit ends by it.
+    /// Waits until at least so many sleeps are under way, or the task is cancelled: a test with a time limit ends by
+    /// it.
     public func waitForSleepers(_ count: Int = 1) async {
         let id = lock.withLock {
             defer { nextID += 1 }

@@ -1,9 +1,11 @@
 public import Networking
 
-/// What the retries of many clients do to a server that fails for a while: a simulation on a manual clock, without a network.
+/// What the retries of many clients do to a server that fails for a while: a simulation on a manual clock, without a
+/// network.
 ///
-/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as often as a retry policy
-/// says, after its backoff with full jitter, as long as the client's budget pays for it. Use it to choose a policy and a budget:
+/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as
+/// often as a retry policy says, after its backoff with full jitter, as long as the client's budget pays for it. Use
+/// it to choose a policy and a budget:
 ///
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)
@@ -22,7 +24,8 @@ public struct OutageSimulation: Sendable {
     /// The seed of all chance.
     public var seed: UInt64
 
-    /// Makes a simulation: a server that works for 60 seconds, fails for 60 and works for 30, and clients that try three times.
+    /// Makes a simulation: a server that works for 60 seconds, fails for 60 and works for 30, and clients that try
+    /// three times.
     public init(
         clients: Int = 10_000,
         policy: RetryPolicy = .standard,

@@ -8,15 +8,17 @@ public import Networking
 /// let profiles = ProfileService(environment: environment) { $0.transport = ReplayTransport(archive) }
 /// ```
 ///
-/// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for anything when requests are compared,
-/// and is no response: a request whose response is hidden fails. A request that the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
+/// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for
+/// anything when requests are compared, and is no response: a request whose response is hidden fails. A request that
+/// the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
 public final class ReplayTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// When a recorded exchange answers a request.
     public enum Matching: Sendable {
-        /// Where method, URL, query in any order, and body are equal. Each exchange answers once, in the recorded order.
+        /// Where method, URL, query in any order, and body are equal. Each exchange answers once, in the recorded
+        /// order.
         case strict
-        /// Where method and path are equal, whatever server, query and body are; of several, the one whose query fits best. The last one that fits
-        /// answers again and again.
+        /// Where method and path are equal, whatever server, query and body are; of several, the one whose query fits
+        /// best. The last one that fits answers again and again.
         case lenient
     }
 
@@ -31,7 +33,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         self.matching = matching
     }
 
-    /// The recorded exchanges that no request has asked for yet, by method, host and path: `GET api.example.com/users/7`.
+    /// The recorded exchanges that no request has asked for yet, by method, host and path: `GET
+    /// api.example.com/users/7`.
     public var unused: [String] {
         lock.withLock { waiting }.map { entry in
             let url = URL(string: entry.request.url)
@@ -43,8 +46,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// Answers with what was recorded.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
-    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have or whose response it hides, and the
-    ///   recorded error for one that failed when it was recorded.
+    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have or whose response it hides,
+    ///   and the recorded error for one that failed when it was recorded.
     public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request.body)
@@ -134,8 +137,8 @@ private struct RecordedAddress {
 }
 
 extension HARArchive.PostData {
-    /// Whether these are the bytes that were recorded: as JSON, whose members have no order; as a form; as parts, whose boundary is another one
-    /// each time; else byte by byte. What was hidden may be anything.
+    /// Whether these are the bytes that were recorded: as JSON, whose members have no order; as a form; as parts,
+    /// whose boundary is another one each time; else byte by byte. What was hidden may be anything.
     fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
         if recorded == body { return true }
@@ -186,8 +189,8 @@ extension JSONValue {
 }
 
 extension HARArchive.Response {
-    /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any more.
-    /// Throws the error with which the recorded request failed, and one if the body of its response is hidden.
+    /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any
+    /// more. Throws the error with which the recorded request failed, and one if the body of its response is hidden.
     fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
         let kind = comment.map(NetworkError.Kind.init(rawValue:))
         if let kind, status == 0 || kind.urlErrorCode != nil {

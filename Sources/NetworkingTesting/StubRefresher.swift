@@ -14,8 +14,8 @@ public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  /
 
     /// Makes a refresher.
     ///
-    /// - Parameter answer: Gets the number of the refresh, counted from 1, and the old token; by default it answers with the token `fresh-1`,
-    ///   `fresh-2` and so on.
+    /// - Parameter answer: Gets the number of the refresh, counted from 1, and the old token; by default it answers
+    ///   with the token `fresh-1`, `fresh-2` and so on.
     public init(
         _ answer: @escaping @Sendable (_ count: Int, _ old: AccessToken?) async throws -> AccessToken = { count, _ in
             AccessToken("fresh-\(count)")

@@ -10,8 +10,8 @@ public import Networking
 /// let profiles = ProfileService(environment: environment) { $0.transport = stub }
 /// ```
 ///
-/// A request that no rule takes fails with a description of the request. Every request is checked as an engine would check it, and
-/// remembered in ``requests``.
+/// A request that no rule takes fails with a description of the request. Every request is checked as an engine would
+/// check it, and remembered in ``requests``.
 public final class StubTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// Answers a request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubAnswer
@@ -57,8 +57,8 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///
     /// - Parameters:
     ///   - method: The method; nil takes any.
-    ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query: `/v1/users/7`; a segment such as
-    ///     `:id` stands for any. Nil takes any path.
+    ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query:
+    ///     `/v1/users/7`; a segment such as `:id` stands for any. Nil takes any path.
     ///   - answers: The answers, one a request; the last one stays.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))

@@ -4,8 +4,8 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// What every engine has to get right; the L numbers are the rows of LINUX-FOUNDATION.md. What URLSession on Linux cannot do stands as its
-    /// expectation.
+    /// What every engine has to get right; the L numbers are the rows of LINUX-FOUNDATION.md. What URLSession on
+    /// Linux cannot do stands as its expectation.
     @Suite("Conformance: answers and failures", .timeLimit(.minutes(5)))
     struct AnswerConformanceTests {
         @Test("A request is answered with status, headers, body and timing", arguments: Engine.allCases)

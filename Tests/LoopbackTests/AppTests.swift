@@ -4,8 +4,8 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// An app as the documentation of RonasIT's library draws it, with stand-ins for the classes of UIKit. Callbacks are
-    /// written as in a view controller: no `assumeIsolated`, and no `@unchecked` except that of the subclasses.
+    /// An app as the documentation of RonasIT's library draws it, with stand-ins for the classes of UIKit. Callbacks
+    /// are written as in a view controller: no `assumeIsolated`, and no `@unchecked` except that of the subclasses.
     @Suite("An app with view controllers", .timeLimit(.minutes(1)))
     @MainActor
     struct AppTests {

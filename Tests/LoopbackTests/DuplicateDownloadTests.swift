@@ -12,7 +12,8 @@ extension Loopback {
         private let count = Cell(0)
         private let mayEnd = Cell(false)
 
-        /// The first request gets a half of the film, and the rest once it may end; every later one gets what it asks for.
+        /// The first request gets a half of the film, and the rest once it may end; every later one gets what it asks
+        /// for.
         init() throws {
             scratch = try Scratch()
             server = try LoopbackServer()

@@ -2,8 +2,9 @@ import Foundation
 
 /// Hands bytes from one writer, which never waits, to one reader, which does.
 ///
-/// A chunk is taken as long as fewer than `capacity` bytes wait; the next one is refused. Once the reader has made room
-/// after a refusal, `onRoom` is called. When the reader leaves before the end, `onAbandon` is. Both are called outside the lock.
+/// A chunk is taken as long as fewer than `capacity` bytes wait; the next one is refused. Once the reader has made
+/// room after a refusal, `onRoom` is called. When the reader leaves before the end, `onAbandon` is. Both are called
+/// outside the lock.
 final class BytePipe: Sendable {
     /// What became of a chunk.
     enum WriteResult: Equatable {

@@ -2,9 +2,9 @@ import Foundation
 
 /// State that is only ever touched under its lock. Copies share both.
 ///
-/// State and lock stand in one block of memory, because every call makes a few of them: an `NSLock` on Linux takes four more. `Mutex`
-/// needs newer Apple systems and gives false races under the thread sanitizer.
-/// Never resume a continuation or call a closure inside `withLock`; take what is needed out, then act.
+/// State and lock stand in one block of memory, because every call makes a few of them: an `NSLock` on Linux takes
+/// four more. `Mutex` needs newer Apple systems and gives false races under the thread sanitizer. Never resume a
+/// continuation or call a closure inside `withLock`; take what is needed out, then act.
 struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because of the lock beside the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {

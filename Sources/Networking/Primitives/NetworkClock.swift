@@ -2,8 +2,8 @@ public import Foundation
 
 /// The time by which the library waits: what time it is, and how to sleep until a time.
 ///
-/// Every delay, timeout and expiry of a service goes through its clock, so that a test with a manual clock waits for nothing.
-/// Make one from any `Clock` whose duration is `Duration`; the default is ``continuous``.
+/// Every delay, timeout and expiry of a service goes through its clock, so that a test with a manual clock waits for
+/// nothing. Make one from any `Clock` whose duration is `Duration`; the default is ``continuous``.
 public struct NetworkClock: Sendable {
     /// The time since an arbitrary fixed moment; it never runs backwards.
     public let now: @Sendable () -> Duration
@@ -60,8 +60,9 @@ public struct NetworkClock: Sendable {
             })
     }
 
-    /// Waits for a while inside a call: the wait ends at once when the task is cancelled, and when the call is cancelled, reset or
-    /// overtaken by its deadline. Adapters, policies and transports that wait use it in place of ``sleep``.
+    /// Waits for a while inside a call: the wait ends at once when the task is cancelled, and when the call is
+    /// cancelled, reset or overtaken by its deadline. Adapters, policies and transports that wait use it in place of
+    /// ``sleep``.
     ///
     /// - Throws: The library's word for why the wait was ended; let it pass.
     public func wait(for duration: Duration) async throws {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Where the library's chance comes from: the jitter of waits, idempotency keys, the ids of calls. A test puts a seeded generator in its place.
+/// Where the library's chance comes from: the jitter of waits, idempotency keys, the ids of calls. A test puts a
+/// seeded generator in its place.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 

@@ -117,8 +117,9 @@ extension Settlement where Value == Void {
     }
 }
 
-/// Waits for something of your own as the library waits: until it is there, or the call ends in which this stands. Adapters, policies, handlers and
-/// transports that wait use it, since a call's total deadline, a reset and `cancelAll` end the library's waits and cancel no task of yours.
+/// Waits for something of your own as the library waits: until it is there, or the call ends in which this stands.
+/// Adapters, policies, handlers and transports that wait use it, since a call's total deadline, a reset and
+/// `cancelAll` end the library's waits and cancel no task of yours.
 ///
 /// ```swift
 /// func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
@@ -127,8 +128,9 @@ extension Settlement where Value == Void {
 /// }
 /// ```
 ///
-/// The work runs in a task of its own, which inherits priority and task-local values, and is cancelled when the wait ends early; what it returns then is
-/// dropped. Outside of a call, only cancelling the surrounding task ends the wait. For a time, `NetworkClock.wait(for:)` does the same.
+/// The work runs in a task of its own, which inherits priority and task-local values, and is cancelled when the wait
+/// ends early; what it returns then is dropped. Outside of a call, only cancelling the surrounding task ends the
+/// wait. For a time, `NetworkClock.wait(for:)` does the same.
 ///
 /// - Throws: What the work throws; where the call ended, the library's word for why: let it pass.
 public func untilCallEnds<Value: Sendable>(

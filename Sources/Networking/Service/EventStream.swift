@@ -1,13 +1,13 @@
 /// Server-sent events over as many connections as it takes: when one ends, the next begins where it was.
 ///
-/// Each connection is a call of the service like any other, so that it carries the current token; `Last-Event-ID` says
-/// where the server is to resume. The stream ends if the server responds with 204, and if the reader leaves. It throws the
-/// error of the first connection, and later errors that a new attempt would not fix: a refusal, another media type, a
-/// cancellation.
+/// Each connection is a call of the service like any other, so that it carries the current token; `Last-Event-ID`
+/// says where the server is to resume. The stream ends if the server responds with 204, and if the reader leaves. It
+/// throws the error of the first connection, and later errors that a new attempt would not fix: a refusal, another
+/// media type, a cancellation.
 ///
-/// Only a call with a safe method (GET) is connected again after its response has ended. The stream of a POST, such as
-/// that of a language model, ends with its response; after a lost connection it is connected again only if it has an
-/// idempotency key of the app's own. `as: .serverSentEvents` reads one response.
+/// Only a call with a safe method (GET) is connected again after its response has ended. The stream of a POST, such
+/// as that of a language model, ends with its response; after a lost connection it is connected again only if it has
+/// an idempotency key of the app's own. `as: .serverSentEvents` reads one response.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }

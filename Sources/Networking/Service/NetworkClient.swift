@@ -49,15 +49,15 @@ public final class NetworkClient: Sendable {
         self.init(configuration: configuration)
     }
 
-    /// A client that differs in some parts and shares the other ones: its limit, cookies, session and so on are the same
-    /// objects.
+    /// A client that differs in some parts and shares the other ones: its limit, cookies, session and so on are the
+    /// same objects.
     ///
     /// ```swift
     /// let media = NetworkService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: cdn) })
     /// ```
     ///
-    /// Its calls and its observers are its own: a reset of one client ends no call of the other one. With another clock it
-    /// has a back-off gate of its own, unless the configuration names a gate.
+    /// Its calls and its observers are its own: a reset of one client ends no call of the other one. With another
+    /// clock it has a back-off gate of its own, unless the configuration names a gate.
     public func with(_ change: (inout NetworkConfiguration) -> Void) -> NetworkClient {
         var configuration = configuration
         change(&configuration)

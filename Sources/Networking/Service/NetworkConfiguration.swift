@@ -18,11 +18,11 @@
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
 /// A part that a list has already is not added a second time: a `RetryErrorHandler`, a `GeneralErrorHandler`, or the
-/// adapter, gate or handler of the session. Each of the latter, put into a list, sets ``session``; two sessions are an
-/// error of every call.
+/// adapter, gate or handler of the session. Each of the latter, put into a list, sets ``session``; two sessions are
+/// an error of every call.
 ///
-/// Limit, gate, breaker, cookies, cache and session are objects. Services that are made with the same configuration share
-/// them; so do clients that are derived by ``NetworkClient/with(_:)``.
+/// Limit, gate, breaker, cookies, cache and session are objects. Services that are made with the same configuration
+/// share them; so do clients that are derived by ``NetworkClient/with(_:)``.
 public struct NetworkConfiguration: Sendable {
     /// The server, and what goes to it with every request. Without a base URL every endpoint needs one of its own.
     public var environment: NetworkEnvironment
@@ -58,8 +58,8 @@ public struct NetworkConfiguration: Sendable {
 
     /// Handles failures, before retries and mapping. Default: no handlers.
     public var errorHandlingService = ErrorHandlingService()
-    /// When failed requests are sent again. A policy of the call, its endpoint or ``settings`` comes first. Default: nil;
-    /// never.
+    /// When failed requests are sent again. A policy of the call, its endpoint or ``settings`` comes first. Default:
+    /// nil; never.
     public var retry: RetryPolicy?
     /// Maps the error that a call ends with. Default: ``ErrorMapping/general``.
     public var errorMapping = ErrorMapping.general
@@ -112,7 +112,8 @@ public struct NetworkConfiguration: Sendable {
 
         /// The endpoint's own errors (`error(for:)`), then ``GeneralRequestError``, as ``GeneralErrorHandler`` says.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
-        /// Errors are thrown as they are: a ``NetworkError``, or what a handler has made of it. Endpoints are not asked.
+        /// Errors are thrown as they are: a ``NetworkError``, or what a handler has made of it. Endpoints are not
+        /// asked.
         public static let unmapped = ErrorMapping(isGeneral: false, map: nil)
 
         private init(isGeneral: Bool, map: (@Sendable (any Error, RequestFailure) -> any Error)?) {
@@ -122,8 +123,8 @@ public struct NetworkConfiguration: Sendable {
 
         /// The general mapping, then the closure.
         ///
-        /// - Parameter map: Gets the error as the general mapping or a handler has left it, and the failure, and returns
-        ///   the error that is thrown.
+        /// - Parameter map: Gets the error as the general mapping or a handler has left it, and the failure, and
+        ///   returns the error that is thrown.
         public init(_ map: @escaping @Sendable (_ error: any Error, _ failure: RequestFailure) -> any Error) {
             self.init(isGeneral: true, map: map)
         }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The calls with callbacks. One of the two closures is called, once, after the response has been decoded elsewhere. The
-/// call continues when the returned object is released.
+/// The calls with callbacks. One of the two closures is called, once, after the response has been decoded elsewhere.
+/// The call continues when the returned object is released.
 ///
 /// Without a queue, closures belong to the main actor: `self?.label.text = $0.name` compiles in a view controller. A
 /// command-line program must serve its main queue for them to be called, or name a queue.

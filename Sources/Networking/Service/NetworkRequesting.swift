@@ -11,8 +11,8 @@ import Foundation
 /// ```
 ///
 /// Every call is in extensions of this protocol and goes through `send(_:as:with:)`. An asynchronous call runs in its
-/// caller's task: cancelling that ends it. It throws the error that the service's handlers and its mapping have made of the
-/// failure.
+/// caller's task: cancelling that ends it. It throws the error that the service's handlers and its mapping have made
+/// of the failure.
 ///
 /// A wrapper of your own for endpoints whose result type is named at the call takes `some Endpoint<Untyped>`.
 public protocol NetworkRequesting: Sendable {
@@ -34,8 +34,8 @@ extension NetworkRequesting {
         try await client.pipeline(endpoint, as: converter, with: settings).run()
     }
 
-    /// Sends a request and returns a value: text by its charset for `String`, bytes for `Data`, everything else from JSON.
-    /// Of an optional of any of these, an empty body is nil.
+    /// Sends a request and returns a value: text by its charset for `String`, bytes for `Data`, everything else from
+    /// JSON. Of an optional of any of these, an empty body is nil.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
@@ -72,8 +72,8 @@ extension NetworkRequesting {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }
 
-    /// The request of a call as it would be sent now, with everything that endpoint, environment, settings, adapters and
-    /// cookies add; nothing is sent. The session adds its current token, and refreshes none.
+    /// The request of a call as it would be sent now, with everything that endpoint, environment, settings, adapters
+    /// and cookies add; nothing is sent. The session adds its current token, and refreshes none.
     ///
     /// ```swift
     /// print(CurlCommand(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7))))

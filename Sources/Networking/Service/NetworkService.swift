@@ -9,9 +9,9 @@
 /// ```
 ///
 /// Every call is in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`, and is safe as long as what it
-/// stores is immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A struct or
-/// an actor that adopts ``NetworkRequesting`` is checked by the compiler in full. A call continues when its service is
-/// released.
+/// stores is immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A
+/// struct or an actor that adopts ``NetworkRequesting`` is checked by the compiler in full. A call continues when its
+/// service is released.
 open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because it stores one `let`
     /// The parts that the service's requests pass through.
     public final let client: NetworkClient

@@ -5,8 +5,8 @@
     extension RequestTask {
         /// The call as a publisher of its one value.
         ///
-        /// The call is running already, and runs once: every subscriber gets the same value. Cancelling one subscription
-        /// cancels the call, and with it the other subscriptions.
+        /// The call is running already, and runs once: every subscriber gets the same value. Cancelling one
+        /// subscription cancels the call, and with it the other subscriptions.
         public var publisher: AnyPublisher<Value, any Error> {
             Future<Value, any Error> { promise in
                 nonisolated(unsafe) let promise = promise  // because it may be called from any thread, and is once

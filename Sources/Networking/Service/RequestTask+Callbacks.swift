@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Callbacks during the call and at its end. Each may be registered several times and at any time; what has happened by
-/// then is reported at once.
+/// Callbacks during the call and at its end. Each may be registered several times and at any time; what has happened
+/// by then is reported at once.
 ///
-/// Without a queue, closures belong to the main actor and are called there. Closures that are called on a queue are called
-/// in the order in which they were registered if the queue is serial.
+/// Without a queue, closures belong to the main actor and are called there. Closures that are called on a queue are
+/// called in the order in which they were registered if the queue is serial.
 extension RequestTask {
     /// Calls a closure once the request has been made. On the main actor.
     @discardableResult
@@ -29,7 +29,8 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On the main actor.
+    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On the main
+    /// actor.
     @discardableResult
     @preconcurrency
     public func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self {

@@ -7,9 +7,9 @@ extension RequestTask {
     /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
-    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without an answer, for ``resume()``.
-    /// Where the download can be resumed (``FileDestination/ResumeRule``) it then goes on where it was, else it begins anew. The total
-    /// deadline goes on meanwhile.
+    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without
+    /// an answer, for ``resume()``. Where the download can be resumed (``FileDestination/ResumeRule``) it then goes
+    /// on where it was, else it begins anew. The total deadline goes on meanwhile.
     ///
     /// - Returns: False for another call, one that is paused, and one that has its answer.
     @discardableResult
@@ -26,9 +26,9 @@ extension RequestTask {
         track.pauseGate?.resume() ?? false
     }
 
-    /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the method is no safe one and the
-    /// answer comes into memory, else of the download. Indeterminate where the total is not known. Cancelling, pausing and resuming it does so
-    /// with the call; it is cancelled where the call fails.
+    /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the
+    /// method is no safe one and the answer comes into memory, else of the download. Indeterminate where the total is
+    /// not known. Cancelling, pausing and resuming it does so with the call; it is cancelled where the call fails.
     ///
     /// Each access makes a new one. It is updated on the main queue.
     public var foundationProgress: Progress {

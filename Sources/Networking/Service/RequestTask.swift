@@ -2,8 +2,8 @@ public import Foundation
 
 /// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
 ///
-/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called on the
-/// main actor, or on a queue that is named; one that is registered after the end is called with it.
+/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called
+/// on the main actor, or on a queue that is named; one that is registered after the end is called with it.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))

@@ -51,7 +51,8 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         lock.withLock { valid = -1 }
     }
 
-    /// Waits until the token has been refreshed since it was refused; it is a fault if that takes longer than 15 seconds.
+    /// Waits until the token has been refreshed since it was refused; it is a fault if that takes longer than 15
+    /// seconds.
     func waitForRefresh() async throws {
         let limit = ContinuousClock.now + .seconds(15)
         while lock.withLock({ valid == -1 }) {

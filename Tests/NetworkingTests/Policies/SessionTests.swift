@@ -406,7 +406,8 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer T"])
     }
 
-    /// A session that began with the store's token "a", whose refresh brings "c", and the refresh tokens that it was asked for.
+    /// A session that began with the store's token "a", whose refresh brings "c", and the refresh tokens that it was
+    /// asked for.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in

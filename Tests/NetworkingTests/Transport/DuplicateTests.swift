@@ -449,7 +449,8 @@ struct DuplicateTests {
         #expect(await result(first) == "found")
     }
 
-    /// Waits until so many have been decided about and have joined: whoever has joined has no place of its own any more.
+    /// Waits until so many have been decided about and have joined: whoever has joined has no place of its own any
+    /// more.
     private func wait(for count: Int, _ joined: Box<Int>, _ limit: ConcurrencyLimit) async {
         while joined.value < count || limit.activeCount > 1 { await Task.yield() }
     }

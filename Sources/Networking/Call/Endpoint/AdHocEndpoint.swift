@@ -9,9 +9,9 @@ public import Foundation
 ///
 /// It is a value: each method returns a changed copy. It takes the same journey as every other endpoint.
 ///
-/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, is checked as part of it by `request`, `send`,
-/// `response` and `task`. Elsewhere (callbacks, `events`) the compiler takes it for non-Sendable: begin with the type's
-/// name there, `AdHocEndpoint.post("users")`.
+/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, is checked as part of it by `request`,
+/// `send`, `response` and `task`. Elsewhere (callbacks, `events`) the compiler takes it for non-Sendable: begin with
+/// the type's name there, `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
     /// The server, where it is not the environment's.
     public private(set) var baseURL: URL

@@ -8,7 +8,8 @@ public enum AuthorizationType: Hashable, Sendable {
     case custom(String)
     /// Not at all: the call carries no token, and an unauthorized status triggers no refresh.
     case none
-    /// As the settings of the call or its service say (``RequestSettings/authorizationType``); not at all if they do not.
+    /// As the settings of the call or its service say (``RequestSettings/authorizationType``); not at all if they do
+    /// not.
     case inherited
 
     /// The scheme: `Basic`, `Bearer`, the custom one; empty for none and inherited.

@@ -50,8 +50,8 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     /// The type of its result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the call names it.
     associatedtype ResponseValue: Sendable = Untyped
 
-    /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the default, is appended
-    /// to the environment's.
+    /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the
+    /// default, is appended to the environment's.
     var baseURL: URL { get }
     /// The path below the base URL.
     var path: EndpointPath { get }
@@ -63,8 +63,9 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     var query: URLQuery { get }
     /// The body; empty unless said otherwise.
     var body: HTTPBody { get }
-    /// Parameters, which go into the query, after that of ``query``, or are the body. With a ``body`` that is a multipart
-    /// form, those of a form are fields after its parts; with any other body they are an error. Default: none.
+    /// Parameters, which go into the query, after that of ``query``, or are the body. With a ``body`` that is a
+    /// multipart form, those of a form are fields after its parts; with any other body they are an error. Default:
+    /// none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, as its service says.
     var authorizationType: AuthorizationType { get }
@@ -80,7 +81,8 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
 
     /// The error that a status means for this call; nil leaves it to the general cases.
     func error(for status: HTTPStatus) -> (any Error)?
-    /// The error that a problem the server tells of (RFC 9457) means for this call, asked before the status; nil leaves it to that.
+    /// The error that a problem the server tells of (RFC 9457) means for this call, asked before the status; nil
+    /// leaves it to that.
     func error(for problem: ProblemDetails) -> (any Error)?
     /// The error that a failure on the way means for this call; nil leaves it to the general cases.
     func error(for code: URLError.Code) -> (any Error)?
@@ -90,7 +92,8 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
 public enum Untyped: Sendable {}
 
 extension Endpoint {
-    /// The path with `{}` for each interpolated value: `/users/{}`. Write one of your own where names are wanted: `/users/{id}`.
+    /// The path with `{}` for each interpolated value: `/users/{}`. Write one of your own where names are wanted:
+    /// `/users/{id}`.
     public var urlTemplate: String { "/" + path.template }
     /// None of its own: the service's environment.
     public var baseURL: URL { NetworkEnvironment.noBaseURL }

@@ -1,8 +1,8 @@
 import Foundation
 
 /// What a call sends as its `Idempotency-Key`
-/// ([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)): with one, also a
-/// POST is sent again by a retry policy.
+/// ([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)):
+/// with one, also a POST is sent again by a retry policy.
 public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     private enum Content: Hashable, Sendable {
         case none
@@ -21,7 +21,8 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     /// A new UUID for each call, the same in all of its attempts: retries, and repeats with a new token.
     public static let unique = IdempotencyKey(content: .minted)
 
-    /// One of the app's own, to repeat a call of an earlier process, for instance. An empty one ends the call before anything is sent.
+    /// One of the app's own, to repeat a call of an earlier process, for instance. An empty one ends the call before
+    /// anything is sent.
     public static func value(_ key: String) -> IdempotencyKey { IdempotencyKey(content: .given(key)) }
 
     /// One of the app's own: see ``value(_:)``.

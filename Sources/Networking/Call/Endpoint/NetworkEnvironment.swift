@@ -35,8 +35,8 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant. Name it in an endpoint of
-    /// which only some cases go to another server.
+    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant.
+    /// Name it in an endpoint of which only some cases go to another server.
     public static let noBaseURL = URL(string: "/")!
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What can be set for a call, its endpoint and its service. What is nil for the call is left to the endpoint, and then to
-/// the service.
+/// What can be set for a call, its endpoint and its service. What is nil for the call is left to the endpoint, and
+/// then to the service.
 ///
 /// ```swift
 /// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
@@ -25,8 +25,9 @@ public struct RequestSettings: Sendable {
     public var decoder: JSONDecoder?
     /// Encodes JSON, unless a body has an encoder of its own. Default: an encoder with Foundation's settings.
     public var encoder: JSONEncoder?
-    /// How the call is authorized. That of the call precedes the endpoint's (``Endpoint/authorizationType``), and that
-    /// precedes the service's. Default: ``AuthorizationType/inherited``; if all of them are, the call is not authorized.
+    /// How the call is authorized. That of the call precedes the endpoint's (``Endpoint/authorizationType``), and
+    /// that precedes the service's. Default: ``AuthorizationType/inherited``; if all of them are, the call is not
+    /// authorized.
     ///
     /// Set it for a service whose calls carry a token unless their endpoints say `.none`:
     /// `$0.settings.authorizationType = .bearer`.
@@ -61,8 +62,8 @@ public struct RequestSettings: Sendable {
     ///
     /// It is for requests of which only the last counts, such as search as you type, with
     /// ``DuplicateRequestPolicy/replace``. A transfer is never shared by requests that are not equal: a policy that
-    /// asks for that has both sent. Requests with different credentials are never of one group, and downloads into files
-    /// form groups of their own.
+    /// asks for that has both sent. Requests with different credentials are never of one group, and downloads into
+    /// files form groups of their own.
     public var duplicateGroup: String? {
         get { options[DuplicateGroupOption.self] }
         set { options.set(DuplicateGroupOption.self, newValue) }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// An endpoint that knows its result type, and the type of the server's errors. It cannot be read as another type, but by a
-/// converter that the call names.
+/// An endpoint that knows its result type, and the type of the server's errors. It cannot be read as another type,
+/// but by a converter that the call names.
 ///
 /// ```swift
 /// struct LogIn: TypedEndpoint {
@@ -21,8 +21,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `ResponseValue` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String` is the body's
-/// text, and of an optional an empty body is nil. A body that cannot be read as it never hides the status.
+/// `ResponseValue` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String`
+/// is the body's text, and of an optional an empty body is nil. A body that cannot be read as it never hides the
+/// status.
 public protocol TypedEndpoint<ResponseValue>: Endpoint {
     /// The type that the body of a refusal is read as. Default: none.
     associatedtype ServerError: Decodable & Sendable = NoServerError

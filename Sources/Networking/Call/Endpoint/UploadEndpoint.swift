@@ -25,7 +25,8 @@ public struct ImageBodyPart: Sendable {
     var part: BodyPart { .data(name, imageData, fileName: fileName, contentType: mediaType) }
 }
 
-/// A call that uploads images with some fields as `multipart/form-data`: the short form for what `body: .multipart(…)` does in full.
+/// A call that uploads images with some fields as `multipart/form-data`: the short form for what `body:
+/// .multipart(…)` does in full.
 ///
 /// ```swift
 /// struct ChangeAvatar: UploadEndpoint {
@@ -37,8 +38,8 @@ public struct ImageBodyPart: Sendable {
 /// }
 /// ```
 ///
-/// The images come first, then the fields, then the ``Endpoint/parameters``, if they are a form. Default of the method: POST.
-/// A case without images and fields is a call like any other, so that one enumeration can have both:
+/// The images come first, then the fields, then the ``Endpoint/parameters``, if they are a form. Default of the
+/// method: POST. A case without images and fields is a call like any other, so that one enumeration can have both:
 ///
 /// ```swift
 /// enum AvatarEndpoint: UploadEndpoint {

@@ -1,7 +1,7 @@
 /// The error handlers of a service, in order.
 ///
-/// A service asks them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``. Copies
-/// share the handlers that are registered at run time.
+/// A service asks them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``.
+/// Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that it was made with, the first one first.
     public let handlers: [any ErrorHandler]
@@ -39,8 +39,9 @@ public struct ErrorHandlingService: Sendable {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
-    /// Adds a handler while the app runs. It is asked before those that the service was made with, the session's handler
-    /// among them, and after those registered earlier; a failure is handled by those that were there when it happened.
+    /// Adds a handler while the app runs. It is asked before those that the service was made with, the session's
+    /// handler among them, and after those registered earlier; a failure is handled by those that were there when it
+    /// happened.
     ///
     /// - Returns: The token that takes the handler out again, when it is cancelled or released.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {
@@ -85,8 +86,8 @@ public struct ErrorHandlingService: Sendable {
         return .fail(failure.error)
     }
 
-    /// The error of a body that has failed after its call: mapped as the call's would be. No other handler is asked, since
-    /// nothing can be sent again.
+    /// The error of a body that has failed after its call: mapped as the call's would be. No other handler is asked,
+    /// since nothing can be sent again.
     func mapped(afterCall failure: RequestFailure) -> any Error {
         var failure = failure
         for case let mapper as any ErrorMapper in current { failure.error = mapper.mapped(failure) ?? failure.error }

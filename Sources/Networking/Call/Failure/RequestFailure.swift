@@ -114,8 +114,8 @@ extension RequestFailure: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestFailure {
-    /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was accepted, the endpoint
-    /// has no server error, or the body cannot be read as one.
+    /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
+    /// accepted, the endpoint has no server error, or the body cannot be read as one.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }

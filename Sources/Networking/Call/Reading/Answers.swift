@@ -1,5 +1,5 @@
-/// An answer in which nothing is to be read: any body, also an empty one, will do. For typed endpoints without a value; a call whose
-/// result is not wanted needs none.
+/// An answer in which nothing is to be read: any body, also an empty one, will do. For typed endpoints without a
+/// value; a call whose result is not wanted needs none.
 public struct EmptyAnswer: Decodable, Hashable, Sendable {
     /// Makes an answer.
     public init() {}

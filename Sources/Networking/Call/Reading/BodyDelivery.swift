@@ -6,8 +6,8 @@ public enum BodyDelivery: Hashable, Sendable {
     case memory
     /// Piece by piece, into a file: the call has its answer, and gives its place back, once all of it is there.
     case file
-    /// Piece by piece, for whoever asked: the call has its answer, and gives its place back, at the head. From then on only the idle timeout
-    /// and the reader end it.
+    /// Piece by piece, for whoever asked: the call has its answer, and gives its place back, at the head. From then
+    /// on only the idle timeout and the reader end it.
     case stream
 
     /// When the transport is to answer.

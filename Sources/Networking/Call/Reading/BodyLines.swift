@@ -1,6 +1,7 @@
 import Foundation
 
-/// The lines of a body, as they come: UTF-8 between LF or CRLF, without these. What follows the last one counts where there is something.
+/// The lines of a body, as they come: UTF-8 between LF or CRLF, without these. What follows the last one counts where
+/// there is something.
 public struct BodyLines: AsyncSequence, Sendable {
     /// A line.
     public typealias Element = String

@@ -1,9 +1,10 @@
 import Foundation
 
-/// What went wrong, in the server's words: `application/problem+json` of [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457#section-3).
+/// What went wrong, in the server's words: `application/problem+json` of [RFC
+/// 9457](https://www.rfc-editor.org/rfc/rfc9457#section-3).
 ///
-/// An endpoint may say what a problem means to the app (``Endpoint/error(for:)-(ProblemDetails)``), and every error handler can read it:
-/// `failure.problem`. A member of another type than the RFC's is as good as absent.
+/// An endpoint may say what a problem means to the app (``Endpoint/error(for:)-(ProblemDetails)``), and every error
+/// handler can read it: `failure.problem`. A member of another type than the RFC's is as good as absent.
 public struct ProblemDetails: Hashable, Sendable {
     /// What kind of problem it is: a URI, `about:blank` where the status says all.
     public var type: String

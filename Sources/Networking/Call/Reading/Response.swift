@@ -18,7 +18,8 @@ public struct Response<Value: Sendable>: Sendable {
         self.record = record
     }
 
-    /// What happened in the call: attempts, waits, times. Of a response that no call of a service gave: one attempt that took no time.
+    /// What happened in the call: attempts, waits, times. Of a response that no call of a service gave: one attempt
+    /// that took no time.
     public var report: CallReport {
         if let record { return record.report(on: http) }
         let last = RequestAttempt(number: 1, request: http.request, response: http, error: nil, duration: .zero)

@@ -1,8 +1,8 @@
 public import Foundation
 
 extension ResponseConverter where Value: Decodable {
-    /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of any of these,
-    /// an empty body is nil.
+    /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of
+    /// any of these, an empty body is nil.
     ///
     /// - Parameter decoder: What decodes JSON; by default the decoder that holds for the call.
     public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
@@ -27,7 +27,8 @@ extension HTTPResponse {
 
 /// A type that is read in its own way and not from JSON.
 private protocol SelfReading {
-    /// Whether it is read as JSON where it stands inside of JSON: a text there has quotation marks, which are no part of it.
+    /// Whether it is read as JSON where it stands inside of JSON: a text there has quotation marks, which are no part
+    /// of it.
     static var isJSONInside: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
 }

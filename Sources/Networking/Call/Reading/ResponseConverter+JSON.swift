@@ -23,8 +23,8 @@ extension ResponseConverter where Value: Decodable {
 extension ResponseConverter {
     /// What another converter reads of the value at a path: `.keyPath("data.user", .json())`.
     ///
-    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it. The path's names are as the decoder makes
-    /// them: with `.convertFromSnakeCase`, `"userData"` finds `user_data`.
+    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it. The
+    /// path's names are as the decoder makes them: with `.convertFromSnakeCase`, `"userData"` finds `user_data`.
     public static func keyPath(_ path: JSONPath, _ converter: ResponseConverter) -> ResponseConverter {
         if let located = converter.reading(at: path) { return located }
         return .transformingJSON(
@@ -57,8 +57,8 @@ extension ResponseConverter {
 }
 
 extension ResponseConverter {
-    /// The elements of a JSON array that can be read; those that cannot are left out, all of them where none can. Use it where a server adds
-    /// kinds of elements that an old app does not know.
+    /// The elements of a JSON array that can be read; those that cannot are left out, all of them where none can. Use
+    /// it where a server adds kinds of elements that an old app does not know.
     public static func tolerantArray<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == [Element] {
@@ -76,8 +76,8 @@ private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
 }
 
 extension ResponseConverter where Value == [String: any Sendable] {
-    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these; null members
-    /// are left out. Another root than an object is an error.
+    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these;
+    /// null members are left out. Another root than an object is an error.
     public static var jsonObject: ResponseConverter {
         ResponseConverter<JSONValue>.json().map { value in
             guard let object = value.untyped as? [String: any Sendable] else {

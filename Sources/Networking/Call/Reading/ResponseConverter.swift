@@ -10,8 +10,8 @@ public import Foundation
 /// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
-/// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It runs in the
-/// call, never on the callback queue.
+/// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It
+/// runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private enum Reading: Sendable {
         case whole(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
@@ -40,16 +40,18 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         self.init(.whole { response, _ in try read(response) }, .memory)
     }
 
-    /// Makes a converter of a closure, which finds the body in memory and is given the JSON decoder that holds for the call.
+    /// Makes a converter of a closure, which finds the body in memory and is given the JSON decoder that holds for
+    /// the call.
     public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
         self.init(.whole(read), .memory)
     }
 
-    /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the response has been judged.
+    /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the
+    /// response has been judged.
     ///
     /// - Parameters:
-    ///   - delivery: ``BodyDelivery/file`` where the closure reads to the end, so that the call goes on until then; ``BodyDelivery/stream``
-    ///     where it hands the body on.
+    ///   - delivery: ``BodyDelivery/file`` where the closure reads to the end, so that the call goes on until then;
+    ///     ``BodyDelivery/stream`` where it hands the body on.
     ///   - read: Reads. An error of the body's own, such as a lost connection, is the call's error.
     public init(
         pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
@@ -71,8 +73,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// A converter whose requests carry these fields, each where environment and endpoint have none of its name: what it can read
-    /// (`Accept`), for example. An `Accept` that was only asked for in this way is not held against the answer.
+    /// A converter whose requests carry these fields, each where environment and endpoint have none of its name: what
+    /// it can read (`Accept`), for example. An `Accept` that was only asked for in this way is not held against the
+    /// answer.
     public func asking(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
         converter.asked = asked.isEmpty ? headers : asked.merging(headers)
@@ -164,8 +167,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: What decodes JSON where the converter has no decoder of its own.
-    /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with another error of the
-    ///   closure underlying.
+    /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with
+    ///   another error of the closure underlying.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         do {
             switch reading {

@@ -1,10 +1,12 @@
-/// One server-sent event, as the [WHATWG's HTML standard, section 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html) has it.
+/// One server-sent event, as the [WHATWG's HTML standard, section
+/// 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html) has it.
 public struct ServerSentEvent: Hashable, Sendable {
     /// Its type: `message` unless the server says otherwise.
     public var type: String
     /// Its text; lines are separated by LF.
     public var data: String
-    /// The identifier that holds by now; empty where the server has given none. Send it as `Last-Event-ID` to go on from here.
+    /// The identifier that holds by now; empty where the server has given none. Send it as `Last-Event-ID` to go on
+    /// from here.
     public var id: String
     /// How long the server asks to wait before connecting anew, where it has said so by now.
     public var retry: Duration?
@@ -18,7 +20,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// The server-sent events of a body, as they come. Breaking out of the loop, and letting go of the sequence, closes the connection.
+/// The server-sent events of a body, as they come. Breaking out of the loop, and letting go of the sequence, closes
+/// the connection.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent

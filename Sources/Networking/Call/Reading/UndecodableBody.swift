@@ -8,7 +8,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's text.
+    /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's
+    /// text.
     static func words(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
         "\(words(error, mediaType)) (reading \(type))"
     }

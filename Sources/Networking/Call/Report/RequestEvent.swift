@@ -1,8 +1,9 @@
 /// A step that a call takes, for whoever watches it.
 ///
-/// For each call ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them, for each attempt: ``attempting(_:_:)``, waits,
-/// ``admitted(attempt:)``, ``adapted(_:)``, what is seen on the way, ``attempted(_:)``. An attempt that was paused is told of again, with the same
-/// number; of one whose request cannot be made, ``attempted(_:)`` is all. More cases may come: a `switch` needs a `default`.
+/// For each call ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them, for each
+/// attempt: ``attempting(_:_:)``, waits, ``admitted(attempt:)``, ``adapted(_:)``, what is seen on the way,
+/// ``attempted(_:)``. An attempt that was paused is told of again, with the same number; of one whose request cannot
+/// be made, ``attempted(_:)`` is all. More cases may come: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -14,13 +15,16 @@ public enum RequestEvent: Sendable {
     case admitted(attempt: Int)
     /// The request as adapters have dressed it, about to be handed to the transport.
     case adapted(HTTPRequest)
-    /// An engine has taken it. Once a hop; not told by transports that are no engines, nor where a cache or an equal request answers.
+    /// An engine has taken it. Once a hop; not told by transports that are no engines, nor where a cache or an equal
+    /// request answers.
     case sent(HTTPRequest)
     /// An answer led elsewhere, and the request that follows it is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of an answer has come: from an engine as soon as it is there, once a hop; from other transports with the answer.
+    /// The head of an answer has come: from an engine as soon as it is there, once a hop; from other transports with
+    /// the answer.
     case head(HTTPStatus, HTTPHeaders)
-    /// Bytes have passed since this was told last: the newest progress, told on a queue of its own and only to observers that ask for it.
+    /// Bytes have passed since this was told last: the newest progress, told on a queue of its own and only to
+    /// observers that ask for it.
     case progress(RequestProgress)
     /// The attempt is over.
     case attempted(RequestAttempt)

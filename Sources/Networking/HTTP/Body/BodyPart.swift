@@ -62,7 +62,8 @@ public struct BodyPart: Sendable {
     ///   - name: The name of the form's field.
     ///   - fileName: The name that the server is told; nil for a field that is no file.
     ///   - contentType: The media type.
-    ///   - length: How many bytes there are; where that is not known, neither is the length of the whole, which is then sent in chunks.
+    ///   - length: How many bytes there are; where that is not known, neither is the length of the whole, which is
+    ///     then sent in chunks.
     ///   - isReplayable: Whether `open` can be called again for a retry or redirect.
     ///   - open: Runs once an attempt.
     public static func stream(
@@ -97,7 +98,8 @@ public struct BodyPart: Sendable {
         }
     }
 
-    /// As browsers do it (the WHATWG's form encoding): quotes and line breaks as percent codes, everything else as it is, in UTF-8.
+    /// As browsers do it (the WHATWG's form encoding): quotes and line breaks as percent codes, everything else as it
+    /// is, in UTF-8.
     private static func escape(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {

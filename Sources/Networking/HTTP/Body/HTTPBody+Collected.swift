@@ -3,8 +3,8 @@ import Foundation
 extension HTTPBody {
     /// The body with its bytes in memory, so that ``data`` is not nil; the fields that describe it stay the same.
     ///
-    /// An adapter that signs requests, or a test that looks at a multipart form, reads the bytes in this way. The request
-    /// has to send what was read: a body that cannot be opened twice is used up.
+    /// An adapter that signs requests, or a test that looks at a multipart form, reads the bytes in this way. The
+    /// request has to send what was read: a body that cannot be opened twice is used up.
     ///
     /// ```swift
     /// func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -13,8 +13,8 @@ extension HTTPBody {
     /// }
     /// ```
     ///
-    /// Values that are not encoded yet are encoded as ``encoded(by:)`` does by default; those of a request that adapters get
-    /// were encoded by the call's encoder.
+    /// Values that are not encoded yet are encoded as ``encoded(by:)`` does by default; those of a request that
+    /// adapters get were encoded by the call's encoder.
     ///
     /// - Parameter limit: How many bytes are read into memory at most. Default: 1 MiB.
     /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,

@@ -4,8 +4,8 @@ extension HTTPBody {
     /// A value as a form, `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
-    ///   - value: What to encode, an object. A value that cannot be encoded ends the call with ``NetworkError/Kind/bodyNotEncodable`` and the
-    ///     `EncodingError` underlying.
+    ///   - value: What to encode, an object. A value that cannot be encoded ends the call with
+    ///     ``NetworkError/Kind/bodyNotEncodable`` and the `EncodingError` underlying.
     ///   - encoder: How names and values are written.
     public static func form(_ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder())
         -> HTTPBody

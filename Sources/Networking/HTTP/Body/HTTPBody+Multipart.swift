@@ -3,14 +3,15 @@ import Foundation
 extension HTTPBody {
     /// Parts as `multipart/form-data` (RFC 7578), in the order given.
     ///
-    /// The parts are read one after another while they are sent: nothing is put together in memory or in a file. The length is known
-    /// beforehand where that of each part is. Sent again, after a 401, a redirect or a failure, it is read again from the beginning, where
-    /// every part can be.
+    /// The parts are read one after another while they are sent: nothing is put together in memory or in a file. The
+    /// length is known beforehand where that of each part is. Sent again, after a 401, a redirect or a failure, it is
+    /// read again from the beginning, where every part can be.
     ///
     /// - Parameters:
-    ///   - parts: The parts. One whose source cannot be opened ends the call with ``NetworkError/Kind/bodyUnreadable``, before anything is
-    ///     sent.
-    ///   - boundary: What stands between the parts; unless it is given, a random one that occurs in no part that is in memory.
+    ///   - parts: The parts. One whose source cannot be opened ends the call with
+    ///     ``NetworkError/Kind/bodyUnreadable``, before anything is sent.
+    ///   - boundary: What stands between the parts; unless it is given, a random one that occurs in no part that is
+    ///     in memory.
     public static func multipart(_ parts: [BodyPart], boundary: String? = nil) -> HTTPBody {
         .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(besides: parts)))
     }

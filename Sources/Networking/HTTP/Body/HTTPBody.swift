@@ -2,8 +2,8 @@ public import Foundation
 
 /// The body of a request: what to send, how long it is, and whether it can be sent twice.
 ///
-/// A body is a description. Its values are encoded once a call, when the endpoint becomes a request, and it is opened once an
-/// attempt, so that a retry sends it whole.
+/// A body is a description. Its values are encoded once a call, when the endpoint becomes a request, and it is opened
+/// once an attempt, so that a retry sends it whole.
 ///
 /// ```swift
 /// var body: HTTPBody {
@@ -23,7 +23,8 @@ public struct HTTPBody: Sendable {
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any BodyReader)
     }
 
-    /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none of its name.
+    /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none
+    /// of its name.
     public let headers: HTTPHeaders
     private let content: Content
 
@@ -44,7 +45,8 @@ public struct HTTPBody: Sendable {
         HTTPBody(data.isEmpty && contentType == nil ? .empty : .data(data), headers: described(by: contentType))
     }
 
-    /// Text. Where the encoding has no form for one of its characters, the call ends with ``NetworkError/Kind/bodyNotEncodable``.
+    /// Text. Where the encoding has no form for one of its characters, the call ends with
+    /// ``NetworkError/Kind/bodyNotEncodable``.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -96,8 +98,9 @@ public struct HTTPBody: Sendable {
         return HTTPBody(.form(form), headers: headers)
     }
 
-    /// The bytes of a file, read while they are sent. Its length is taken when the call begins. Where the file cannot be read, the call ends
-    /// with ``NetworkError/Kind/bodyUnreadable`` before anything is sent; so it does where the file becomes shorter meanwhile.
+    /// The bytes of a file, read while they are sent. Its length is taken when the call begins. Where the file cannot
+    /// be read, the call ends with ``NetworkError/Kind/bodyUnreadable`` before anything is sent; so it does where the
+    /// file becomes shorter meanwhile.
     ///
     /// - Parameters:
     ///   - url: The file.

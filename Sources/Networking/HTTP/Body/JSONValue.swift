@@ -138,7 +138,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue {
-    /// A value of Swift's as JSON: texts, numbers, truth values, URLs as texts, nil, and arrays and dictionaries of these.
+    /// A value of Swift's as JSON: texts, numbers, truth values, URLs as texts, nil, and arrays and dictionaries of
+    /// these.
     ///
     /// - Throws: `EncodingError` that tells where the value stands that has no form in JSON.
     public init(_ value: Any) throws {
@@ -217,9 +218,9 @@ extension JSONValue {
         }
     }
 
-    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, arrays
-    /// and dictionaries of these. Members that are null are left out; in arrays, where that would move the others, and as
-    /// the whole value, null is `JSONValue.null`.
+    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`,
+    /// arrays and dictionaries of these. Members that are null are left out; in arrays, where that would move the
+    /// others, and as the whole value, null is `JSONValue.null`.
     public var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null

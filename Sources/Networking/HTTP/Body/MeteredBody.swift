@@ -1,7 +1,8 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Opens the body for one hop; where somebody counts the call's bytes, the reader tells. A transport of yours opens bodies with this.
+    /// Opens the body for one hop; where somebody counts the call's bytes, the reader tells. A transport of yours
+    /// opens bodies with this.
     ///
     /// - Throws: What encoding or the source throws.
     public func openBody() throws -> any BodyReader {

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The parameters of a call, with where they go and how they are written: the short form for endpoints that would otherwise say the same
-/// in `query` and `body`.
+/// The parameters of a call, with where they go and how they are written: the short form for endpoints that would
+/// otherwise say the same in `query` and `body`.
 ///
 /// ```swift
 /// var parameters: RequestParameters { .methodDependent(["page": 2, "size": 50]) }

@@ -15,7 +15,8 @@ public struct TransferProgress: Hashable, Sendable {
         self.bytesPerSecond = bytesPerSecond
     }
 
-    /// How much of the whole has passed, from 0 to 1; nil where the total is not known. Nothing of nothing is all of it.
+    /// How much of the whole has passed, from 0 to 1; nil where the total is not known. Nothing of nothing is all of
+    /// it.
     public var fraction: Double? {
         total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
     }

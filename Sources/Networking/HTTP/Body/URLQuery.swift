@@ -1,5 +1,5 @@
-/// The query of a URL: names and values in order, escaped by [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) so that
-/// `+`, `&`, `=` and `#` arrive as they are.
+/// The query of a URL: names and values in order, escaped by [RFC
+/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) so that `+`, `&`, `=` and `#` arrive as they are.
 ///
 /// ```swift
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
@@ -39,8 +39,8 @@ public struct URLQuery: Hashable, Sendable {
         self.items = items
     }
 
-    /// The members of a value, a struct or a dictionary. Where it cannot be encoded, the call that uses the query ends with
-    /// ``NetworkError/Kind/invalidRequest`` before anything is sent.
+    /// The members of a value, a struct or a dictionary. Where it cannot be encoded, the call that uses the query
+    /// ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
     public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
     {
         do {
@@ -111,7 +111,8 @@ public struct URLQuery: Hashable, Sendable {
 }
 
 extension URLQuery: ExpressibleByDictionaryLiteral {
-    /// Makes a query of names and values in the order written; a name may stand several times, a nil value leaves its item out.
+    /// Makes a query of names and values in the order written; a name may stand several times, a nil value leaves its
+    /// item out.
     public init(dictionaryLiteral elements: (String, (any LosslessStringConvertible)?)...) {
         self.init()
         for (name, value) in elements { append(name, value) }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// Writes encodable values as names and values: for the query of a URL, and for the body of a form.
 ///
-/// Without further ado it writes as most servers read, and as Alamofire's `URLEncoding` does: names in alphabetical order, `a[b]=` for what is
-/// nested, `a[]=` for arrays, `1` and `0` for booleans; nil is left out.
+/// Without further ado it writes as most servers read, and as Alamofire's `URLEncoding` does: names in alphabetical
+/// order, `a[b]=` for what is nested, `a[]=` for arrays, `1` and `0` for booleans; nil is left out.
 ///
 /// ```swift
 /// struct Filter: Encodable, Sendable { let tags: [String]; let isNew: Bool; let since: Date? }
@@ -182,7 +182,8 @@ public struct URLQueryEncoder: Sendable {
     public var keys: Keys
     /// What is written for nil.
     public var nils: Nils
-    /// Whether names stand in alphabetical order, at each level; otherwise in the order in which the value encodes them.
+    /// Whether names stand in alphabetical order, at each level; otherwise in the order in which the value encodes
+    /// them.
     public var sortsKeys: Bool
 
     /// Makes an encoder.

@@ -4,7 +4,8 @@ extension NetworkError: CustomNSError {
     /// `Networking.NetworkError`, for whoever sees the error as an `NSError`.
     public static var errorDomain: String { "Networking.NetworkError" }
 
-    /// The status, where one came and is what was wrong; else the code of Foundation's that says the same, such as -1001 for a timeout; else 0.
+    /// The status, where one came and is what was wrong; else the code of Foundation's that says the same, such as
+    /// -1001 for a timeout; else 0.
     public var errorCode: Int {
         if kind == .unacceptableStatus, let status { return status.code }
         return kind.urlErrorCode?.rawValue ?? 0

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What a call throws where nobody mapped the failure: what kind it is, what was sent, what came back, what lies beneath.
+/// What a call throws where nobody mapped the failure: what kind it is, what was sent, what came back, what lies
+/// beneath.
 ///
 /// ```swift
 /// do {
@@ -48,7 +49,8 @@ public struct NetworkError: Error {
 }
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// One line: method, host and path, the reason, how often it was tried and why no more. Neither query, credentials nor body.
+    /// One line: method, host and path, the reason, how often it was tried and why no more. Neither query,
+    /// credentials nor body.
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
         let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"

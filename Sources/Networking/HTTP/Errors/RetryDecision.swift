@@ -1,4 +1,5 @@
-/// What was decided about a failed attempt, and why. It is kept in the failure's history and shown in the text of a ``NetworkError``.
+/// What was decided about a failed attempt, and why. It is kept in the failure's history and shown in the text of a
+/// ``NetworkError``.
 public struct RetryDecision: Hashable, Sendable {
     /// What was decided.
     public enum Verdict: Hashable, Sendable {

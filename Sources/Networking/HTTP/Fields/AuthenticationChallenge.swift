@@ -1,4 +1,5 @@
-/// One challenge of a `WWW-Authenticate` field, [RFC 9110 section 11.3](https://www.rfc-editor.org/rfc/rfc9110#section-11.3).
+/// One challenge of a `WWW-Authenticate` field, [RFC 9110 section
+/// 11.3](https://www.rfc-editor.org/rfc/rfc9110#section-11.3).
 public struct AuthenticationChallenge: Hashable, Sendable {
     /// The scheme, such as `Bearer`, as it was spelled.
     public let scheme: String

@@ -1,5 +1,5 @@
-/// Which part of a whole a body is: the `Content-Range` field of [RFC 9110, section 14.4](https://www.rfc-editor.org/rfc/rfc9110#section-14.4),
-/// in bytes.
+/// Which part of a whole a body is: the `Content-Range` field of [RFC 9110, section
+/// 14.4](https://www.rfc-editor.org/rfc/rfc9110#section-14.4), in bytes.
 public struct ContentRange: Hashable, Sendable, CustomStringConvertible {
     /// The first byte's place, from 0; nil where no part could be given (`*`).
     public var first: Int64?

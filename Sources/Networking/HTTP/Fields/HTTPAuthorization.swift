@@ -1,6 +1,7 @@
 import Foundation
 
-/// Credentials in an `Authorization` field, [RFC 9110 section 11.4](https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
+/// Credentials in an `Authorization` field, [RFC 9110 section
+/// 11.4](https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
 ///
 /// `HTTPAuthorization(text)` and ``fieldValue`` are each other's inverse. Its descriptions hide the secret.
 public enum HTTPAuthorization: Hashable, Sendable {

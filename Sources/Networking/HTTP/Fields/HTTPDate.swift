@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A date in an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), to the second.
+/// A date in an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), to the
+/// second.
 ///
-/// All three formats are read (`Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-/// `Sun Nov  6 08:49:37 1994`); the first is written.
+/// All three formats are read (`Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6
+/// 08:49:37 1994`); the first is written.
 public struct HTTPDate: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970-01-01 00:00:00 UTC.
     public let secondsSince1970: Int64

@@ -5,7 +5,8 @@ enum HTTPGrammar {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text may stand as a field value: no CR, LF, NUL or other control byte but the tab, no blank at either end.
+    /// Whether the text may stand as a field value: no CR, LF, NUL or other control byte but the tab, no blank at
+    /// either end.
     static func isFieldValue(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return true }

@@ -9,9 +9,9 @@ public struct HTTPHeader: Hashable, Sendable {
     public let name: HTTPHeaderName
     /// The field's value, as it goes on the wire.
     public let value: String
-    /// Whether the value is known to be a credential. Every other value that is not known to be harmless is treated alike:
-    /// no text of the library shows it, and a redirect to another origin leaves it behind. A harmless field that carries a
-    /// secret in your app needs the mark.
+    /// Whether the value is known to be a credential. Every other value that is not known to be harmless is treated
+    /// alike: no text of the library shows it, and a redirect to another origin leaves it behind. A harmless field
+    /// that carries a secret in your app needs the mark.
     public let isSensitive: Bool
 
     /// Makes a field.

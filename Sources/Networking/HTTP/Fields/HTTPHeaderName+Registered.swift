@@ -1,5 +1,5 @@
-/// The names of the [IANA registry of header fields](https://www.iana.org/assignments/http-fields) that clients meet most; any
-/// other one is a string literal, such as `"Forwarded"`.
+/// The names of the [IANA registry of header fields](https://www.iana.org/assignments/http-fields) that clients meet
+/// most; any other one is a string literal, such as `"Forwarded"`.
 extension HTTPHeaderName {
     /// `Accept`.
     public static let accept = HTTPHeaderName("Accept")

@@ -43,8 +43,8 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         for byte in rawValue.utf8 { hasher.combine(HTTPGrammar.lowercased(byte)) }
     }
 
-    /// Whether values under this name are known to be credentials. Values under other names are not shown either, and not
-    /// sent to another origin by a redirect, unless the name is one of those that are harmless, such as `Accept`.
+    /// Whether values under this name are known to be credentials. Values under other names are not shown either, and
+    /// not sent to another origin by a redirect, unless the name is one of those that are harmless, such as `Accept`.
     public var isSensitive: Bool {
         HTTPHeaderName.sensitiveNames.contains(self)
     }
@@ -71,12 +71,12 @@ extension HTTPHeaderName {
 
     var isHarmless: Bool { HTTPHeaderName.harmless.contains(self) }
 
-    /// Whether the field is sent to another origin, too: it is harmless, or the request would mean something else without
-    /// it.
+    /// Whether the field is sent to another origin, too: it is harmless, or the request would mean something else
+    /// without it.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeaderName.meaningful.contains(self) }
 
-    /// Whether the value may say who the user is, so that a response is for requests with the same value only: it is not
-    /// harmless, and it does not differ from request to request by its purpose.
+    /// Whether the value may say who the user is, so that a response is for requests with the same value only: it is
+    /// not harmless, and it does not differ from request to request by its purpose.
     var mayIdentifyUser: Bool { !isHarmless && !HTTPHeaderName.changing.contains(self) }
 
     private static let changing: Set<HTTPHeaderName> = [.idempotencyKey, "tracestate", "Last-Event-ID"]

@@ -1,7 +1,7 @@
 /// The header fields of a request or response: ordered, with names compared without regard to case.
 ///
-/// Setting a name replaces every field under it and keeps the place of the first. Appending keeps what is there, for the fields
-/// that may stand several times, such as `Set-Cookie`.
+/// Setting a name replaces every field under it and keeps the place of the first. Appending keeps what is there, for
+/// the fields that may stand several times, such as `Set-Cookie`.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = [.accept: "application/json", "X-Tenant": "acme"]
@@ -156,13 +156,15 @@ extension HTTPHeaders {
         set { self[.contentType] = newValue?.description }
     }
 
-    /// `Accept`; empty where there is none or nothing in it can be read. What it refuses, with `q=0`, is not among them.
+    /// `Accept`; empty where there is none or nothing in it can be read. What it refuses, with `q=0`, is not among
+    /// them.
     public var accept: [MediaType] {
         get { HTTPHeaders.elements(of: self[.accept] ?? "").compactMap { MediaType($0) }.filter { !$0.isRefused } }
         set { self[.accept] = newValue.isEmpty ? nil : newValue.map(\.description).joined(separator: ", ") }
     }
 
-    /// The elements of a list, [RFC 9110 section 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1): a comma in quotation marks is none.
+    /// The elements of a list, [RFC 9110 section 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1): a
+    /// comma in quotation marks is none.
     private static func elements(of list: String) -> [String] {
         var elements = [""]
         var (isQuoted, isEscaped) = (false, false)

@@ -9,8 +9,8 @@ public import Foundation
 /// }
 /// ```
 public struct HTTPLink: Hashable, Sendable {
-    /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a URL
-    /// of it.
+    /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a
+    /// URL of it.
     public let target: String
     /// What the target is to the resource, in lower case: `next`, `last`, `describedby`.
     public let relations: [String]
@@ -66,11 +66,11 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// Where the first link with a relation leads, such as `next`, resolved against the URL of the request; nil if there is
-    /// none. Links that are about another resource (`anchor`) do not count.
+    /// Where the first link with a relation leads, such as `next`, resolved against the URL of the request; nil if
+    /// there is none. Links that are about another resource (`anchor`) do not count.
     ///
-    /// The server chooses the URL, which may be one of another server: the session's token and the environment's fields are
-    /// sent to their own server only.
+    /// The server chooses the URL, which may be one of another server: the session's token and the environment's
+    /// fields are sent to their own server only.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {
             $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil

@@ -1,7 +1,7 @@
 /// A request method, [RFC 9110 section 9](https://www.rfc-editor.org/rfc/rfc9110#section-9).
 ///
-/// Any token is a method: `HTTPMethod("PROPFIND")`. Methods are case-sensitive. A name that is no token is refused when the
-/// request is sent, with ``NetworkError/Kind/invalidRequest``.
+/// Any token is a method: `HTTPMethod("PROPFIND")`. Methods are case-sensitive. A name that is no token is refused
+/// when the request is sent, with ``NetworkError/Kind/invalidRequest``.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The method as it goes on the wire.
     public let rawValue: String

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// Scheme, host and port of a URL, [RFC 9110 section 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1): credentials stay
-/// within one.
+/// Scheme, host and port of a URL, [RFC 9110 section 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1):
+/// credentials stay within one.
 public struct HTTPOrigin: Hashable, Sendable {
-    /// One reference, so that policies hand it around and look it up at little cost: it is made once and used with every request.
+    /// One reference, so that policies hand it around and look it up at little cost: it is made once and used with
+    /// every request.
     private final class Parts: Sendable {
         let scheme: String
         let host: String

@@ -1,5 +1,5 @@
-/// The codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes) that clients meet most; any other one
-/// is `HTTPStatus(520)`, or a number where a status is expected.
+/// The codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes) that clients meet most; any
+/// other one is `HTTPStatus(520)`, or a number where a status is expected.
 extension HTTPStatus {
     /// 100 Continue.
     public static let `continue` = HTTPStatus(100)

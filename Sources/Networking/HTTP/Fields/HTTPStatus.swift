@@ -1,6 +1,7 @@
 /// A status code, [RFC 9110 section 15](https://www.rfc-editor.org/rfc/rfc9110#section-15).
 ///
-/// Any three-digit number is a status: `HTTPStatus(520)`. The registered ones, and some that servers use unregistered, have names.
+/// Any three-digit number is a status: `HTTPStatus(520)`. The registered ones, and some that servers use
+/// unregistered, have names.
 public struct HTTPStatus: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     /// The code.
     public let code: Int

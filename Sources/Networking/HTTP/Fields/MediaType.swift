@@ -1,7 +1,8 @@
-/// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1): `text/html; charset=utf-8`.
+/// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1): `text/html;
+/// charset=utf-8`.
 ///
-/// Type, subtype and parameter names are compared without regard to case. `MediaType(text)` and `description` are each
-/// other's inverse for text that is a media type.
+/// Type, subtype and parameter names are compared without regard to case. `MediaType(text)` and `description` are
+/// each other's inverse for text that is a media type.
 public struct MediaType: Sendable {
     /// The part before the slash, such as `text`; `*` in a range.
     public let type: String

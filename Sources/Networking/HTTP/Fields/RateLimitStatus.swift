@@ -1,6 +1,6 @@
 /// What a server says about how many more requests it takes: the fields `RateLimit` and `RateLimit-Policy` of
-/// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), in the form
-/// `"default";r=0;t=30` and in the older one, `limit=100, remaining=0, reset=30`.
+/// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), in
+/// the form `"default";r=0;t=30` and in the older one, `limit=100, remaining=0, reset=30`.
 public struct RateLimitStatus: Hashable, Sendable {
     /// How many more requests are taken in this window.
     public let remaining: Int
@@ -13,8 +13,8 @@ public struct RateLimitStatus: Hashable, Sendable {
         self.reset = reset
     }
 
-    /// Reads the fields; of several limits the one that has the least left counts, and of these the one that lasts longest. Nil where
-    /// nothing in them can be read.
+    /// Reads the fields; of several limits the one that has the least left counts, and of these the one that lasts
+    /// longest. Nil where nothing in them can be read.
     init?(limit: String, policy: String?) {
         let windows = policy.map { RateLimitStatus.items($0) } ?? []
         let statuses = RateLimitStatus.items(limit).compactMap { item -> RateLimitStatus? in
@@ -35,7 +35,8 @@ public struct RateLimitStatus: Hashable, Sendable {
         var numbers: [String: Int] = [:]
     }
 
-    /// The items of a structured list with their whole numbers. The older form is one item whose numbers are separated by commas.
+    /// The items of a structured list with their whole numbers. The older form is one item whose numbers are
+    /// separated by commas.
     private static func items(_ value: String) -> [Item] {
         var scanner = HTTPFieldScanner(value)
         var items: [Item] = []

@@ -2,7 +2,8 @@ public import Foundation
 
 /// A request message: what an endpoint becomes, what adapters change, what a transport carries.
 ///
-/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is changed.
+/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is
+/// changed.
 public struct HTTPRequest: Sendable {
     private struct Parts: Sendable {
         var method: HTTPMethod

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The body of a response that is pulled, chunk by chunk, by one reader.
 ///
-/// Not pulling holds the server back (on URLSession: fails past a bound). Breaking out of the loop, or dropping the body, ends
-/// the transfer. Cancelling the reading task ends the wait with ``NetworkError/Kind/cancelled``.
+/// Not pulling holds the server back (on URLSession: fails past a bound). Breaking out of the loop, or dropping the
+/// body, ends the transfer. Cancelling the reading task ends the wait with ``NetworkError/Kind/cancelled``.
 ///
 /// ```swift
 /// for try await chunk in body { try file.write(contentsOf: chunk) }

@@ -1,11 +1,13 @@
-/// How long the parts of a call may take. What is nil here is left to the next in line: call, endpoint, service, default.
+/// How long the parts of a call may take. What is nil here is left to the next in line: call, endpoint, service,
+/// default.
 public struct RequestTimeouts: Hashable, Sendable {
     /// How long nothing may move, in either direction, while an attempt is carried: 60 seconds unless set.
     public var idle: Duration?
-    /// How long connecting may take: 15 seconds unless set. Only libcurl can tell; with `URLSession`, see ``URLSessionTransport``.
+    /// How long connecting may take: 15 seconds unless set. Only libcurl can tell; with `URLSession`, see
+    /// ``URLSessionTransport``.
     public var connect: Duration?
-    /// How long the whole call may take, from its beginning to its answer, through queue, adapters, token refresh, handlers and
-    /// waits: without limit unless set. For a stream it ends at the head.
+    /// How long the whole call may take, from its beginning to its answer, through queue, adapters, token refresh,
+    /// handlers and waits: without limit unless set. For a stream it ends at the head.
     public var total: Duration?
 
     /// Makes a set of timeouts; each must be greater than zero.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Fills in what every client should say and an endpoint seldom does: `User-Agent` and `Accept-Language`, where they are absent.
+/// Fills in what every client should say and an endpoint seldom does: `User-Agent` and `Accept-Language`, where they
+/// are absent.
 public struct DefaultHeadersAdapter: SynchronousRequestAdapter {
     private let headers: HTTPHeaders
 

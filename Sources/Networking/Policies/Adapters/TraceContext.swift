@@ -32,7 +32,8 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state.flatMap { TraceContext.isState($0) ? $0 : nil }
     }
 
-    /// Reads the fields of a request; nil where `traceparent` is none, and then `tracestate` is nothing either (section 3.3).
+    /// Reads the fields of a request; nil where `traceparent` is none, and then `tracestate` is nothing either
+    /// (section 3.3).
     public init?(traceparent: String?, tracestate: String? = nil) {
         let parts = traceparent?.split(separator: "-", omittingEmptySubsequences: false).map(String.init) ?? []
         // Later versions may have more at the end (section 4); version 00 has four parts, and ff is none.

@@ -1,8 +1,9 @@
 /// Holds requests to a host back once it has asked for time, instead of having each of them collect the same refusal.
 ///
-/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after an answer whose `RateLimit` field says that nothing
-/// remains; it opens when the time has passed. Requests that come meanwhile wait, unless their total deadline would pass before. A token
-/// refresh is never held back. Services that talk to the same server share the object.
+/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after an answer whose `RateLimit` field
+/// says that nothing remains; it opens when the time has passed. Requests that come meanwhile wait, unless their
+/// total deadline would pass before. A token refresh is never held back. Services that talk to the same server share
+/// the object.
 public final class BackoffGate: AdmissionPolicy {
     /// What a gate tells about an origin.
     public enum Event: Hashable, Sendable {
@@ -23,8 +24,8 @@ public final class BackoffGate: AdmissionPolicy {
     /// Makes a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time that it stays closed for one answer; what servers ask for is cut to that: 60 seconds unless said
-    ///     otherwise, and with zero the gate never closes.
+    ///   - longest: The longest time that it stays closed for one answer; what servers ask for is cut to that: 60
+    ///     seconds unless said otherwise, and with zero the gate never closes.
     ///   - clock: What tells the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest

@@ -1,7 +1,7 @@
 /// How urgent a request is if it has to wait for a permit: ``RequestSettings/priority``.
 ///
-/// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first, and of equally urgent ones the
-/// one that came first.
+/// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first, and of equally urgent
+/// ones the one that came first.
 public struct RequestPriority: Hashable, Comparable, Sendable {
     /// The higher, the more urgent.
     public let rawValue: Int

@@ -1,8 +1,10 @@
 public import Foundation
 
-/// Asks a server over HTTP whether it is there, and notices who answers in its place: a captive portal, as hotels and trains have them.
+/// Asks a server over HTTP whether it is there, and notices who answers in its place: a captive portal, as hotels and
+/// trains have them.
 ///
-/// Ask for something that answers with a status that a portal does not know: 204, as the usual addresses for this purpose do.
+/// Ask for something that answers with a status that a portal does not know: 204, as the usual addresses for this
+/// purpose do.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(probe: HTTPProbe(url: api.appendingPathComponent("ping")))
@@ -30,8 +32,8 @@ public struct HTTPProbe: ReachabilityProbe {
         self.transport = transport
     }
 
-    /// Asks. Reachable is a server that answers as expected, or with an error of its own; a redirect, another success, 511, or a certificate that
-    /// nobody trusts comes from a portal.
+    /// Asks. Reachable is a server that answers as expected, or with an error of its own; a redirect, another
+    /// success, 511, or a certificate that nobody trusts comes from a portal.
     public func status() async -> ReachabilityStatus {
         let timeouts = RequestTimeouts(idle: timeout, connect: timeout)
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)

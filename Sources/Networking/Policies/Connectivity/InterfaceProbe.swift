@@ -8,9 +8,12 @@ import Foundation
     import Darwin
 #endif
 
-/// Looks at the machine's network interfaces: one that is up and has an address, other than the loopback, leads to the network.
+/// Looks at the machine's network interfaces: one that is up and has an address, other than the loopback, leads to
+/// the network.
 ///
-/// Of several, the one with the default route says what kind of network it is. No default route is needed: a container may well have none. It costs a few system calls and sends nothing, so it cannot tell whether anybody answers.
+/// Of several, the one with the default route says what kind of network it is. No default route is needed: a
+/// container may well have none. It costs a few system calls and sends nothing, so it cannot tell whether anybody
+/// answers.
 public struct InterfaceProbe: ReachabilityProbe {
     /// Makes a probe.
     public init() {}
@@ -42,7 +45,8 @@ public struct InterfaceProbe: ReachabilityProbe {
         #endif
     }
 
-    /// What interfaces that are up and have an address mean: the first with a default route counts, without one the best.
+    /// What interfaces that are up and have an address mean: the first with a default route counts, without one the
+    /// best.
     static func status(
         ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
         kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }

@@ -11,7 +11,8 @@
 /// }
 /// ```
 public protocol ReachabilityProbe: Sendable {
-    /// Looks, and takes its time for it. It does not throw: what cannot be reached for whatever reason is not reachable.
+    /// Looks, and takes its time for it. It does not throw: what cannot be reached for whatever reason is not
+    /// reachable.
     func status() async -> ReachabilityStatus
     /// What can be told at once, without waiting for anything.
     func glance() -> ReachabilityStatus

@@ -6,7 +6,8 @@ struct RoutingTable {
     let defaultInterfaces: [String]
 
     #if os(Linux)
-        /// The tables of the calling thread's network, which in a container may be another one than the process began with.
+        /// The tables of the calling thread's network, which in a container may be another one than the process began
+        /// with.
         static var current: RoutingTable {
             func table(_ name: String) -> String {
                 (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
@@ -18,7 +19,8 @@ struct RoutingTable {
     /// Reads Linux's tables.
     ///
     /// - Parameters:
-    ///   - ipv4: The text of `/proc/net/route`: a line of names, then interface, destination, gateway, flags, …, metric, mask.
+    ///   - ipv4: The text of `/proc/net/route`: a line of names, then interface, destination, gateway, flags, …,
+    ///     metric, mask.
     ///   - ipv6: The text of `/proc/net/ipv6_route`: destination, its prefix, …, metric, …, flags, interface.
     init(ipv4: String, ipv6: String) {
         var routes: [(metric: UInt64, interface: String)] = []

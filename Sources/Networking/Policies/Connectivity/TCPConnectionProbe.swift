@@ -21,8 +21,8 @@ public struct TCPConnectionProbe: ReachabilityProbe {
     /// - Parameters:
     ///   - host: A name, or an IPv4 or IPv6 address.
     ///   - port: The port; 443 unless said otherwise.
-    ///   - timeout: How long connecting may take, for each of the host's addresses. Looking a name up takes as long as the system's
-    ///     resolver does.
+    ///   - timeout: How long connecting may take, for each of the host's addresses. Looking a name up takes as long
+    ///     as the system's resolver does.
     public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {
         self.host = host
         self.port = port

@@ -33,7 +33,8 @@ extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedEr
     /// The description alone.
     public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
 
-    /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be anybody's business.
+    /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be
+    /// anybody's business.
     public var description: String { "\(networkError) (\(ServerError.self))" }
 
     /// What the server's error says of itself, where it is a `LocalizedError`; else the line.

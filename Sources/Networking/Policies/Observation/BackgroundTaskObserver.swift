@@ -1,6 +1,7 @@
 import Foundation
 
-/// Asks the system for time to finish calls that are under way when the app goes to the background: one background task a call.
+/// Asks the system for time to finish calls that are under way when the app goes to the background: one background
+/// task a call.
 ///
 /// The library knows no application; give it the two calls that do:
 ///
@@ -12,8 +13,8 @@ import Foundation
 /// let profiles = ProfileService(environment: environment) { $0.observers = [background] }
 /// ```
 ///
-/// A call ends its background task after its callbacks. When the system's time is up, the task is ended at once, as the system wants it, and the
-/// call is left to its fate.
+/// A call ends its background task after its callbacks. When the system's time is up, the task is ended at once, as
+/// the system wants it, and the call is left to its fate.
 public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void
@@ -29,7 +30,8 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     /// Makes an observer.
     ///
     /// - Parameters:
-    ///   - begin: Begins a background task, on the thread on which a call begins; it is given what to call when the time is up.
+    ///   - begin: Begins a background task, on the thread on which a call begins; it is given what to call when the
+    ///     time is up.
     ///   - end: Ends one; called exactly once each.
     public init(
         begin: @escaping @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier,

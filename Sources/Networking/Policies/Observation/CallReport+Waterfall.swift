@@ -17,10 +17,11 @@ extension CallReport: CustomStringConvertible, CustomReflectable {
             + (count > 1 ? ", \(count) attempts" : "")
     }
 
-    /// The call as a picture in text: a line an attempt, with a bar for its time, and below it what is known about it.
+    /// The call as a picture in text: a line an attempt, with a bar for its time, and below it what is known about
+    /// it.
     ///
-    /// `.` is waiting for a place and a token, `=` sending and waiting for the first byte, `#` receiving; where the engine does not tell of
-    /// the first byte, all of it is `=`.
+    /// `.` is waiting for a place and a token, `=` sending and waiting for the first byte, `#` receiving; where the
+    /// engine does not tell of the first byte, all of it is `=`.
     ///
     /// ```text
     /// GET 127.0.0.1:8080/contacts/7: 200 OK in 40 ms, 2 attempts

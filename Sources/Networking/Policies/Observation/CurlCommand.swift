@@ -2,9 +2,10 @@ public import Foundation
 
 /// A request as a command line for the `curl` program, which a POSIX shell runs as it stands.
 ///
-/// Method, URL, fields and body are those of the request; the user's `.curlrc` is left out. Files are named, not copied: run it where they are. A body whose bytes come from a
-/// reader of yours is taken from the standard input. What the ``Redaction`` hides is hidden here, too; ``Redaction/revealed`` gives a command that
-/// does what the request does.
+/// Method, URL, fields and body are those of the request; the user's `.curlrc` is left out. Files are named, not
+/// copied: run it where they are. A body whose bytes come from a reader of yours is taken from the standard input.
+/// What the ``Redaction`` hides is hidden here, too; ``Redaction/revealed`` gives a command that does what the
+/// request does.
 ///
 /// ```swift
 /// print(CurlCommand(request))                             // credentials, query values and body hidden
@@ -14,7 +15,8 @@ public struct CurlCommand: Sendable, CustomStringConvertible {
     /// The command, on one line or more.
     public let description: String
 
-    /// Writes the command for a request, whose body must have been encoded (`HTTPBody.encoded()`): that of a request that was sent is.
+    /// Writes the command for a request, whose body must have been encoded (`HTTPBody.encoded()`): that of a request
+    /// that was sent is.
     public init(_ request: HTTPRequest, redaction: Redaction = .standard) {
         let body = BodyArguments(request, redaction)
         var arguments = ["curl --disable --globoff --path-as-is"]
@@ -125,8 +127,8 @@ enum ShellText {
     }
 }
 
-/// What one wants to see of an attempt while debugging, next to ``RequestAttempt/request``, ``RequestAttempt/response``, ``RequestAttempt/error`` and
-/// ``RequestAttempt/duration``. The body is as it came.
+/// What one wants to see of an attempt while debugging, next to ``RequestAttempt/request``,
+/// ``RequestAttempt/response``, ``RequestAttempt/error`` and ``RequestAttempt/duration``. The body is as it came.
 extension RequestAttempt {
     /// The body of the answer, where it is in memory; nil where none came.
     public var data: Data? { response.flatMap { $0.data.isEmpty ? nil : $0.data } }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A record of HTTP exchanges in the HTTP Archive format, version 1.2 (http://www.softwareishard.com/blog/har-12-spec/), as browsers' developer
-/// tools write and open it.
+/// A record of HTTP exchanges in the HTTP Archive format, version 1.2
+/// (http://www.softwareishard.com/blog/har-12-spec/), as browsers' developer tools write and open it.
 ///
 /// ``HARRecorder`` makes one of what a service does; `ReplayTransport` of `NetworkingTesting` answers from one.
 public struct HARArchive: Codable, Sendable, Hashable {
@@ -128,7 +128,8 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var text: String
         /// Empty: the text has all.
         package var params: [Pair] = []
-        /// `base64`, or nil for plain text. The format knows it for responses only, and allows fields of one's own with an underscore.
+        /// `base64`, or nil for plain text. The format knows it for responses only, and allows fields of one's own
+        /// with an underscore.
         package var encoding: String?
 
         enum CodingKeys: String, CodingKey {

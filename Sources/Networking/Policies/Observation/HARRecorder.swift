@@ -7,8 +7,9 @@
 /// try recorder.archive.encoded().write(to: url)
 /// ```
 ///
-/// Credentials, query values and bodies are not recorded unless the ``Redaction`` lets them; to replay it, record with ``Redaction/revealed``, against
-/// a server whose secrets are none. A call is recorded when it is over. Bodies that went into files or streams are not recorded.
+/// Credentials, query values and bodies are not recorded unless the ``Redaction`` lets them; to replay it, record
+/// with ``Redaction/revealed``, against a server whose secrets are none. A call is recorded when it is over. Bodies
+/// that went into files or streams are not recorded.
 public final class HARRecorder: RequestObserver {
     private let redaction: Redaction
     private let limit: Int

@@ -32,7 +32,8 @@ public struct LogObserver: RequestObserver {
         /// The call that it is about.
         public let call: ObservedCall
 
-        /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in 0.1 s`.
+        /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in
+        /// 0.1 s`.
         public var description: String { "\(level) \(call.id.uuidString.prefix(8).lowercased()) \(message)" }
     }
 
@@ -45,7 +46,8 @@ public struct LogObserver: RequestObserver {
     ///
     /// - Parameters:
     ///   - level: The least important lines that are written.
-    ///   - bodyLimit: How many bytes of a body are shown at most, where the redaction shows bodies; at level debug only.
+    ///   - bodyLimit: How many bytes of a body are shown at most, where the redaction shows bodies; at level debug
+    ///     only.
     ///   - redaction: What may be shown.
     ///   - write: Takes a line, on the thread of the call.
     public init(

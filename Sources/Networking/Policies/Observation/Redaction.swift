@@ -2,15 +2,15 @@ public import Foundation
 
 /// What logs, cURL lines, HAR files and reports may show: what is named here, and nothing else.
 ///
-/// By default the values of header fields that are known to be harmless are shown; every other value, every query value, user and password in
-/// a URL and every body is not. Names are shown. Allow what you need:
+/// By default the values of header fields that are known to be harmless are shown; every other value, every query
+/// value, user and password in a URL and every body is not. Names are shown. Allow what you need:
 ///
 /// ```swift
 /// let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page", "sort"], fields: ["name"])
 /// ```
 ///
-/// The path is shown: put no secret there. A field that is marked as sensitive (`Authorization`, cookies, `isSensitive: true`) is shown by
-/// ``revealed`` only.
+/// The path is shown: put no secret there. A field that is marked as sensitive (`Authorization`, cookies,
+/// `isSensitive: true`) is shown by ``revealed`` only.
 public struct Redaction: Sendable {
     /// Which names' values are shown.
     public enum Names<Name: Hashable & Sendable>: Sendable {
@@ -63,7 +63,8 @@ public struct Redaction: Sendable {
     /// Shows the values of harmless header fields, no query value, no body.
     public static let standard = Redaction(headers: .only(HTTPHeaderName.harmless), query: .only([]), bodies: .hidden)
 
-    /// Shows everything, credentials included: for the eyes of whoever runs the program, and for records that are replayed.
+    /// Shows everything, credentials included: for the eyes of whoever runs the program, and for records that are
+    /// replayed.
     public static let revealed: Redaction = {
         var redaction = Redaction(headers: .all, query: .all, bodies: .shown)
         redaction.showsCredentials = true
@@ -188,7 +189,8 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The bytes as text that stands for exactly these bytes; nil where they are none. A byte-order mark would get lost in a `String`.
+    /// The bytes as text that stands for exactly these bytes; nil where they are none. A byte-order mark would get
+    /// lost in a `String`.
     var asText: String? {
         starts(with: [0xEF, 0xBB, 0xBF]) ? nil : String(data: self, encoding: .utf8)
     }

@@ -1,4 +1,5 @@
-/// Who watches the calls of a service. It can be changed while the app runs; a call is watched by those who were there when it began.
+/// Who watches the calls of a service. It can be changed while the app runs; a call is watched by those who were
+/// there when it began.
 ///
 /// ```swift
 /// let all = service.observers.register(LogObserver { print($0) })
@@ -38,7 +39,8 @@ public final class RequestObservers: Sendable {
         register(FinishObserver(isMeant: { $1.status.map(statuses.contains) ?? false }, handler: handler))
     }
 
-    /// Has a closure told of every call that is over and whose last answer had a status in a range: `500..<600` for the server's errors.
+    /// Has a closure told of every call that is over and whose last answer had a status in a range: `500..<600` for
+    /// the server's errors.
     public func onFinish(with statuses: Range<Int>, _ handler: @escaping Handler) -> ObservationToken {
         register(FinishObserver(isMeant: { $1.status.map { statuses.contains($0.code) } ?? false }, handler: handler))
     }

@@ -1,8 +1,8 @@
 /// What a service may spend on retries: successes earn a share of one, each retry spends one.
 ///
-/// While a server works, one request in ten may be a retry; once it fails, nothing is earned, and retries end with what is left, instead
-/// of multiplying the load that the server failed under. It belongs to a policy (``RetryPolicy/budget``); make one for each
-/// service, which earns by its responses and pays for its retries.
+/// While a server works, one request in ten may be a retry; once it fails, nothing is earned, and retries end with
+/// what is left, instead of multiplying the load that the server failed under. It belongs to a policy
+/// (``RetryPolicy/budget``); make one for each service, which earns by its responses and pays for its retries.
 public final class RetryBudget: Sendable {
     /// What a success earns, in retries.
     public let share: Double

@@ -5,9 +5,10 @@
 /// let stubborn = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)), on: .any)
 /// ```
 ///
-/// Whatever fails, only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` says
-/// otherwise; a call that was cancelled never is, nor one whose body cannot be sent twice, nor one whose wait could not end before its
-/// total deadline. Where the server asks for time by `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
+/// Whatever fails, only idempotent methods and requests with an `Idempotency-Key` are repeated, unless
+/// ``repeatsUnsafeRequests`` says otherwise; a call that was cancelled never is, nor one whose body cannot be sent
+/// twice, nor one whose wait could not end before its total deadline. Where the server asks for time by
+/// `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {

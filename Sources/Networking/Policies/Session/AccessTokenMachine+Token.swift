@@ -12,8 +12,8 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep. The current
-    /// token is no news: a refresh that is replacing it must not lose its result.
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep. The
+    /// current token is no news: a refresh that is replacing it must not lose its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)

@@ -1,8 +1,8 @@
 /// Gets a new access token: what an app plugs into ``AccessTokenSupervisor`` where a closure will not do.
 ///
-/// The supervisor holds it weakly. It answers with the new token and does not store it. The calls it makes need no permit, get no
-/// token, wait for no refresh and start none, by whatever service they are made; all other adapters and handlers apply. It has
-/// 30 seconds unless said otherwise.
+/// The supervisor holds it weakly. It answers with the new token and does not store it. The calls it makes need no
+/// permit, get no token, wait for no refresh and start none, by whatever service they are made; all other adapters
+/// and handlers apply. It has 30 seconds unless said otherwise.
 ///
 /// ```swift
 /// final class SignIn: AccessTokenRefresher {
@@ -21,9 +21,10 @@ public protocol AccessTokenRefresher: AnyObject, Sendable {
     /// Gets a new token.
     ///
     /// - Parameter old: The token to replace; nil where there was none yet.
-    /// - Throws: Why there is none. ``AccessTokenRejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
-    ///   ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service that makes
-    ///   the call maps them to errors of the app's own; any other error keeps it.
+    /// - Throws: Why there is none. ``AccessTokenRejected``, ``GeneralRequestError/noAuth`` and
+    ///   ``GeneralRequestError/forbidden``, and a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403
+    ///   end the session, also if the service that makes the call maps them to errors of the app's own; any other
+    ///   error keeps it.
     func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken
 }
 
@@ -38,8 +39,8 @@ enum RefreshRejection {
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
     }
 
-    /// The error of a refresh; of its own call, if that is what it threw, the error before the service mapped it to one of
-    /// the app's.
+    /// The error of a refresh; of its own call, if that is what it threw, the error before the service mapped it to
+    /// one of the app's.
     static func cause(of error: any Error, in refresh: RefreshMark) -> any Error {
         guard !(error is NetworkError), let failure = refresh.failure, type(of: failure.error) == type(of: error) else {
             return error

@@ -27,8 +27,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store, and brings it up to date if it is not. This process writes nothing between reading the store and
-    /// comparing it with the token to be saved: otherwise the previous token could be taken for a newer one.
+    /// Reads the store, and brings it up to date if it is not. This process writes nothing between reading the store
+    /// and comparing it with the token to be saved: otherwise the previous token could be taken for a newer one.
     ///
     /// - Returns: The token that the store has, and whether the current one is newer.
     private func look(

@@ -1,9 +1,9 @@
 /// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once for each of the two reasons. If nothing can be done, or the refresh fails, the failure is passed on with its
-/// own error, which has the refresh's error underlying. It handles only requests that carry a token of the supervisor's
-/// ``TokenRequestAdapter``, and that no redirect has led to another origin.
+/// most once for each of the two reasons. If nothing can be done, or the refresh fails, the failure is passed on with
+/// its own error, which has the refresh's error underlying. It handles only requests that carry a token of the
+/// supervisor's ``TokenRequestAdapter``, and that no redirect has led to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 

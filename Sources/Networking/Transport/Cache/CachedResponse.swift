@@ -5,7 +5,8 @@ struct CachedResponse: Sendable {
     let status: HTTPStatus
     private(set) var headers: HTTPHeaders
     let body: Data
-    /// The request's fields that may identify its user, and the fields that the answer's `Vary` names: whoever has others gets another answer.
+    /// The request's fields that may identify its user, and the fields that the answer's `Vary` names: whoever has
+    /// others gets another answer.
     private let audience: HTTPHeaders
     private let varying: [HTTPHeaderName]
     /// When it came, or was last found unchanged.

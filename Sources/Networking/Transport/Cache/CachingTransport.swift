@@ -1,7 +1,7 @@
 /// Answers from a cache what may be answered so, and keeps what may be kept.
 ///
-/// A service puts it in its place with `cache:`, next to the engine, where a request carries everything that it is sent with. Whoever sets
-/// conditions or ranges by hand gets what the server answers.
+/// A service puts it in its place with `cache:`, next to the engine, where a request carries everything that it is
+/// sent with. Whoever sets conditions or ranges by hand gets what the server answers.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache

@@ -1,9 +1,11 @@
 public import Foundation
 
-/// The answers that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a private cache).
+/// The answers that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a
+/// private cache).
 ///
-/// An answer belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever has other credentials
-/// never gets it. A service has none unless it is given one: `$0.cache = ResponseCache()`. Every method is safe from any thread.
+/// An answer belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever
+/// has other credentials never gets it. A service has none unless it is given one: `$0.cache = ResponseCache()`.
+/// Every method is safe from any thread.
 public final class ResponseCache: Sendable {
     fileprivate struct Page: Sendable {
         var answers: [CachedResponse]
@@ -27,7 +29,8 @@ public final class ResponseCache: Sendable {
     /// Makes an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: How many bytes it keeps at most: 16 MiB unless said otherwise. One answer has at most an eighth of it.
+    ///   - capacity: How many bytes it keeps at most: 16 MiB unless said otherwise. One answer has at most an eighth
+    ///     of it.
     ///   - clock: What tells how old an answer is.
     public init(capacity: Int = 16 << 20, clock: NetworkClock = .continuous) {
         self.capacity = capacity
@@ -96,8 +99,8 @@ extension ResponseCache.State {
 
 /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
 public enum CachingRule: Hashable, Sendable {
-    /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The rule of a service with
-    /// a cache, unless said otherwise.
+    /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The
+    /// rule of a service with a cache, unless said otherwise.
     case standard
     /// The server is asked for all of it, and its answer is kept.
     case reload

@@ -6,7 +6,8 @@ public import Foundation
 
 /// The cookies of one service, or of several services that share the jar.
 ///
-/// A service keeps no cookies unless it has a jar: `$0.cookies = CookieJar()`. All methods can be called from any thread.
+/// A service keeps no cookies unless it has a jar: `$0.cookies = CookieJar()`. All methods can be called from any
+/// thread.
 ///
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
 /// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:
@@ -15,9 +16,9 @@ public import Foundation
 ///   more than 4,096 bytes of name and value. An attribute value of more than 1,024 bytes is ignored.
 /// - **Domain.** It must be the host or a domain above it, and not a public suffix: a server of `shop.co.uk` cannot
 ///   set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared as punycode.
-/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over `http`
-///   can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the attributes that
-///   they stand for.
+/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over
+///   `http` can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the
+///   attributes that they stand for.
 /// - **Order.** Cookies with the longest path are sent first, then those created first. A replaced cookie keeps its
 ///   creation.
 /// - **Lifetime.** At most 400 days. Cookies without `Max-Age` and `Expires` live as long as the jar.
@@ -26,8 +27,8 @@ public import Foundation
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
-/// ``URLSessionTransport`` on Linux gets the `Set-Cookie` fields of a response joined by commas, and separates them as
-/// well as that allows: a value that has a comma itself may become two cookies.
+/// ``URLSessionTransport`` on Linux gets the `Set-Cookie` fields of a response joined by commas, and separates them
+/// as well as that allows: a value that has a comma itself may become two cookies.
 ///
 /// ## Foundation's storage
 ///

@@ -10,8 +10,8 @@
     /// let transport = try CurlTransport(configuration)
     /// ```
     public struct CurlConfiguration: Hashable, Sendable {
-        /// The number of threads that send requests, each with connections of its own. Default: two, the second of which
-        /// is used when the first is busy; one on a single processor, or if ``Limits`` bound the connections.
+        /// The number of threads that send requests, each with connections of its own. Default: two, the second of
+        /// which is used when the first is busy; one on a single processor, or if ``Limits`` bound the connections.
         ///
         /// On versions of libcurl on which some requests must use HTTP/1.1, a thread more sends these.
         public var threads: Int
@@ -72,8 +72,8 @@
 
         /// Limits of connections and memory.
         ///
-        /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have connections of their own, which
-        /// are counted separately.
+        /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have connections of their own,
+        /// which are counted separately.
         public struct Limits: Hashable, Sendable {
             /// The largest number of connections to a host; further requests wait for one. Default: no limit, since a
             /// service has a `ConcurrencyLimit`.

@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// A response, as libcurl delivers it: the lines of its head, then pieces of its body. libcurl delivers a piece that
-    /// was not taken again, from its beginning.
+    /// A response, as libcurl delivers it: the lines of its head, then pieces of its body. libcurl delivers a piece
+    /// that was not taken again, from its beginning.
     ///
     /// Used on the loop's thread only.
     struct CurlResponse: ~Copyable {

@@ -1,7 +1,8 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The TLS sessions that the handles of one loop have in common, so that a new connection resumes an earlier session.
+    /// The TLS sessions that the handles of one loop have in common, so that a new connection resumes an earlier
+    /// session.
     final class CurlShare {
         private let pointer: UnsafeMutableRawPointer
 

@@ -8,7 +8,8 @@
         case environment
         /// No proxy, even if the environment names one.
         case direct
-        /// This proxy for every host: `http://`, `https://`, `socks5://` or `socks5h://`, with its credentials in the URL.
+        /// This proxy for every host: `http://`, `https://`, `socks5://` or `socks5h://`, with its credentials in the
+        /// URL.
         case url(URL)
 
         /// Whether the environment names a proxy.

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Sends the request of a download: looks first whether its file can be written, and asks only for the rest where a part is there.
+/// Sends the request of a download: looks first whether its file can be written, and asks only for the rest where a
+/// part is there.
 ///
-/// Where the server does not go on with the same content (it has another one by now, or knows no ranges, or there is nothing more to
-/// give), the download begins anew.
+/// Where the server does not go on with the same content (it has another one by now, or knows no ranges, or there is
+/// nothing more to give), the download begins anew.
 struct DownloadTransport: Transport {
     let base: any Transport
     let destination: FileDestination

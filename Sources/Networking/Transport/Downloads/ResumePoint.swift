@@ -20,7 +20,8 @@ struct ResumePoint: Codable, Hashable, Sendable {
         total = headers.contentLength.map(Int64.init)
     }
 
-    /// From where to ask for the rest. Of a part that is whole already the last byte is asked for, so that the server can vouch for it.
+    /// From where to ask for the rest. Of a part that is whole already the last byte is asked for, so that the server
+    /// can vouch for it.
     func start(after size: Int64) -> Int64 {
         guard let total, size >= total else { return size }
         return size == total ? max(total - 1, 0) : 0
@@ -42,8 +43,8 @@ extension HTTPHeaders {
     /// Whether the body is packed, so that its bytes are not those of the content.
     var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
 
-    /// What tells one content from every other, byte for byte (RFC 9110 sections 8.8.2.2 and 8.8.3): an entity tag that is not weak, or a date of
-    /// the last change that lies at least a second before the answer's.
+    /// What tells one content from every other, byte for byte (RFC 9110 sections 8.8.2.2 and 8.8.3): an entity tag
+    /// that is not weak, or a date of the last change that lies at least a second before the answer's.
     fileprivate var strongValidator: String? {
         if let tag = self[.eTag] {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil

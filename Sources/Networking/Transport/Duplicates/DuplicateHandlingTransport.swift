@@ -1,11 +1,11 @@
 /// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
 ///
-/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields that
-/// differ by nature: two users' tokens never meet. Compared are those with a safe method, unless the policy says
-/// otherwise, whose response is wanted in memory or in a file, and whose body is in memory. Of two equal downloads one may
-/// be refused, or end for the other, and they never share a transfer. A service makes one for itself (`duplicates:`),
-/// outermost; services do not meet either, unless they are given the same one as their transport. It knows transfers, not
-/// calls: a call that waits to retry is not on its way.
+/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields
+/// that differ by nature: two users' tokens never meet. Compared are those with a safe method, unless the policy says
+/// otherwise, whose response is wanted in memory or in a file, and whose body is in memory. Of two equal downloads
+/// one may be refused, or end for the other, and they never share a transfer. A service makes one for itself
+/// (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport. It
+/// knows transfers, not calls: a call that waits to retry is not on its way.
 package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?

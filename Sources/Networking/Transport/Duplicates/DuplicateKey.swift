@@ -6,12 +6,14 @@ struct DuplicateKey: Sendable {
     let request: HTTPRequest
     /// How its answer is wanted.
     let timing: AnswerTiming
-    /// The same for duplicates. It is of group or address, and of the user, and computed once: what it leaves open, the comparison settles.
+    /// The same for duplicates. It is of group or address, and of the user, and computed once: what it leaves open,
+    /// the comparison settles.
     let hash: Int
 
     /// The key of a request; nil where that is compared with none.
     ///
-    /// - Parameter hashesCredentials: Whether duplicates have the same ones, so that many users' requests for one address are told apart at once.
+    /// - Parameter hashesCredentials: Whether duplicates have the same ones, so that many users' requests for one
+    ///   address are told apart at once.
     init?(_ request: HTTPRequest, answering timing: AnswerTiming, hashingCredentials hashesCredentials: Bool) {
         self.request = request
         self.timing = timing
@@ -37,8 +39,8 @@ struct DuplicateKey: Sendable {
         return DuplicateKey.credentials(of: request) == DuplicateKey.credentials(of: other.request)
     }
 
-    /// Whether the answer to the one is an answer to the other: members of a group may differ, in how the answer is wanted, too, and so may the
-    /// idempotency keys of a double tap.
+    /// Whether the answer to the one is an answer to the other: members of a group may differ, in how the answer is
+    /// wanted, too, and so may the idempotency keys of a double tap.
     func hasAnswer(of other: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

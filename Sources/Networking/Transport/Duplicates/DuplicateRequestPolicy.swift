@@ -1,4 +1,5 @@
-/// What becomes of a request that is equal to one that is on its way: of the same method, URL, header fields and body, as adapters made them.
+/// What becomes of a request that is equal to one that is on its way: of the same method, URL, header fields and
+/// body, as adapters made them.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in
@@ -6,20 +7,23 @@
 /// }
 /// ```
 ///
-/// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type,
-/// where the requests differ, put them into one group (`RequestSettings.duplicateGroup`) and say ``replace``.
+/// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For
+/// search as you type, where the requests differ, put them into one group (`RequestSettings.duplicateGroup`) and say
+/// ``replace``.
 ///
-/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` refuses the second one, ``replace`` and
-/// ``keepLatest`` end the first one before the second one begins, and with the others both are sent. Streams are not
-/// compared.
+/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` refuses the second one, ``replace``
+/// and ``keepLatest`` end the first one before the second one begins, and with the others both are sent. Streams are
+/// not compared.
 ///
-/// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent again. Where a second order must
-/// never count, have the server know it by an idempotency key as well: the app's own, `idempotencyKey = .value(draft.id)`.
+/// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent
+/// again. Where a second order must never count, have the server know it by an idempotency key as well: the app's
+/// own, `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What is done about one such pair.
     ///
-    /// Two things are decided: which transfer goes on, the one under way or a new one, and who gets its answer. Whoever does not get it ends
-    /// with ``NetworkError/Kind/cancelled``, at once and never in silence; no handler has such a call sent again.
+    /// Two things are decided: which transfer goes on, the one under way or a new one, and who gets its answer.
+    /// Whoever does not get it ends with ``NetworkError/Kind/cancelled``, at once and never in silence; no handler
+    /// has such a call sent again.
     public struct Decision: Sendable {
         enum Audience: Sendable {
             case everybody
@@ -76,10 +80,10 @@ public struct DuplicateRequestPolicy: Sendable {
     /// Makes a policy of a closure.
     ///
     /// - Parameters:
-    ///   - includesUnsafeMethods: Whether it is asked about methods that change something, too, such as two equal POSTs; not unless
-    ///     said so.
-    ///   - decide: Decides about the request under way and the new one, both as adapters made them. It may be asked again about the same
-    ///     pair where something has changed meanwhile.
+    ///   - includesUnsafeMethods: Whether it is asked about methods that change something, too, such as two equal
+    ///     POSTs; not unless said so.
+    ///   - decide: Decides about the request under way and the new one, both as adapters made them. It may be asked
+    ///     again about the same pair where something has changed meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
         _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision

@@ -1,11 +1,12 @@
-/// The downloads into files that are in progress. A file has one writer: an equal download is refused, or takes the place of
-/// the one in progress, and the two never share a transfer.
+/// The downloads into files that are in progress. A file has one writer: an equal download is refused, or takes the
+/// place of the one in progress, and the two never share a transfer.
 struct RunningDownloads: Sendable {
     private let downloads = Locked<[Int: Few<RunningDownload>]>([:])
 
     /// Sends the request of a download, unless an equal one is in progress and the policy keeps that.
     ///
-    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its place.
+    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its
+    ///   place.
     func send(
         _ request: HTTPRequest, into file: FileDownload, answering timing: AnswerTiming, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeaderName]

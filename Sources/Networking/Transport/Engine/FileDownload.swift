@@ -1,5 +1,5 @@
-/// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its place,
-/// or closed after a failure.
+/// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its
+/// place, or closed after a failure.
 final class FileDownload: RequestOption, Sendable {
     static var defaultOption: FileDownload? { nil }
 

@@ -5,7 +5,8 @@ enum SpooledBody: Sendable {
     case data(Data)
     case file(TemporaryFile)
 
-    /// The bytes; those of a file are mapped, since Foundation's own way of sending files is not to be trusted on Linux (L42).
+    /// The bytes; those of a file are mapped, since Foundation's own way of sending files is not to be trusted on
+    /// Linux (L42).
     var bytes: Data {
         get throws {
             switch self {

@@ -31,8 +31,8 @@
     }
 
     extension AuthenticationResponse {
-        /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The response
-        /// is complete by then; Foundation reports its end as a cancellation.
+        /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The
+        /// response is complete by then; Foundation reports its end as a cancellation.
         static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
             .responseAsReceived
         }

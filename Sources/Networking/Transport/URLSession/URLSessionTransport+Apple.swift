@@ -3,8 +3,8 @@
     public import Security
 
     extension URLSessionTransport {
-        /// Makes a transport with an additional check of servers, such as TrustKit's. The check can refuse a server that
-        /// `tls` trusts, and cannot accept another one.
+        /// Makes a transport with an additional check of servers, such as TrustKit's. The check can refuse a server
+        /// that `tls` trusts, and cannot accept another one.
         ///
         /// - Parameters:
         ///   - configuration: The session's configuration, copied.
