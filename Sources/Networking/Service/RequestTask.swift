@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A call that runs in a task of its own: start it now, ask for its answer later, cancel it from anywhere.
+/// A call that runs in a task of its own: start it now, get its result later, cancel it from anywhere.
 ///
-/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called
-/// on the main actor, or on a queue that is named; one that is registered after the end is called with it.
+/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called on
+/// the main actor, or on a given queue; one that is registered after the end is called at once.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
@@ -13,7 +13,7 @@ public import Foundation
 /// task.cancel()
 /// ```
 public final class RequestTask<Value: Sendable>: CancellableRequest {
-    /// What tells this task from every other one.
+    /// An identifier of this task alone.
     public let id = UUID()
     /// The endpoint of the call.
     public let endpoint: any Endpoint
@@ -111,14 +111,13 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
-    /// The answer, where there is one already.
+    /// The result; nil before the end.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request as it was sent last; as it was made, where nothing was sent yet; nil before.
+    /// The request as it was sent last; before, as it was made; nil before that.
     public var request: HTTPRequest? { track.request }
 
-    /// What happened in the call, also where an error handler made an error of it that tells nothing; nil before its
-    /// end.
+    /// What happened in the call, whatever error it ended with; nil before its end.
     public var report: CallReport? { track.report }
 
     /// Where the call stands.
@@ -137,9 +136,12 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
-    /// Ends the call, wherever it is: queued, waiting for a token, being sent, waiting to retry.
+    /// Cancels the call, whether it waits for a permit or a token, is being sent, or waits for a retry.
     ///
-    /// A derived task ends the call that it waits for only where nobody else does.
+    /// A derived task cancels the call that it waits for only if nobody else waits for that call.
+    ///
+    /// - Returns: Whether this call of the method has cancelled the task; false if it had ended or was cancelled
+    ///   before.
     @discardableResult
     public func cancel() -> Bool {
         interest.cancel()
@@ -182,13 +184,13 @@ extension RequestPipeline {
     }
 }
 
-/// Where a call stands.
+/// The state of a call.
 public enum RequestState: Sendable {
-    /// It waits for its turn: for a place, for a token, for what its adapters want.
+    /// It waits for a permit, for a token, or for its adapters.
     case waiting
-    /// It is under way.
+    /// It is being sent or received.
     case running(RequestProgress)
-    /// An attempt has failed, and another one follows after a while.
+    /// An attempt has failed, and another one follows after a delay.
     case retrying(after: Duration)
     /// It is paused, and waits for ``RequestTask/resume()``.
     case paused

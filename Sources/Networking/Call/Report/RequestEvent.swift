@@ -1,34 +1,34 @@
-/// A step that a call takes, for whoever watches it.
+/// A step of a call, for its observers.
 ///
-/// For each call ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them, for each
-/// attempt: ``attempting(_:_:)``, waits, ``admitted(attempt:)``, ``adapted(_:)``, what is seen on the way,
-/// ``attempted(_:)``. An attempt that was paused is told of again, with the same number; of one whose request cannot
-/// be made, ``attempted(_:)`` is all. More cases may come: a `switch` needs a `default`.
+/// For each call, ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them come, for each
+/// attempt, ``attempting(_:_:)``, waits, ``admitted(attempt:)``, ``adapted(_:)``, the events of the transfer, and
+/// ``attempted(_:)``. An attempt that was paused is reported again, with the same number. If the request cannot be
+/// made, ``attempted(_:)`` is the only event of the attempt. More cases may be added: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
     /// An attempt begins, with this request, before adapters.
     case attempting(Int, HTTPRequest)
-    /// The call does not go on just now.
+    /// The call waits.
     case waiting(RequestWait)
-    /// The attempt has its place, and its token where it needs one.
+    /// The attempt has its permit, and a token if it needs one.
     case admitted(attempt: Int)
-    /// The request as adapters have dressed it, about to be handed to the transport.
+    /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
-    /// An engine has taken it. Once a hop; not told by transports that are no engines, nor where a cache or an equal
-    /// request answers.
+    /// A transport of the library has sent the request, once for each redirect. It is not reported by other transports,
+    /// nor if the response comes from a cache or an equal request.
     case sent(HTTPRequest)
-    /// An answer led elsewhere, and the request that follows it is about to be sent.
+    /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of an answer has come: from an engine as soon as it is there, once a hop; from other transports with
-    /// the answer.
+    /// The head of a response was received. Transports of the library report it at once, for each redirect; for other
+    /// transports it is reported with the response.
     case head(HTTPStatus, HTTPHeaders)
-    /// Bytes have passed since this was told last: the newest progress, told on a queue of its own and only to
-    /// observers that ask for it.
+    /// The newest progress, after bytes were transferred. It is reported on a queue of its own, and only to observers
+    /// with ``RequestObserver/wantsProgress``.
     case progress(RequestProgress)
     /// The attempt is over.
     case attempted(RequestAttempt)
-    /// The call is over: after its retries and error handlers, and after its own callbacks, where it has some.
+    /// The call is over, after its retries, its error handlers and its own callbacks.
     case finished(CallReport)
 
     init(_ signal: RequestSignal) {
@@ -42,7 +42,7 @@ public enum RequestEvent: Sendable {
 }
 
 extension RequestEvent: CustomStringConvertible, CustomReflectable {
-    /// The event's name with what it is about; neither queries, fields, credentials nor bodies.
+    /// The event's name with its subject; neither queries, header fields, credentials nor bodies.
     public var description: String {
         switch self {
         case .started: "started"
@@ -59,6 +59,6 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Nothing but the description, for `dump` and its like.
+    /// The description alone.
     public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }

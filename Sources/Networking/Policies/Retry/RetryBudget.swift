@@ -1,21 +1,21 @@
-/// What a service may spend on retries: successes earn a share of one, each retry spends one.
+/// Limits the retries of a service: each success adds a share of a retry, and each retry takes one away.
 ///
-/// While a server works, one request in ten may be a retry; once it fails, nothing is earned, and retries end with
-/// what is left, instead of multiplying the load that the server failed under. It belongs to a policy
-/// (``RetryPolicy/budget``); make one for each service, which earns by its responses and pays for its retries.
+/// While a server works, one request in ten may be a retry. Once it fails, nothing is added, and retries end soon,
+/// instead of multiplying the load under which the server fails. A budget belongs to a policy
+/// (``RetryPolicy/budget``); make one for each service.
 public final class RetryBudget: Sendable {
-    /// What a success earns, in retries.
+    /// What a success adds, in retries.
     public let share: Double
-    /// How many retries can be saved up.
+    /// The most retries that it can have.
     public let capacity: Double
     private let saved: Locked<Double>
 
     /// Makes a budget.
     ///
     /// - Parameters:
-    ///   - share: What a success earns, in retries: a tenth unless said otherwise; from 0 to 1.
-    ///   - reserve: How many retries there are to begin with.
-    ///   - capacity: How many can be saved up.
+    ///   - share: What a success adds, in retries, from 0 to 1. Default: 0.1.
+    ///   - reserve: How many retries it begins with. Default: 3.
+    ///   - capacity: The most retries that it can have. Default: 10.
     public init(share: Double = 0.1, reserve: Int = 3, capacity: Int = 10) {
         self.share = min(max(share, 0), 1)
         self.capacity = Double(max(capacity, reserve, 0))

@@ -1,18 +1,18 @@
-/// What a ``RetryCondition`` wants to be done about a failed attempt.
+/// What a ``RetryCondition`` decides about a failed attempt.
 public enum RetryVerdict: Sendable {
     /// It is not sent again.
     case no
-    /// It is sent again, as the policy's backoff and the server's `Retry-After` say.
+    /// It is sent again after the policy's backoff and the server's `Retry-After`.
     case retry
     /// It is sent again at once.
     case now
-    /// It is sent again after a time of its own.
+    /// It is sent again after this delay.
     case after(Duration)
-    /// Another original request is sent in its place, after a time of its own. Adapters run on it.
+    /// Another request is sent in its place after this delay. Adapters run on it.
     case with(HTTPRequest, after: Duration = .zero)
 }
 
-/// Which failures a ``RetryPolicy`` is about, and what is to be done about each.
+/// Which failures a ``RetryPolicy`` retries, and when.
 ///
 /// ```swift
 /// let policy = RetryPolicy(retries: 2, on: .statuses(.conflict, .serviceUnavailable))
@@ -39,8 +39,8 @@ public struct RetryCondition: Sendable {
 }
 
 extension RetryCondition {
-    /// Failures that a later attempt may not have: the connection could not be made or was lost, the attempt timed out,
-    /// the status is 408, 429, 500, 502, 503 or 504.
+    /// Failures that may not happen again: the connection could not be made or was lost, the attempt timed out, or the
+    /// status is 408, 429, 500, 502, 503 or 504.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }
         guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }

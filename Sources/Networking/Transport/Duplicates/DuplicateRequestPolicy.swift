@@ -1,5 +1,5 @@
-/// What becomes of a request that is equal to one that is on its way: of the same method, URL, header fields and
-/// body, as adapters made them.
+/// What happens to a request that is equal to one in progress. Equal requests have the same method, URL, header fields
+/// and body after adapting.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in
@@ -7,23 +7,22 @@
 /// }
 /// ```
 ///
-/// For a double tap on something that changes the server, say `.always(.keepFirst, includesUnsafeMethods: true)`. For
-/// search as you type, where the requests differ, put them into one group (`RequestSettings.duplicateGroup`) and say
-/// ``replace``.
+/// For a double tap on a button that changes something on the server, use `.always(.keepFirst, includesUnsafeMethods:
+/// true)`. For search as you type, in which the requests differ, put the requests into one group
+/// (`RequestSettings.duplicateGroup`) and use ``replace``.
 ///
-/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` refuses the second one, ``replace``
-/// and ``keepLatest`` end the first one before the second one begins, and with the others both are sent. Streams are
-/// not compared.
+/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` rejects the second one, ``replace``
+/// and ``keepLatest`` end the first one before the second one begins, and with the other policies both are sent.
+/// Streams are not compared.
 ///
-/// Compared are requests on their way: not a call that waits for its place in the limit, for a token, or to be sent
-/// again. Where a second order must never count, have the server know it by an idempotency key as well: the app's
-/// own, `idempotencyKey = .value(draft.id)`.
+/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If a second
+/// order must never be executed, give it an idempotency key of the app's own, too: `idempotencyKey =
+/// .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
-    /// What is done about one such pair.
+    /// What happens to two equal requests.
     ///
-    /// Two things are decided: which transfer goes on, the one under way or a new one, and who gets its answer.
-    /// Whoever does not get it ends with ``NetworkError/Kind/cancelled``, at once and never in silence; no handler
-    /// has such a call sent again.
+    /// A decision says which transfer continues, the one in progress or a new one, and which calls get its response.
+    /// The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests again.
     public struct Decision: Sendable {
         enum Audience: Sendable {
             case everybody
@@ -48,24 +47,24 @@ public struct DuplicateRequestPolicy: Sendable {
 
         /// Both are sent, as if there were no policy.
         public static let allow = Decision(action: .separate)
-        /// One transfer, and everybody gets its answer. Cancelling one call detaches only that one.
+        /// All calls get the response of one transfer. Cancelling one of them cancels only that one.
         public static let join = Decision(action: .share(.everybody))
-        /// The earlier calls end, their transfer is cancelled, a new transfer begins: right for search as
-        /// you type, with a group (`RequestSettings.duplicateGroup`).
+        /// The earlier calls and their transfer end, and a new transfer begins: for search as you type, with a group
+        /// (`RequestSettings.duplicateGroup`).
         public static let replace = Decision(action: .restart(.latest))
-        /// The new call ends; the earlier ones go on: right for a double tap.
+        /// The new call ends, and the earlier ones continue: for a double tap.
         public static let keepFirst = Decision(action: .share(.earlier))
-        /// The earlier calls end; their transfer goes on for the new one.
+        /// The earlier calls end, and their transfer continues for the new one.
         public static let keepLatest = Decision(action: .share(.latest))
 
-        /// The transfer goes on, and its answer goes to a closure: every call ends.
+        /// The transfer continues, and a closure gets its response; every call ends.
         public static func share(
             answering observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
             Decision(action: .share(.observer(observer)))
         }
 
-        /// The transfer is cancelled and a new one begins, whose answer goes to a closure: every call ends.
+        /// The transfer is cancelled, a new one begins, and a closure gets its response; every call ends.
         public static func replace(
             answering observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
@@ -80,10 +79,10 @@ public struct DuplicateRequestPolicy: Sendable {
     /// Makes a policy of a closure.
     ///
     /// - Parameters:
-    ///   - includesUnsafeMethods: Whether it is asked about methods that change something, too, such as two equal
-    ///     POSTs; not unless said so.
-    ///   - decide: Decides about the request under way and the new one, both as adapters made them. It may be asked
-    ///     again about the same pair where something has changed meanwhile.
+    ///   - includesUnsafeMethods: Whether requests with methods that change something, such as POST, are compared,
+    ///     too. Default: false.
+    ///   - decide: Decides about the request in progress and the new one, both after adapting. It may be called again
+    ///     for the same pair if something has changed meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
         _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision
@@ -101,9 +100,9 @@ public struct DuplicateRequestPolicy: Sendable {
     public static let allow = always(.allow)
     /// Equal requests share one transfer.
     public static let join = always(.join)
-    /// A new request takes the place of an equal one.
+    /// A new request replaces an equal one in progress.
     public static let replace = always(.replace)
-    /// A new request ends while an equal one is on its way.
+    /// A new request ends while an equal one is in progress.
     public static let keepFirst = always(.keepFirst)
     /// A new request takes over the transfer of an equal one.
     public static let keepLatest = always(.keepLatest)
