@@ -86,7 +86,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         }
     }
 
-    /// Whoever still reads the body gets its end.
+    /// A handler that still reads the body gets its end.
     private func endHandling() {
         mailbox.lock()
         let late = jobs

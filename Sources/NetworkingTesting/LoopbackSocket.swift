@@ -68,7 +68,7 @@ struct LoopbackSocket: Sendable {
     }
 
     #if canImport(Darwin)
-        /// Connects to a port and leaves, so that whoever listens there looks up.
+        /// Connects to a port and leaves, so that the listener wakes up.
         static func knock(on port: UInt16) {
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
             guard descriptor >= 0 else { return }
@@ -159,7 +159,7 @@ struct LoopbackSocket: Sendable {
         return false
     }
 
-    /// Ends reading and writing, so that whoever waits on the socket returns.
+    /// Ends reading and writing, so that a thread that waits on the socket returns.
     func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }

@@ -62,7 +62,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// How many sleeps are under way.
     public var sleeperCount: Int { lock.withLock { sleepers.count } }
 
-    /// Moves the time forward and wakes whoever's moment has come, the earliest first.
+    /// Moves the time forward and wakes the sleepers whose deadline has come, the earliest first.
     public func advance(by duration: Duration) {
         let woken = lock.withLock {
             instant = instant.advanced(by: duration)

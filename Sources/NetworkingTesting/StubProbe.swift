@@ -1,7 +1,7 @@
 import Foundation
 public import Networking
 
-/// A reachability probe that finds what it is told to.
+/// A reachability probe whose status is set by hand.
 public final class StubProbe: ReachabilityProbe, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var current: ReachabilityStatus

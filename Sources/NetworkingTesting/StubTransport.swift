@@ -72,7 +72,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     /// The requests received so far, in order.
     public var requests: [HTTPRequest] { lock.withLock { received } }
 
-    /// Reads the body as an engine would, so that whoever shows its progress sees it.
+    /// Reads the body as an engine would, so that its progress is reported.
     private func countBody(of request: HTTPRequest) async throws {
         guard request.progress != nil, request.body.isReplayable else { return }
         let reader = try request.openBody()

@@ -106,7 +106,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         if isNew { deliver() }
     }
 
-    /// Makes `value` the current one; whoever calls ``deliver()`` next tells of it. May be called under a lock.
+    /// Makes `value` the current one; the next ``deliver()`` notifies the observers. May be called under a lock.
     func enqueue(_ value: Value) {
         let old = state.withLock { state in
             defer {
@@ -135,7 +135,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         _ = state.withLock { $0.receivers.removeValue(forKey: id) }
     }
 
-    /// Delivers until nothing is left, unless somebody is at it already: so changes keep their order.
+    /// Delivers until nothing is left, unless another thread is delivering: so changes keep their order.
     func deliver() {
         guard state.withLock({ $0.queue.begin() }) else { return }
         while let delivery = state.withLock({ $0.queue.next() }) {

@@ -85,7 +85,7 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// The reader leaves: what is buffered is dropped, and the writer is told unless it has finished.
+    /// The reader leaves: what is buffered is dropped, and the writer is notified unless it has finished.
     func abandon() {
         let wasOpen = state.withLock { state in
             guard !state.isAbandoned else { return false }

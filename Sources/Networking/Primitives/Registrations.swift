@@ -5,7 +5,7 @@ final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []
         var nextID: UInt64 = 0
-        /// All of them; made when one comes or goes, so that whoever asks takes it as it is.
+        /// All of them; made when one comes or goes, so that a reader copies nothing.
         var all: [Entry]
     }
 

@@ -1,4 +1,4 @@
-/// The callbacks of a call that have yet to be called, so that its observers are told of its end after them.
+/// The callbacks of a call that have yet to be called, so that its observers are notified of its end after them.
 final class PendingCallbacks: Sendable {
     private struct State: Sendable {
         var count = 0

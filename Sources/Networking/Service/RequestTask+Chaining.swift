@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tasks made of tasks. Each is a call of its own to whoever holds it: it settles once, has its own callbacks, and can
+/// Tasks made of tasks. Each has a result of its own: it settles once, has its own callbacks, and can
 /// be cancelled, which ends the calls that it waits for where nobody else waits for them.
 extension RequestTask {
     /// A task with the value that a closure makes of this one's, on the main actor. What it throws is the new task's

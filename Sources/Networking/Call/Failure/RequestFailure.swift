@@ -65,7 +65,7 @@ public struct RequestFailure: Sendable {
     /// one.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
-    /// Whether the call was ended from outside, so that nothing can be mended.
+    /// Whether the call was ended from outside, so that no handler can change that.
     var isInterruption: Bool {
         switch (originalError as? NetworkError ?? networkError)?.kind {
         case .cancelled, .resetting, .deadlineTimedOut: true

@@ -114,7 +114,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// A converter that has a closure make a value where this one cannot.
+    /// A converter that calls a closure for the value if this one fails.
     func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
         var converter = reading { read in
             { do { return try read($0, $1) } catch { return fallback(error) } }

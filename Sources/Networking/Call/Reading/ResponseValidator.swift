@@ -121,7 +121,7 @@ extension HTTPResponse {
 
     fileprivate func verdict(onTypes types: [MediaType]) -> ResponseValidator.Verdict {
         if hasNoContent { return .valid }
-        // Whoever takes everything takes what says nothing of itself, too (RFC 9110 section 8.3).
+        // `*/*` also accepts a response without a media type (RFC 9110 section 8.3).
         if types.contains(where: { $0.withoutParameters.description == "*/*" }) { return .valid }
         guard let type = headers.contentType else {
             return .failure(NetworkError(.unacceptableMediaType, reason: "the answer has no readable Content-Type"))

@@ -47,7 +47,7 @@ public struct BodyPart: Sendable {
     /// - Parameters:
     ///   - name: The name of the form's field.
     ///   - url: Where it is.
-    ///   - fileName: The name that the server is told; by default the file's own.
+    ///   - fileName: The name that is sent to the server. Default: the file's own.
     ///   - contentType: The media type; by default the one that the name's extension stands for.
     public static func file(
         _ name: String, at url: URL, fileName: String? = nil, contentType: MediaType? = nil
@@ -60,7 +60,7 @@ public struct BodyPart: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the form's field.
-    ///   - fileName: The name that the server is told; nil for a field that is no file.
+    ///   - fileName: The name that is sent to the server; nil for a field that is not a file.
     ///   - contentType: The media type.
     ///   - length: How many bytes there are; where that is not known, neither is the length of the whole, which is
     ///     then sent in chunks.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads a file ahead on a queue of its own, so that whoever sends it never waits for a disk.
+/// Reads a file ahead on a queue of its own, so that the thread that sends it never waits for a disk.
 final class FileBodyReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
     /// How many chunks are read ahead.

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NetworkError: CustomNSError {
-    /// `Networking.NetworkError`, for whoever sees the error as an `NSError`.
+    /// `Networking.NetworkError`, the domain of the error as an `NSError`.
     public static var errorDomain: String { "Networking.NetworkError" }
 
     /// The status, where one came and is what was wrong; else the code of Foundation's that says the same, such as

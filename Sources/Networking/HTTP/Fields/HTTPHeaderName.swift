@@ -49,7 +49,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         HTTPHeaderName.sensitiveNames.contains(self)
     }
 
-    // An array: names of another length are told apart without looking at them, which beats hashing.
+    // An array: names of another length differ at once, which is faster than hashing.
     private static let sensitiveNames: [HTTPHeaderName] = [
         .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
         "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",

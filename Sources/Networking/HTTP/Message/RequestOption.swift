@@ -76,12 +76,12 @@ public struct RequestOptions: Sendable {
         }
     }
 
-    /// Forgets an option: it is left to whoever is next in line.
+    /// Removes an option: the endpoint, or the service, sets it.
     public mutating func remove<Option: RequestOption>(_ option: Option.Type) {
         entries.removeAll { $0.key == ObjectIdentifier(option) }
     }
 
-    /// Sets an option, or leaves it to whoever is next in line.
+    /// Sets an option, or leaves it to the endpoint or the service.
     public mutating func set<Option: RequestOption, Value>(_ option: Option.Type, _ value: Value?)
     where Option.Value == Value? {
         if let value { self[option] = value } else { remove(option) }

@@ -32,7 +32,7 @@ public final class BackoffGate: AdmissionPolicy {
         self.clock = clock
     }
 
-    /// Before the limit, so that whoever waits here holds no place.
+    /// Before the limit, so that a call that waits here holds no permit.
     public var stage: AdmissionStage { .gate }
 
     /// How long requests to an origin still wait; nil where they do not.

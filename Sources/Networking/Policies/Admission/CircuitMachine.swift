@@ -45,7 +45,7 @@ struct CircuitMachine: Sendable {
     /// Whether requests go, whatever time it is.
     var isClosed: Bool { phase == .closed }
 
-    /// Whether what it knows is worth nothing any more: nobody has asked for longer than its window.
+    /// Whether its counts have expired: no request was made for longer than its window.
     func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true

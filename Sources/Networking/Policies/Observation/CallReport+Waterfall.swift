@@ -69,7 +69,7 @@ extension RequestAttempt {
         return known.kind == .unacceptableStatus ? nil : known.kind.rawValue
     }
 
-    /// What there is to say besides the time.
+    /// The status or the error, and what was decided.
     fileprivate var notes: [String] {
         var notes: [String] = []
         if let tokenGeneration { notes.append("token \(tokenGeneration)") }

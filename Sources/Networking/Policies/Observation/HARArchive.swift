@@ -62,7 +62,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var cache = Cache()
         /// Where the time went.
         package var timings: Timings
-        /// What the library knows besides.
+        /// What the library knows in addition.
         package var comment: String?
     }
 
@@ -152,7 +152,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var comment: String?
     }
 
-    /// Nothing is told about caches.
+    /// Nothing is recorded about caches.
     package struct Cache: Codable, Sendable, Hashable {}
 
     /// Where the time went, in milliseconds; -1 where that is not known.

@@ -174,7 +174,7 @@ extension Redaction {
 }
 
 extension JSONValue {
-    /// The document with its values hidden, besides those of some members.
+    /// The document with its values hidden, except those of some members.
     fileprivate func redacted(but names: Set<String>, isShown: Bool) -> JSONValue {
         switch self {
         case .object(let members):

@@ -9,7 +9,7 @@
 ///
 /// Each registration lasts until its token is cancelled or released.
 public final class RequestObservers: Sendable {
-    /// Is told of a call that is over.
+    /// Is called with a call that is over, and its report.
     public typealias Handler = @Sendable (ObservedCall, CallReport) -> Void
 
     private let registrations: Registrations<any RequestObserver>
@@ -24,22 +24,22 @@ public final class RequestObservers: Sendable {
         registrations.add(observer)
     }
 
-    /// Has a closure told of every call that is over, once each: after its retries and its own callbacks.
+    /// Calls a closure for every call that is over, once each, after its retries and its own callbacks.
     public func onFinish(_ handler: @escaping Handler) -> ObservationToken {
         register(FinishObserver(isMeant: { _, _ in true }, handler: handler))
     }
 
-    /// Has a closure told of every call of an endpoint type that is over.
+    /// Calls a closure for every call of an endpoint type that is over.
     public func onFinish<Call: Endpoint>(of type: Call.Type, _ handler: @escaping Handler) -> ObservationToken {
         register(FinishObserver(isMeant: { call, _ in call.endpoint is Call }, handler: handler))
     }
 
-    /// Has a closure told of every call that is over and whose last answer had one of these statuses.
+    /// Calls a closure for every call that is over and whose last response had one of these statuses.
     public func onFinish(with statuses: Set<HTTPStatus>, _ handler: @escaping Handler) -> ObservationToken {
         register(FinishObserver(isMeant: { $1.status.map(statuses.contains) ?? false }, handler: handler))
     }
 
-    /// Has a closure told of every call that is over and whose last answer had a status in a range: `500..<600` for
+    /// Calls a closure for every call that is over and whose last response had a status in a range: `500..<600` for
     /// the server's errors.
     public func onFinish(with statuses: Range<Int>, _ handler: @escaping Handler) -> ObservationToken {
         register(FinishObserver(isMeant: { $1.status.map { statuses.contains($0.code) } ?? false }, handler: handler))

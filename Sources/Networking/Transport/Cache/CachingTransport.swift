@@ -1,7 +1,7 @@
 /// Answers from a cache what may be answered so, and keeps what may be kept.
 ///
 /// A service puts it in its place with `cache:`, next to the engine, where a request carries everything that it is
-/// sent with. Whoever sets conditions or ranges by hand gets what the server answers.
+/// sent with. A request with conditions or ranges of the caller's own gets the response of the server.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -26,7 +26,7 @@ package struct CachingTransport: Transport {
         var asked = request
         if kept?.makeConditional(&asked) != true { kept = nil }
         var response = try await base.send(asked, answering: timing)
-        // The conditions are the cache's own: whoever goes on from here, to a redirect's target, has none.
+        // The conditions are the cache's own: a request to a redirect's target has none.
         response.request.headers.remove(.ifNoneMatch)
         response.request.headers.remove(.ifModifiedSince)
         if response.status == .notModified, let kept { return unchanged(kept, by: response, to: request, changes) }

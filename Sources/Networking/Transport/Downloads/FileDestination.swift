@@ -47,7 +47,7 @@ public struct FileDestination: Sendable {
     public let rule: OverwriteRule
     /// Whether the bytes have to be on the disk, and not only handed to the system, before the call is answered.
     public let isSynchronized: Bool
-    /// Whether a download that was cut off is gone on with.
+    /// Whether an incomplete download is resumed.
     public let resuming: ResumeRule
     /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file
     /// stays.
@@ -65,7 +65,7 @@ public struct FileDestination: Sendable {
         self.checksum = checksum
     }
 
-    /// How many bytes of a download that was cut off are there to be gone on with.
+    /// How many bytes of an incomplete download can be resumed.
     public var partialSize: Int64 {
         guard point != nil, let attributes = try? FileManager.default.attributesOfItem(atPath: part.path),
             // What has another name by now is a whole file of somebody's.
@@ -84,7 +84,7 @@ public struct FileDestination: Sendable {
     /// Where the bytes are until all of them are there.
     var part: URL { beside("part") }
 
-    /// Where it is told what the part is a part of.
+    /// The small file that describes the part.
     private var note: URL { beside("resume") }
 
     private func beside(_ ending: String) -> URL {

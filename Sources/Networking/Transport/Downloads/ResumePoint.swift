@@ -9,7 +9,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
     /// How many bytes the whole has, where the server said.
     let total: Int64?
 
-    /// What a first answer tells; nil where its content cannot be gone on with later.
+    /// Reads a first response; nil if its content cannot be resumed later.
     init?(_ response: HTTPResponse, content: String) {
         let headers = response.headers
         guard response.status == .ok, !headers.isContentEncoded, headers[.acceptRanges]?.lowercased() != "none",

@@ -107,7 +107,7 @@ final class SharedTransfer: Sendable {
         return Caller(joining: self, turn)
     }
 
-    /// Has a closure told of the outcome, with the place of the request in whose name it was given; false where the
+    /// Calls a closure with the outcome, and keeps the permit of the request that it was given for; false where the
     /// transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in

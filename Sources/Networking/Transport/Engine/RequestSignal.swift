@@ -1,4 +1,4 @@
-/// What happens to a request below the pipeline, told by whoever sees it: engines, redirects, handlers that wait.
+/// What happens to a request below the pipeline, reported by engines, redirects, and handlers that wait.
 public enum RequestSignal: Sendable {
     /// An engine has taken the request and is about to carry it.
     case sent(HTTPRequest)

@@ -43,7 +43,7 @@ enum Redirect {
         self = .follow(next)
     }
 
-    /// What is meant for the server that was asked first, besides credentials.
+    /// The fields that are meant for the first server, in addition to credentials.
     private static let originFields: Set<HTTPHeaderName> = [.host, .traceparent, .tracestate]
 
     private static let contentFields: Set<HTTPHeaderName> = [
