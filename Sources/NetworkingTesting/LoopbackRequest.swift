@@ -26,7 +26,7 @@ public struct LoopbackRequest: Sendable {
     /// The path, percent-encoded.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query, percent-encoded, without the question mark; nil where there is none.
+    /// The query, percent-encoded, without the question mark; nil if there is none.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }

@@ -30,7 +30,7 @@ struct Exchange {
         try await transport.send(request, answering: .whenComplete(limit: limit))
     }
 
-    /// The kind of error with which a request ends; nil where it is answered.
+    /// The kind of error with which a request ends; nil if it is answered.
     func failure(_ request: HTTPRequest, limit: Int = 1 << 20) async -> NetworkError? {
         do {
             _ = try await send(request, limit: limit)

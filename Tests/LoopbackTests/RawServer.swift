@@ -15,7 +15,7 @@ final class RawServer: Sendable {
         /// How many came before.
         let number: Int
 
-        /// Reads a request's head; false where the client has gone.
+        /// Reads a request's head; false if the client has gone.
         func readHead() -> Bool {
             var head = Data()
             var byte: UInt8 = 0

@@ -13,7 +13,7 @@ struct Tool {
     static let shell = Tool(name: "sh")
     static let etcd = Tool(name: "etcd")
 
-    /// Where the program is; nil where it is not.
+    /// Where the program is; nil if it is not.
     var path: String? {
         let folders =
             (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin", "/usr/bin"]

@@ -101,7 +101,7 @@ final class CallScope: Endable {
 
     /// Ends every wait of the call.
     ///
-    /// - Returns: Whether this made the call end: false where it had ended or was answered before.
+    /// - Returns: Whether this made the call end: false if it had ended or was answered before.
     @discardableResult
     func end(_ interruption: Interruption) -> Bool {
         guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }

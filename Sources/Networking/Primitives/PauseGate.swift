@@ -16,7 +16,7 @@ final class PauseGate: Sendable {
 
     /// Ends the work that is under way, and lets none begin.
     ///
-    /// - Returns: False where it is paused already.
+    /// - Returns: False if it is paused already.
     func pause() -> Bool {
         let (isNew, work) = state.withLock { state -> (Bool, CallScope?) in
             guard state.isResumed == nil else { return (false, nil) }
@@ -29,7 +29,7 @@ final class PauseGate: Sendable {
 
     /// Lets the work go on.
     ///
-    /// - Returns: False where it is not paused.
+    /// - Returns: False if it is not paused.
     func resume() -> Bool {
         let isResumed = state.withLock { state in
             defer { state.isResumed = nil }

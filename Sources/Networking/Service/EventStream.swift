@@ -43,7 +43,7 @@ public struct EventStream: AsyncSequence, Sendable {
             delay = stream.reconnection.delay
         }
 
-        /// The next event; nil where there will be none.
+        /// The next event; nil if there will be none.
         public mutating func next() async throws -> ServerSentEvent? {
             while !isOver {
                 let outcome = await read()

@@ -1,6 +1,6 @@
 /// The answers that a service keeps.
 extension NetworkRequesting {
-    /// What the service's cache has for a call, fresh or not, read at once; nil where it has nothing, where that cannot
+    /// What the service's cache has for a call, fresh or not, read at once; nil if it has nothing, where that cannot
     /// be read, and where the service has no cache.
     ///
     /// Only ``SynchronousRequestAdapter``s adapt the request. A response for other credentials than theirs is not

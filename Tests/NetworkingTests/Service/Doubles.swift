@@ -127,7 +127,7 @@ enum Fixture {
     /// A clock that nobody moves: nothing times out, however long a test waits for its turn.
     static var stillClock: NetworkClock { ManualClock().networkClock }
 
-    /// The error that a call ends with; nil where it succeeds.
+    /// The error that a call ends with; nil if it succeeds.
     static func failure(_ call: () async throws -> Void) async -> (any Error)? {
         do {
             try await call()

@@ -33,7 +33,7 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     /// Whether it is one of the app's own, the same for each call.
     var isGiven: Bool { if case .given = content { true } else { false } }
 
-    /// The field's value for one call; nil where it has none.
+    /// The field's value for one call; nil if it has none.
     func value(using random: RandomSource) -> String? {
         switch content {
         case .none: nil

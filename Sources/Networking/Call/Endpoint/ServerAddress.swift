@@ -10,7 +10,7 @@ struct ServerAddress: Sendable {
     let path: String
     /// The path as it stands, without the slash at its beginning.
     let wholePath: String
-    /// The query, without its question mark; empty where there is none.
+    /// The query, without its question mark; empty if there is none.
     let query: String
 
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` where scheme or host is missing.

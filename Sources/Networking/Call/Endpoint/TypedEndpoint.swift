@@ -62,7 +62,7 @@ extension TypedEndpoint {
     /// By the server error's type.
     public func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError> { .automatic(decoder: decoder) }
 
-    /// The server's error in a refusal; nil where the endpoint has none, and where the body is another one.
+    /// The server's error in a refusal; nil if the endpoint has none, and where the body is another one.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
         guard ServerError.self != NoServerError.self else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response, decoder)

@@ -4,11 +4,11 @@ public import Foundation
 public struct RequestFailure: Sendable {
     /// The endpoint of the call.
     public let endpoint: any Endpoint
-    /// The request as it was sent, after adapters and redirects; nil where none could be made.
+    /// The request as it was sent, after adapters and redirects; nil if none could be made.
     public let request: HTTPRequest?
-    /// The request as it was sent first, after adapters and before redirects; nil where none was sent.
+    /// The request as it was sent first, after adapters and before redirects; nil if none was sent.
     public let adaptedRequest: HTTPRequest?
-    /// The request as it was before adapters; nil where none could be made. Change this one to retry with a changed
+    /// The request as it was before adapters; nil if none could be made. Change this one to retry with a changed
     /// request.
     public let originalRequest: HTTPRequest?
     /// The response, where one came.
@@ -25,7 +25,7 @@ public struct RequestFailure: Sendable {
     public internal(set) var decisions: [RetryDecision] = []
     /// The error as it was before any handler.
     public let originalError: any Error
-    /// How many attempts the call may make, and how much time it has left; nil where nothing bounds it.
+    /// How many attempts the call may make, and how much time it has left; nil if nothing bounds it.
     var bounds: (attempts: Int, time: Duration?)?
     /// The JSON decoder that holds for the call.
     var decoder = JSONDecoder()
@@ -61,7 +61,7 @@ public struct RequestFailure: Sendable {
     /// The status that came back, whatever went wrong.
     public var status: HTTPStatus? { response?.status }
 
-    /// The failure as a network error, also where a handler before has made another error of it; nil where it never was
+    /// The failure as a network error, also where a handler before has made another error of it; nil if it never was
     /// one.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
@@ -73,7 +73,7 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// Why the call may not be sent again after a wait, whatever a handler wants; nil where it may.
+    /// Why the call may not be sent again after a wait, whatever a handler wants; nil if it may.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "\(bounds.attempts) attempts are the most" }

@@ -29,7 +29,7 @@ extension JSONPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Custo
 }
 
 extension JSONValue {
-    /// The value at a path; nil where there is none.
+    /// The value at a path; nil if there is none.
     public subscript(path: JSONPath) -> JSONValue? {
         path.parts.reduce(self) { value, part in
             value?[part] ?? Int(part).flatMap { value?[$0] }

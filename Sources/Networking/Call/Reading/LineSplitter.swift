@@ -22,7 +22,7 @@ struct LineSplitter: Sendable {
         self.endings = endings
     }
 
-    /// What has come after the last line's end; nil where there is nothing.
+    /// What has come after the last line's end; nil if there is nothing.
     var rest: Data? { line.isEmpty ? nil : trimmed(line) }
 
     /// The lines that are complete now.

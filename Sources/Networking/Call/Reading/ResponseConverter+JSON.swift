@@ -66,7 +66,7 @@ extension ResponseConverter {
     }
 }
 
-/// An element that may be anything, and is nil where it is not what was wanted.
+/// An element that may be anything, and is nil if it is not what was wanted.
 private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
     let value: Element?
 

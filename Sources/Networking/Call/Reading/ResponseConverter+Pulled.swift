@@ -47,7 +47,7 @@ extension ResponseConverter where Value == ServerSentEvents {
 }
 
 extension ResponseConverter where Value == ServerSentEvents? {
-    /// The events; nil where the server says, with 204, that there will be none.
+    /// The events; nil if the server says, with 204, that there will be none.
     ///
     /// - Parameter lastEventID: The identifier to go on from.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {

@@ -96,7 +96,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// The converter for what stands at a path; nil where it is none of JSON.
+    /// The converter for what stands at a path; nil if it is none of JSON.
     func reading(at path: JSONPath) -> ResponseConverter? {
         guard var located = atPath?(path) else { return nil }
         located.asked = located.asked.merging(asked)

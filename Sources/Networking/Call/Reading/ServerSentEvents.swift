@@ -5,7 +5,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// Its text; lines are separated by LF.
     public var data: String
-    /// The identifier that holds by now; empty where the server has given none. Send it as `Last-Event-ID` to go on
+    /// The identifier that holds by now; empty if the server has given none. Send it as `Last-Event-ID` to go on
     /// from here.
     public var id: String
     /// How long the server asks to wait before connecting anew, where it has said so by now.

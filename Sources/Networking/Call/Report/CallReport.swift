@@ -49,7 +49,7 @@ public struct CallReport: Sendable {
     ///   - date: When it began, by the service's clock.
     ///   - earlier: The attempts before the last one.
     ///   - last: The last attempt.
-    ///   - error: What the call ended with, after the error handlers; nil where it succeeded.
+    ///   - error: What the call ended with, after the error handlers; nil if it succeeded.
     ///   - duration: How long it took in all.
     public init(
         of call: (any RequestDescribing)?, date: Date = Date(), earlier: [RequestAttempt] = [], last: RequestAttempt?,
@@ -64,16 +64,16 @@ public struct CallReport: Sendable {
     public var date: Date { storage.date }
     /// How long it took in all.
     public var duration: Duration { storage.duration }
-    /// What it ended with, after the error handlers; nil where it succeeded.
+    /// What it ended with, after the error handlers; nil if it succeeded.
     public var error: (any Error)? { storage.error }
-    /// Its attempts, the first one first; empty where it ended before one began.
+    /// Its attempts, the first one first; empty if it ended before one began.
     public var attempts: [RequestAttempt] { storage.last.map { storage.earlier + [$0] } ?? storage.earlier }
 
-    /// The request as it was sent last; nil where none could be made.
+    /// The request as it was sent last; nil if none could be made.
     public var request: HTTPRequest? { lastAttempt?.request }
-    /// The last response; nil where the last attempt had none.
+    /// The last response; nil if the last attempt had none.
     public var response: HTTPResponse? { lastAttempt?.response }
-    /// The last status; nil where the last attempt had none.
+    /// The last status; nil if the last attempt had none.
     public var status: HTTPStatus? { response?.status }
 
     private var lastAttempt: RequestAttempt? { storage.last ?? storage.earlier.last }

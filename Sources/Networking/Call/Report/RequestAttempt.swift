@@ -2,12 +2,12 @@
 public struct RequestAttempt: Sendable {
     /// Its number, counted from 1.
     public let number: Int
-    /// The request as it was sent, after adapters and redirects; as it was made, where nothing was sent; nil where none
+    /// The request as it was sent, after adapters and redirects; as it was made, where nothing was sent; nil if none
     /// could be made.
     public let request: HTTPRequest?
     /// The response, where one came.
     public let response: HTTPResponse?
-    /// What went wrong, before any error handler; nil where nothing did.
+    /// What went wrong, before any error handler; nil if nothing did.
     public let error: (any Error)?
     /// When it began, counted from the beginning of the call.
     public let start: Duration
@@ -41,7 +41,7 @@ public struct RequestAttempt: Sendable {
     /// The redirects that were followed on the way, the first one first.
     public var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 
-    /// Which token the request carried, counted from 0 for the one that its session began with; nil where it carried
+    /// Which token the request carried, counted from 0 for the one that its session began with; nil if it carried
     /// none of a session's.
     public var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
 }
@@ -69,7 +69,7 @@ protocol CarriedToken: AnyObject, Sendable {
     var refusedStatuses: Set<HTTPStatus> { get }
 }
 
-/// The token that a request carries; nil where it carries none of a session's.
+/// The token that a request carries; nil if it carries none of a session's.
 enum CarriedTokenOption: RequestOption {
     /// None.
     static var defaultOption: (any CarriedToken)? { nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a ``BodyReader`` answers.
+/// What a ``BodyReader`` returns.
 public enum BodyRead: Equatable, Sendable {
     /// So many bytes were put into the buffer; at least one.
     case bytes(Int)
@@ -38,7 +38,7 @@ public protocol BodyReader: AnyObject, Sendable {
 }
 
 extension BodyReader {
-    /// Does nothing: right for a reader that never answers ``BodyRead/notYet``.
+    /// Does nothing: right for a reader that never returns ``BodyRead/notYet``.
     public func onReady(_ wake: @escaping @Sendable () -> Void) {}
     /// Does nothing: right for a reader that holds nothing open.
     public func close() {}

@@ -167,7 +167,7 @@ public struct HTTPBody: Sendable {
         if case .empty = content { true } else { false }
     }
 
-    /// How many bytes there are; nil where that is not known, or not yet.
+    /// How many bytes there are; nil if that is not known, or not yet.
     public var length: Int? {
         switch content {
         case .empty: 0
@@ -182,7 +182,7 @@ public struct HTTPBody: Sendable {
         if case .source(_, let isReplayable, _, _) = content { isReplayable } else { true }
     }
 
-    /// The bytes, where they are in memory.
+    /// The bytes, if they are in memory.
     public var data: Data? {
         switch content {
         case .empty: Data()

@@ -26,7 +26,7 @@ public enum JSONValue: Hashable, Sendable {
     case object([String: JSONValue])
 }
 
-/// Looking into a value: nil where it is of another kind.
+/// Looking into a value: nil if it is of another kind.
 extension JSONValue {
     /// The text.
     public var string: String? { if case .string(let value) = self { value } else { nil } }

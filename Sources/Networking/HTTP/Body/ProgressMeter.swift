@@ -10,7 +10,7 @@ public import Foundation
 /// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings { $0.progress = meter })
 /// ```
 ///
-/// A meter serves one call. A call that waits for an equal one's transfer sees nothing before its answer.
+/// A meter serves one call. A call that waits for an equal one's transfer has no progress before its response.
 public final class ProgressMeter: Sendable {
     private struct Observer: Sendable {
         let queue: DispatchQueue
@@ -128,14 +128,14 @@ public final class ProgressMeter: Sendable {
         change { [clock] in $0.upload.add(count, at: clock.now()) }
     }
 
-    /// The answer's body is about to come.
+    /// The response's body is about to be received.
     ///
     /// - Parameter start: Where it goes on, where what was before is there already.
     func beginDownload(at start: Int64 = 0, of total: Int64?) {
         change { $0.download.begin(at: start, of: total) }
     }
 
-    /// Bytes of the answer's body have come.
+    /// Bytes of the response's body were received.
     func noteReceived(_ count: Int) {
         change { [clock] in $0.download.add(count, at: clock.now()) }
     }

@@ -7,11 +7,11 @@ public import Foundation
 /// var parameters: RequestParameters { .methodDependent(["page": 2, "size": 50]) }
 /// ```
 public struct RequestParameters: Sendable {
-    /// What it puts into the query; nil where it puts nothing there.
+    /// What it puts into the query; nil if it puts nothing there.
     let query: @Sendable (HTTPMethod) -> URLQuery?
-    /// What it makes the body; nil where it makes none.
+    /// What it makes the body; nil if it makes none.
     let body: @Sendable (HTTPMethod) -> HTTPBody?
-    /// What it makes fields of a form that has files, too; nil where it makes none.
+    /// What it makes fields of a form that has files, too; nil if it makes none.
     let fields: @Sendable (HTTPMethod) -> URLQuery?
 
     /// None.

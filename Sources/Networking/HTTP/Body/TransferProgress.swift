@@ -3,7 +3,7 @@ public struct TransferProgress: Hashable, Sendable {
     /// How many bytes have passed. It never runs backwards, also where a retry begins anew, unless there is
     /// less to come than there was before.
     public var completed: Int64
-    /// How many bytes there will have been at the end; nil where nobody knows.
+    /// How many bytes there will have been at the end; nil if nobody knows.
     public var total: Int64?
     /// How many bytes passed a second, of late; nil until there is something to count.
     public var bytesPerSecond: Double?
@@ -15,7 +15,7 @@ public struct TransferProgress: Hashable, Sendable {
         self.bytesPerSecond = bytesPerSecond
     }
 
-    /// How much of the whole has passed, from 0 to 1; nil where the total is not known. Nothing of nothing is all of
+    /// How much of the whole has passed, from 0 to 1; nil if the total is not known. Nothing of nothing is all of
     /// it.
     public var fraction: Double? {
         total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }

@@ -45,9 +45,9 @@ extension NetworkError.Kind {
     public static let cannotResolveHost = Self(rawValue: "cannotResolveHost")
     /// The host refuses the connection.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
-    /// The connection was lost before the head of an answer came.
+    /// The connection was lost before the head of a response was received.
     public static let connectionLostBeforeHead = Self(rawValue: "connectionLostBeforeHead")
-    /// The connection was lost after the head of the answer had come.
+    /// The connection was lost after the head of the response was received.
     public static let connectionLostAfterHead = Self(rawValue: "connectionLostAfterHead")
     /// Connecting took longer than its timeout.
     public static let connectTimedOut = Self(rawValue: "connectTimedOut")
@@ -77,7 +77,7 @@ extension NetworkError.Kind {
     public static let unknown = Self(rawValue: "unknown")
 }
 
-/// About the answer, and about the call.
+/// About the response, and about the call.
 extension NetworkError.Kind {
     /// The status is not among those accepted.
     public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
@@ -111,7 +111,7 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// The kind as Foundation's code, for `Endpoint.error(for: URLError.Code)`; nil where none says the same.
+    /// The kind as Foundation's code, for `Endpoint.error(for: URLError.Code)`; nil if none says the same.
     public var urlErrorCode: URLError.Code? {
         NetworkError.Kind.urlErrorCodes[self]
     }
@@ -196,7 +196,7 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether the head of an answer came, and its body did not, or not as a whole.
+    /// Whether the head of a response was received, and its body was not, or not completely.
     var isAboutBody: Bool {
         let kinds: Set<Kind> = [
             .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,

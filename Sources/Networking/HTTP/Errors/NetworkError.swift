@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a call throws where nobody mapped the failure: what kind it is, what was sent, what came back, what lies
+/// What a call throws if nothing has mapped the failure: what kind it is, what was sent, what came back, what lies
 /// beneath.
 ///
 /// ```swift
@@ -15,19 +15,19 @@ public import Foundation
 public struct NetworkError: Error {
     /// What kind of failure it is.
     public var kind: Kind
-    /// The reason in words, where the kind does not say all. Never a credential, never a body's text.
+    /// The reason in words, if the kind does not say all. Never a credential, never a body's text.
     public var reason: String?
-    /// The request as it was sent; nil where none could be made.
+    /// The request as it was sent; nil if none could be made.
     public var request: HTTPRequest?
-    /// The response, where a head came.
+    /// The response; nil if no head was received.
     public var response: HTTPResponse?
     /// The error beneath.
     public var underlying: (any Error)?
     /// How often the request was tried.
     public var attempts = 1
-    /// Why it was not tried again, where somebody thought about it.
+    /// Why it was not sent again; nil if no handler has considered it.
     public var retryDecision: RetryDecision?
-    /// The answers that had redirected before it failed, the first one first.
+    /// The redirects before it failed, the first one first.
     public internal(set) var redirects: [HTTPResponse] = []
     /// The call's report, a type of a higher layer, which reads it as `report`.
     var attachment: (any Sendable)?

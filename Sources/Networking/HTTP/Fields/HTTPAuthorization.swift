@@ -12,7 +12,7 @@ public enum HTTPAuthorization: Hashable, Sendable {
     /// Any other scheme, with its credentials as they stand.
     case custom(scheme: String, credentials: String)
 
-    /// Reads a field value; nil where it has no scheme, or says `Basic` and cannot be decoded.
+    /// Reads a field value; nil if it has no scheme, or says `Basic` and cannot be decoded.
     public init?(_ value: String) {
         var scanner = HTTPFieldScanner(value)
         guard let scheme = scanner.token() else { return nil }

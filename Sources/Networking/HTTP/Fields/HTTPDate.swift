@@ -16,7 +16,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
         secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 
-    /// Reads a date in any of the three formats; nil where the text is none.
+    /// Reads a date in any of the three formats; nil if the text is none.
     ///
     /// - Parameters:
     ///   - text: The field's value.

@@ -46,7 +46,7 @@ struct HTTPFieldScanner {
         return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// A quoted-string, without its quotes and escapes; nil where none begins here or it does not end.
+    /// A quoted-string, without its quotes and escapes; nil if none begins here or it does not end.
     mutating func quotedString() -> String? {
         let start = position
         guard skip("\"") else { return nil }

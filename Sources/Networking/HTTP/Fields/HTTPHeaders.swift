@@ -144,19 +144,19 @@ extension HTTPHeaders: CustomStringConvertible {
 
 /// Typed views of common fields.
 extension HTTPHeaders {
-    /// `Authorization`; nil where there is none or it cannot be read.
+    /// `Authorization`; nil if there is none or it cannot be read.
     public var authorization: HTTPAuthorization? {
         get { self[.authorization].flatMap { HTTPAuthorization($0) } }
         set { self[.authorization] = newValue?.fieldValue }
     }
 
-    /// `Content-Type`; nil where there is none or it cannot be read.
+    /// `Content-Type`; nil if there is none or it cannot be read.
     public var contentType: MediaType? {
         get { self[.contentType].flatMap { MediaType($0) } }
         set { self[.contentType] = newValue?.description }
     }
 
-    /// `Accept`; empty where there is none or nothing in it can be read. What it refuses, with `q=0`, is not among
+    /// `Accept`; empty if there is none or nothing in it can be read. What it refuses, with `q=0`, is not among
     /// them.
     public var accept: [MediaType] {
         get { HTTPHeaders.elements(of: self[.accept] ?? "").compactMap { MediaType($0) }.filter { !$0.isRefused } }
@@ -186,7 +186,7 @@ extension HTTPHeaders {
         set { self[.acceptLanguage] = newValue }
     }
 
-    /// `Content-Length`; nil where there is none or it is no number.
+    /// `Content-Length`; nil if there is none or it is no number.
     public var contentLength: Int? {
         get { self[.contentLength].flatMap { Int($0) } }
         set { self[.contentLength] = newValue.map(String.init) }
@@ -197,12 +197,12 @@ extension HTTPHeaders {
         values(for: .wwwAuthenticate).flatMap { AuthenticationChallenge.parse($0) }
     }
 
-    /// `Retry-After`; nil where there is none or it cannot be read.
+    /// `Retry-After`; nil if there is none or it cannot be read.
     public var retryAfter: RetryAfter? {
         self[.retryAfter].flatMap { RetryAfter($0) }
     }
 
-    /// `Date` (RFC 9110 section 6.6.1); nil where there is none or it cannot be read.
+    /// `Date` (RFC 9110 section 6.6.1); nil if there is none or it cannot be read.
     public var date: HTTPDate? {
         self[.date].flatMap { HTTPDate($0) }
     }

@@ -32,7 +32,7 @@ public struct HTTPOrigin: Hashable, Sendable {
     /// The port, also where the URL leaves it to the scheme.
     public var port: Int { parts.port }
 
-    /// The origin of a URL; nil where it has no scheme or no host.
+    /// The origin of a URL; nil if it has no scheme or no host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty else { return nil }
         parts = Parts(scheme: scheme, host: host.lowercased(), port: url.port ?? (scheme == "https" ? 443 : 80))

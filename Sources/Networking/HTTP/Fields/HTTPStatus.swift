@@ -24,7 +24,7 @@ public struct HTTPStatus: RawRepresentable, Hashable, Comparable, Sendable, Expr
     /// The code.
     public var rawValue: Int { code }
 
-    /// 100 to 199: the final answer is still to come.
+    /// 100 to 199: the final response follows.
     public var isInformational: Bool { (100..<200).contains(code) }
     /// 200 to 299: the request was understood and accepted.
     public var isSuccessful: Bool { (200..<300).contains(code) }

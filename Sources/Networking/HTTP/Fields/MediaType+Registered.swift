@@ -45,7 +45,7 @@ extension MediaType {
 }
 
 extension MediaType {
-    /// The media type that a file name's extension usually stands for; nil where that is not known here.
+    /// The media type that a file name's extension usually stands for; nil if that is not known here.
     public init?(fileExtension: String) {
         guard let type = MediaType.byExtension[fileExtension.lowercased()].flatMap({ MediaType($0) }) else {
             return nil

@@ -35,7 +35,7 @@ public struct MediaType: Sendable {
         self.parameters = parameters
     }
 
-    /// Reads a media type; nil where the text is none.
+    /// Reads a media type; nil if the text is none.
     public init?(_ text: String) {
         var scanner = HTTPFieldScanner(text)
         scanner.skipBlanks()
@@ -70,8 +70,8 @@ public struct MediaType: Sendable {
         return MediaType(type, subtype, others + [Parameter("charset", charset)])
     }
 
-    /// Whether an answer of type `other` satisfies this one as a range in `Accept` (RFC 9110 section 12.5.1): `*/*` and
-    /// `text/*` take many. Parameters do not count.
+    /// Whether a response of type `other` satisfies this one as a range in `Accept` (RFC 9110 section 12.5.1): `*/*`
+    /// and `text/*` take many. Parameters do not count.
     public func accepts(_ other: MediaType) -> Bool {
         if type == "*" { return true }
         guard type.lowercased() == other.type.lowercased() else { return false }

@@ -4,7 +4,7 @@
 public struct RateLimitStatus: Hashable, Sendable {
     /// How many more requests are taken in this window.
     public let remaining: Int
-    /// After how long there are more; nil where the server does not say.
+    /// After how long there are more; nil if the server does not say.
     public let reset: Duration?
 
     /// Makes a status.
@@ -14,7 +14,7 @@ public struct RateLimitStatus: Hashable, Sendable {
     }
 
     /// Reads the fields; of several limits the one that has the least left counts, and of these the one that lasts
-    /// longest. Nil where nothing in them can be read.
+    /// longest. Nil if nothing in them can be read.
     init?(limit: String, policy: String?) {
         let windows = policy.map { RateLimitStatus.items($0) } ?? []
         let statuses = RateLimitStatus.items(limit).compactMap { item -> RateLimitStatus? in
@@ -58,7 +58,7 @@ public struct RateLimitStatus: Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// `RateLimit` with `RateLimit-Policy`; nil where there is none or it cannot be read.
+    /// `RateLimit` with `RateLimit-Policy`; nil if there is none or it cannot be read.
     public var rateLimit: RateLimitStatus? {
         self["RateLimit"].flatMap { RateLimitStatus(limit: $0, policy: self["RateLimit-Policy"]) }
     }

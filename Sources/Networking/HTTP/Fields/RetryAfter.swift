@@ -2,12 +2,12 @@ public import Foundation
 
 /// The value of `Retry-After`, [RFC 9110 section 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3).
 public enum RetryAfter: Hashable, Sendable {
-    /// A number of seconds after the answer was received.
+    /// A number of seconds after the response was received.
     case seconds(Int)
     /// A moment.
     case date(HTTPDate)
 
-    /// Reads a field value; nil where it is neither a whole number of seconds nor a date.
+    /// Reads a field value; nil if it is neither a whole number of seconds nor a date.
     public init?(_ value: String) {
         let digits = value.utf8
         if !digits.isEmpty, digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {

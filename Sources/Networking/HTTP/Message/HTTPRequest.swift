@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable {
         }
     }
 
-    /// The origin of the URL; nil where that has no scheme or no host. It is read once, since every policy asks for it.
+    /// The origin of the URL; nil if that has no scheme or no host. It is read once, since every policy asks for it.
     public var origin: HTTPOrigin? { parts.value.origin }
 
     /// The header fields. Those that describe the body are added from it where none of their name is here.

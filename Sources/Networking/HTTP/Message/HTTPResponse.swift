@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A response message, with the request that it answers.
+/// A response, with its request.
 ///
 /// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is
 /// changed.
@@ -47,7 +47,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.value.timing }
     }
 
-    /// The answers that redirected here, the first one first, each with the request that it answered.
+    /// The redirects that led here, the first one first, each with its request.
     public var redirects: [HTTPResponse] { parts.value.redirects }
 
     /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the
@@ -65,10 +65,10 @@ public struct HTTPResponse: Sendable {
                 httpVersion: httpVersion))
     }
 
-    /// The URL that answered; after redirects, the last one.
+    /// The URL of the request; after redirects, the last one.
     public var url: URL { request.url }
 
-    /// The body, where it is in memory; empty where it is in a file or still coming.
+    /// The body, if it is in memory; empty if it is in a file or still coming.
     public var data: Data {
         if case .data(let data) = content { data } else { Data() }
     }

@@ -6,7 +6,7 @@ public struct RequestTimeouts: Hashable, Sendable {
     /// How long connecting may take: 15 seconds unless set. Only libcurl can tell; with `URLSession`, see
     /// ``URLSessionTransport``.
     public var connect: Duration?
-    /// How long the whole call may take, from its beginning to its answer, through queue, adapters, token refresh,
+    /// How long the whole call may take, from its beginning to its end, through queue, adapters, token refresh,
     /// handlers and waits: without limit unless set. For a stream it ends at the head.
     public var total: Duration?
 
@@ -17,7 +17,7 @@ public struct RequestTimeouts: Hashable, Sendable {
         self.total = total
     }
 
-    /// These timeouts, with those of `base` where nothing is said here.
+    /// These timeouts, with those of `base` for what is nil here.
     public func over(_ base: RequestTimeouts) -> RequestTimeouts {
         RequestTimeouts(
             idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
@@ -29,7 +29,7 @@ public struct RequestTimeouts: Hashable, Sendable {
     /// The timeout for connecting that holds.
     var effectiveConnect: Duration { connect ?? Self.standardConnect }
 
-    /// What holds where nobody says anything: 60 seconds without movement, 15 for connecting, no total.
+    /// The default: 60 seconds without movement, 15 for connecting, no total.
     public static let standard = RequestTimeouts(idle: standardIdle, connect: standardConnect)
 
     private static let standardIdle = Duration.seconds(60)

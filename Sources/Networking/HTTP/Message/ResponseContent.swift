@@ -50,7 +50,7 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// How much of the body of an answer that was refused is kept: enough to read an error.
+    /// How much of the body of a rejected response is kept: enough to read an error.
     static let refusedBodySize = 1 << 20
 
     /// What is kept of a body that was too large: of an error's page the beginning, of an answer nothing.

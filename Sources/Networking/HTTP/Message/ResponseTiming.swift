@@ -1,14 +1,14 @@
-/// When the parts of one exchange were over, each counted from its beginning; nil where the engine cannot tell.
+/// When the parts of one exchange were over, each counted from its beginning; nil if the engine cannot tell.
 public struct ResponseTiming: Hashable, Sendable {
     /// The host's address was known.
     public var nameLookup: Duration?
-    /// The connection stood; zero where one was reused and the engine tells.
+    /// The connection stood; zero if one was reused and the engine tells.
     public var connect: Duration?
     /// The TLS handshake was done.
     public var tls: Duration?
-    /// The first byte of the answer came.
+    /// The first byte of the response was received.
     public var firstByte: Duration?
-    /// The last byte of the answer came.
+    /// The last byte of the response was received.
     public var total: Duration?
 
     /// Makes a set of times.

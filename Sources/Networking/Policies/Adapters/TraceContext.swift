@@ -23,7 +23,7 @@ public struct TraceContext: Hashable, Sendable {
     /// What systems on the way have added, as it came: `tracestate`.
     public let state: String?
 
-    /// Makes a context; nil where an id has not the form that it must have.
+    /// Makes a context; nil if an id has not the form that it must have.
     public init?(traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil) {
         guard TraceContext.isID(traceID, digits: 32), TraceContext.isID(spanID, digits: 16) else { return nil }
         self.traceID = traceID
@@ -32,7 +32,7 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state.flatMap { TraceContext.isState($0) ? $0 : nil }
     }
 
-    /// Reads the fields of a request; nil where `traceparent` is none, and then `tracestate` is nothing either
+    /// Reads the fields of a request; nil if `traceparent` is none, and then `tracestate` is nothing either
     /// (section 3.3).
     public init?(traceparent: String?, tracestate: String? = nil) {
         let parts = traceparent?.split(separator: "-", omittingEmptySubsequences: false).map(String.init) ?? []

@@ -35,7 +35,7 @@ public final class BackoffGate: AdmissionPolicy {
     /// Before the limit, so that a call that waits here holds no permit.
     public var stage: AdmissionStage { .gate }
 
-    /// How long requests to an origin still wait; nil where they do not.
+    /// How long requests to an origin still wait; nil if they do not.
     public func wait(for origin: HTTPOrigin) -> Duration? {
         closed.withLock { $0[origin] }.flatMap { $0 > clock.now() ? $0 - clock.now() : nil }
     }
@@ -91,7 +91,7 @@ public final class BackoffGate: AdmissionPolicy {
         return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }
 
-    /// When the gate opens for the request; nil where it is open.
+    /// When the gate opens for the request; nil if it is open.
     private func openingTime(for request: HTTPRequest) -> Duration? {
         let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, let opening = closed[origin] else { return (nil, nil) }

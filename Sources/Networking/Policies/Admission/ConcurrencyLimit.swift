@@ -55,7 +55,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
 
     /// How many requests to one host may be on their way at once.
     public let limit: Int
-    /// How many requests may be on their way at once to all hosts together; nil where that is not bounded.
+    /// How many requests may be on their way at once to all hosts together; nil if that is not bounded.
     public let total: Int?
     private let state = Locked(State())
 

@@ -114,7 +114,7 @@ public final class ReachabilityService: Sendable {
     /// monitoring.
     ///
     /// - Parameter limit: How long to wait at most; as long as it takes unless told.
-    /// - Returns: Whether it can be reached; false where the time was up.
+    /// - Returns: Whether it can be reached; false if the time was up.
     /// - Throws: Where the task is cancelled, or the call in whose name it waits has to end: let it pass.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
         let isReachable = Settlement<Bool>()

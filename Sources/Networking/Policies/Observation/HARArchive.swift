@@ -80,7 +80,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var headers: [Pair]
         /// The items of the query, decoded.
         package var queryString: [Pair]
-        /// The body; nil where there is none.
+        /// The body; nil if there is none.
         package var postData: PostData?
         /// Unknown.
         package var headersSize = -1
@@ -102,7 +102,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var headers: [Pair]
         /// The body.
         package var content: Content
-        /// Where it leads; empty where it leads nowhere.
+        /// Where it leads; empty if it leads nowhere.
         package var redirectURL: String
         /// Unknown.
         package var headersSize = -1

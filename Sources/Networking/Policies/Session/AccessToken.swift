@@ -6,9 +6,9 @@ public import Foundation
 public struct AccessToken: Hashable, Codable, Sendable {
     /// What goes into the `Authorization` field, without the scheme.
     public var value: String
-    /// When it expires; nil where that is not known.
+    /// When it expires; nil if that is not known.
     public var expiresAt: Date?
-    /// What a refresh sends to get a new one; nil where there is none.
+    /// What a refresh sends to get a new one; nil if there is none.
     public var refreshToken: String?
     /// The id of the session, which the supervisor gives it. Keep it with the token: processes that share the token
     /// tell by it whether another one belongs to the same log-in. It does not count for equality.

@@ -20,7 +20,7 @@
 public protocol AccessTokenRefresher: AnyObject, Sendable {
     /// Gets a new token.
     ///
-    /// - Parameter old: The token to replace; nil where there was none yet.
+    /// - Parameter old: The token to replace; nil if there was none yet.
     /// - Throws: Why there is none. ``AccessTokenRejected``, ``GeneralRequestError/noAuth`` and
     ///   ``GeneralRequestError/forbidden``, and a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403
     ///   end the session, also if the service that makes the call maps them to errors of the app's own; any other

@@ -26,7 +26,7 @@ import Foundation
 /// the new one, without a refresh. The refresh runs in a task of its own, which no caller's cancellation stops. Every
 /// method is safe from any thread.
 public final class AccessTokenSupervisor: Sendable {
-    /// Gets a new token in place of the old one, which is nil where there was none yet.
+    /// Gets a new token in place of the old one, which is nil if there was none yet.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
     /// Tells what becomes of the session.

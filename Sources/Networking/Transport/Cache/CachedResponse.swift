@@ -12,7 +12,7 @@ struct CachedResponse: Sendable {
     /// When it came, or was last found unchanged.
     private var date: Date
 
-    /// - Returns: Nil where the answer must not be kept: RFC 9111 section 3.
+    /// - Returns: Nil if the answer must not be kept: RFC 9111 section 3.
     init?(_ response: HTTPResponse, to request: HTTPRequest, at date: Date) {
         guard request.method == .get, response.status.isSuccessful, response.status != .partialContent,
             case .data(let body) = response.content, !request.headers.contains(.range),
@@ -65,7 +65,7 @@ struct CachedResponse: Sendable {
         return age(at: now) < expires.secondsSince1970 - made.secondsSince1970
     }
 
-    /// Asks whether it has changed; false where it has nothing to ask with.
+    /// Asks whether it has changed; false if it has nothing to ask with.
     func makeConditional(_ request: inout HTTPRequest) -> Bool {
         if let tag = headers[.eTag] {
             request.headers[.ifNoneMatch] = tag

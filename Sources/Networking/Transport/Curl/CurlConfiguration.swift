@@ -208,7 +208,7 @@
 
         private static let proxySchemes: Set<String> = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-        /// What stands between the client and every host; nil where nothing is known to.
+        /// What stands between the client and every host; nil if nothing is known to.
         var between: String? {
             if let unixSocketPath { return "the Unix socket \(unixSocketPath)" }
             if case .url = proxy { return proxy.description }

@@ -8,7 +8,7 @@
         /// What libcurl says about it: hosts and ports, never a URL's query or a header. Of a proxy's URL it says all,
         /// so that words with one are left out.
         let words: String
-        /// What stands between the client and every host: a proxy, a Unix socket; nil where nothing does.
+        /// What stands between the client and every host: a proxy, a Unix socket; nil if nothing does.
         let between: String?
         let hasHead: Bool
         let requiresHTTP2: Bool

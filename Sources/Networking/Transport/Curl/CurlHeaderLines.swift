@@ -22,7 +22,7 @@
 
         /// Writes the lines.
         ///
-        /// - Returns: The list, which holds until the next call; nil where there are no lines.
+        /// - Returns: The list, which holds until the next call; nil if there are no lines.
         func write(_ headers: HTTPHeaders, and more: [String]) -> UnsafeRawPointer? {
             let count = headers.count + more.count
             guard count > 0 else { return nil }

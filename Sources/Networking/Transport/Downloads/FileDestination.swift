@@ -219,7 +219,7 @@ public struct FileDestination: Sendable {
 
     /// Gives a file a name that nothing has.
     ///
-    /// - Returns: False where something has it, and where it cannot be given; `errno` tells.
+    /// - Returns: False if something has it, and where it cannot be given; `errno` tells.
     private func give(_ part: URL, the name: URL) -> Bool {
         if link(part.path, name.path) == 0 {
             unlink(part.path)

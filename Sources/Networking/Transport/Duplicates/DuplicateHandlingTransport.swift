@@ -51,7 +51,7 @@ package final class DuplicateHandlingTransport: Transport {
         return request.method.isSafe || policy.includesUnsafeMethods ? policy : nil
     }
 
-    /// Who waits for a transfer in the request's name; nil where the request goes its own way.
+    /// Who waits for a transfer in the request's name; nil if the request goes its own way.
     ///
     /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     @inline(never)
@@ -82,7 +82,7 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Decides and attaches; nil where the transfer is over.
+    /// Decides and attaches; nil if the transfer is over.
     private func decide(
         about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
     ) throws -> Place? {
@@ -102,7 +102,7 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Attaches to a transfer; nil where that is over.
+    /// Attaches to a transfer; nil if that is over.
     private func share(
         _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
     ) throws -> Place? {
@@ -123,7 +123,7 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Begins a transfer in the place of another one; nil where that is not there any more. Who observes it does so
+    /// Begins a transfer in the place of another one; nil if that is not there any more. Who observes it does so
     /// before it begins: it may be over at once.
     private func begin(
         _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience

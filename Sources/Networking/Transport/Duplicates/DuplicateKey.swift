@@ -10,7 +10,7 @@ struct DuplicateKey: Sendable {
     /// the comparison settles.
     let hash: Int
 
-    /// The key of a request; nil where that is compared with none.
+    /// The key of a request; nil if that is compared with none.
     ///
     /// - Parameter hashesCredentials: Whether duplicates have the same ones, so that many users' requests for one
     ///   address are told apart at once.
@@ -46,7 +46,7 @@ struct DuplicateKey: Sendable {
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]
     }
 
-    /// What stands for the whole request but its credentials; nil where the request itself is compared.
+    /// What stands for the whole request but its credentials; nil if the request itself is compared.
     private var group: String? { request[option: DuplicateGroupOption.self] }
 
     /// Both what is sent and what comes are in memory.

@@ -24,7 +24,7 @@ struct RunningTransfers: Sendable {
         return transfers.withLock { find(in: &$0[key.hash, default: Few()]) }
     }
 
-    /// Puts a transfer in the place of another one of an equal key; false where that is not there any more.
+    /// Puts a transfer in the place of another one of an equal key; false if that is not there any more.
     func replace(_ old: SharedTransfer, by new: SharedTransfer) -> Bool {
         transfers.withLock { transfers in
             guard transfers[old.key.hash]?.remove(where: { $0 === old }) != nil else { return false }

@@ -90,9 +90,9 @@ final class SharedTransfer: Sendable {
         end(.answered, outcome)
     }
 
-    /// Adds a caller; nil where the transfer is over.
+    /// Adds a caller; nil if the transfer is over.
     ///
-    /// - Parameter reason: Why the callers so far end; nil where they stay.
+    /// - Parameter reason: Why the callers so far end; nil if they stay.
     func attach(superseding reason: String? = nil) -> Caller? {
         let turn = Turn()
         let superseded: Few<Turn>? = state.withLock { state in
@@ -107,7 +107,7 @@ final class SharedTransfer: Sendable {
         return Caller(joining: self, turn)
     }
 
-    /// Calls a closure with the outcome, and keeps the permit of the request that it was given for; false where the
+    /// Calls a closure with the outcome, and keeps the permit of the request that it was given for; false if the
     /// transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in

@@ -50,7 +50,7 @@ package struct RedirectFollowingTransport: Transport {
         return error
     }
 
-    /// What to send in place of a response; nil where that is the answer.
+    /// What to send in place of a response; nil if that is the answer.
     ///
     /// Not inlined: what is big must not become part of the functions that wait, whose memory each waiting call keeps.
     @inline(never)
