@@ -1,7 +1,7 @@
 public import Foundation
 public import Networking
 
-/// Checks, without a network, that endpoints make the requests they are meant to make, and read the answers they are
+/// Checks, without a network, that endpoints make the requests they are meant to make, and read the responses they are
 /// meant to get.
 ///
 /// ```swift

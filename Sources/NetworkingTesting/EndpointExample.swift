@@ -5,14 +5,14 @@ public import Networking
 public struct EndpointExample: Sendable, CustomStringConvertible {
     /// The endpoint.
     public let endpoint: any Endpoint
-    /// An answer that it has to read.
+    /// A response that it has to read.
     public let answer: StubAnswer?
     /// A refusal that it has to read.
     public let refusal: StubAnswer?
     private let read: @Sendable (NetworkService) async throws -> Void
     private let readRefusal: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
 
-    /// Makes an example of an endpoint whose answer is read by a converter, or not at all.
+    /// Makes an example of an endpoint whose response is read by a converter, or not at all.
     public init<Value: Sendable>(
         _ endpoint: some Endpoint, answer: StubAnswer?, as converter: ResponseConverter<Value>
     ) {
@@ -85,7 +85,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
 }
 
 extension StubTransport {
-    /// A stub that answers as examples say, each to the request that its endpoint makes; an example without an answer
+    /// A stub that answers as examples say, each to the request that its endpoint makes; an example without a response
     /// gets 204.
     public convenience init(answering examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
         var answers: [(HTTPMethod, URL, StubAnswer)] = []

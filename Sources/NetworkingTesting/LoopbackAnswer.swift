@@ -10,7 +10,7 @@ public import Networking
 /// LoopbackAnswer.text("hello").failing(.resetMidBody(after: 2))
 /// ```
 public struct LoopbackAnswer: Sendable {
-    /// The body of an answer.
+    /// The body of a response.
     public enum Content: Sendable {
         /// Bytes with a `Content-Length`.
         case fixed(Data)
@@ -33,12 +33,12 @@ public struct LoopbackAnswer: Sendable {
     public var delay: Duration = .zero
     /// What goes wrong.
     public var fault: LoopbackFault?
-    /// Whether the connection is closed after the answer.
+    /// Whether the connection is closed after the response.
     public var closesConnection = false
-    /// Informational answers (1xx) that go before the answer.
+    /// Informational responses (1xx) that go before the response.
     public var informational: [HTTPStatus] = []
 
-    /// Makes an answer.
+    /// Makes a response.
     public init(_ status: HTTPStatus = .ok, headers: HTTPHeaders = [], content: Content = .fixed(Data())) {
         self.status = status
         self.headers = headers
@@ -88,9 +88,9 @@ public struct LoopbackAnswer: Sendable {
 /// Those that count bytes are about content that is there as a whole or in chunks; what is written step by step ends
 /// itself.
 public enum LoopbackFault: Hashable, Sendable {
-    /// The connection is closed in place of an answer.
+    /// The connection is closed in place of a response.
     case closeBeforeHead
-    /// The connection is reset in place of an answer.
+    /// The connection is reset in place of a response.
     case resetBeforeHead
     /// Nothing is sent, until the client leaves or the server stops.
     case stallBeforeHead
@@ -106,7 +106,7 @@ public enum LoopbackFault: Hashable, Sendable {
     case drip(bytes: Int, every: Duration)
 }
 
-/// Writes the body of an answer to its connection.
+/// Writes the body of a response to its connection.
 public struct LoopbackWriter: Sendable {
     let send: @Sendable (Data) throws -> Void
 

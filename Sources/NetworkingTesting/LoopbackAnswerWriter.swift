@@ -6,7 +6,7 @@ struct LoopbackAnswerWriter {
     let socket: LoopbackSocket
     let isStopped: @Sendable () -> Bool
 
-    /// Writes an answer with its fault.
+    /// Writes a response with its fault.
     ///
     /// - Returns: Whether the connection can carry another request.
     func write(_ answer: LoopbackAnswer, to request: LoopbackRequest) throws -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// One accepted connection: a thread of its own reads requests, has them handled and writes the answers.
+/// One accepted connection: a thread of its own reads requests, has them handled and writes the responses.
 final class LoopbackConnection: @unchecked Sendable {  // because its own thread alone touches it
     /// What the connection's thread is asked to do while a handler runs.
     private enum Job {
@@ -68,7 +68,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         }
     }
 
-    /// Reads the body for the handler, piece by piece, until it has an answer.
+    /// Reads the body for the handler, piece by piece, until it has a response.
     private func answer() -> LoopbackAnswer {
         while true {
             switch nextJob() {
@@ -149,7 +149,7 @@ extension LoopbackConnection {
                 buffer = Data(buffer[end.upperBound...])
                 return head.components(separatedBy: "\r\n")
             }
-            // A TLS handshake begins with this byte: it would wait for an answer that never comes.
+            // A TLS handshake begins with this byte: it would wait for a response that never comes.
             guard buffer.count < 1 << 20, buffer.first != 0x16, let more = socket.read() else { return nil }
             buffer.append(more)
         }

@@ -25,7 +25,7 @@ final class LoopbackRoutes: @unchecked Sendable {  // because both variables are
         lock.withLock { fallback = handler }
     }
 
-    /// The answer of the first route that matches; 500 where its handler throws.
+    /// The response of the first route that matches; 500 where its handler throws.
     func answer(_ request: LoopbackRequest) async -> LoopbackAnswer {
         let (routes, fallback) = lock.withLock { (self.routes, self.fallback) }
         var request = request

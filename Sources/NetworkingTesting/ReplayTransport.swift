@@ -221,6 +221,6 @@ extension HARArchive.Response {
 }
 
 extension NetworkError.Kind {
-    /// A ``ReplayTransport`` has no answer to the request. No handler of the library maps it to something else.
+    /// A ``ReplayTransport`` has no response to the request. No handler of the library maps it to something else.
     public static let noRecordedAnswer = NetworkError.Kind(rawValue: "noRecordedAnswer")
 }

@@ -59,12 +59,12 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///   - method: The method; nil takes any.
     ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query:
     ///     `/v1/users/7`; a segment such as `:id` stands for any. Nil takes any path.
-    ///   - answers: The answers, one a request; the last one stays.
+    ///   - answers: The responses, one a request; the last one stays.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
     }
 
-    /// Adds a rule whose answer a closure makes.
+    /// Adds a rule whose response a closure makes.
     public func on(_ method: HTTPMethod?, _ path: String?, _ handler: @escaping Handler) {
         add(Rule(method: method, path: path, answers: [handler]))
     }
@@ -135,10 +135,10 @@ public struct StubAnswer: Sendable {
     public var body: Data
     /// How long to wait before answering, on the stub's clock.
     public var delay: Duration
-    /// What is thrown in place of an answer.
+    /// What is thrown in place of a response.
     public var error: (any Error)?
 
-    /// Makes an answer.
+    /// Makes a response.
     public init(
         _ status: HTTPStatus = .ok, headers: HTTPHeaders = [], body: Data = Data(), delay: Duration = .zero,
         error: (any Error)? = nil
@@ -160,7 +160,7 @@ public struct StubAnswer: Sendable {
         StubAnswer(status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
-    /// A value as JSON. A value that cannot be encoded is an answer that throws the encoder's error.
+    /// A value as JSON. A value that cannot be encoded is a response that throws the encoder's error.
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> StubAnswer {
         do {
             return StubAnswer(

@@ -1,4 +1,4 @@
-/// The answers that a service keeps.
+/// The responses that a service keeps.
 extension NetworkRequesting {
     /// What the service's cache has for a call, fresh or not, read at once; nil if it has nothing, where that cannot
     /// be read, and where the service has no cache.

@@ -8,10 +8,10 @@ extension RequestTask {
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
     /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without
-    /// an answer, for ``resume()``. Where the download can be resumed (``FileDestination/ResumeRule``) it then goes
+    /// a response, for ``resume()``. Where the download can be resumed (``FileDestination/ResumeRule``) it then goes
     /// on where it was, else it begins anew. The total deadline goes on meanwhile.
     ///
-    /// - Returns: False for another call, one that is paused, and one that has its answer.
+    /// - Returns: False for another call, one that is paused, and one that has its response.
     @discardableResult
     public func pause() -> Bool {
         guard settlement.outcome == nil, !isCancelled else { return false }
@@ -27,7 +27,7 @@ extension RequestTask {
     }
 
     /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the
-    /// method is no safe one and the answer comes into memory, else of the download. Indeterminate where the total is
+    /// method is no safe one and the response comes into memory, else of the download. Indeterminate where the total is
     /// not known. Cancelling, pausing and resuming it does so with the call; it is cancelled where the call fails.
     ///
     /// Each access makes a new one. It is updated on the main queue.
@@ -45,7 +45,7 @@ extension RequestTask {
             progress.totalUnitCount = direction.total ?? -1
             progress.completedUnitCount = direction.completed
         }
-        // Not a registration of the user's: it is nobody who waits for the answer.
+        // Not a registration of the user's: it is nobody who waits for the response.
         settlement.observe { [isStream = track.delivery == .stream] result in
             DispatchQueue.main.async {
                 guard case .success = result else { return progress.cancel() }

@@ -1,19 +1,19 @@
-/// An answer in which nothing is to be read: any body, also an empty one, will do. For typed endpoints without a
+/// A response whose body is not read: any body, also an empty one, is accepted. For typed endpoints without a
 /// value; a call whose result is not wanted needs none.
 public struct EmptyAnswer: Decodable, Hashable, Sendable {
-    /// Makes an answer.
+    /// Makes a response.
     public init() {}
 
     /// Reads anything.
     public init(from decoder: any Decoder) {}
 }
 
-/// An answer whose JSON tells a status of the server's own: the member `code`, `statusCode` or `status`.
+/// A response whose JSON tells a status of the server's own: the member `code`, `statusCode` or `status`.
 public struct StatusAnswer: Decodable, Hashable, Sendable {
     /// The status.
     public let status: HTTPStatus
 
-    /// Makes an answer.
+    /// Makes a response.
     public init(_ status: HTTPStatus) {
         self.status = status
     }

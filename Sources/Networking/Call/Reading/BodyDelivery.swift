@@ -1,12 +1,12 @@
 import Foundation
 
-/// How a converter wants an answer's body.
+/// How a converter gets the body of a response.
 public enum BodyDelivery: Hashable, Sendable {
     /// In memory, complete, within the call's maximum size.
     case memory
-    /// Piece by piece, into a file: the call has its answer, and gives its place back, once all of it is there.
+    /// Piece by piece, into a file: the call has its response, and gives its place back, once all of it is there.
     case file
-    /// Piece by piece, for whoever asked: the call has its answer, and gives its place back, at the head. From then
+    /// Piece by piece, for whoever asked: the call has its response, and gives its place back, at the head. From then
     /// on only the idle timeout and the reader end it.
     case stream
 

@@ -40,7 +40,7 @@ extension ResponseConverter where Value == BodyLines {
 }
 
 extension ResponseConverter where Value == ServerSentEvents {
-    /// The body as server-sent events, as they come. An answer of another type than `text/event-stream` is an error.
+    /// The body as server-sent events, as they come. A response of another type than `text/event-stream` is an error.
     public static var serverSentEvents: ResponseConverter {
         ResponseConverter(pulling: .stream) { try $0.events(in: $1) }.asking(.events)
     }

@@ -21,7 +21,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     private var reading: Reading
     /// How the body is wanted.
     public private(set) var delivery: BodyDelivery
-    /// Has a say in how the request is carried, for a converter that asks for more than an answer.
+    /// Has a say in how the request is carried, for a converter that asks for more than a response.
     private var carrying: (@Sendable (any Transport) -> any Transport)?
     /// What the request says where nobody else says anything about it.
     private var asked: HTTPHeaders = []
@@ -247,7 +247,7 @@ extension ResponseConverter where Value == String {
         ResponseConverter { try $0.text() }.located { .keyPath($0, .json()) }
     }
 
-    /// The body as text in an encoding of your choice, whatever the answer says.
+    /// The body as text in an encoding of your choice, whatever the response says.
     public static func string(encoding: String.Encoding) -> ResponseConverter {
         ResponseConverter { response in
             guard let text = String(data: response.data, encoding: encoding) else {

@@ -1,7 +1,7 @@
 /// Judges a response before it is read.
 ///
 /// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`)
-/// lets every status through as an answer. The default is `.standard`: 200 to 299, and a media type that your `Accept`
+/// accepts every status. The default is `.standard`: 200 to 299, and a media type that your `Accept`
 /// names.
 ///
 /// ```swift
@@ -53,7 +53,7 @@ extension ResponseValidator {
         self.status { $0 == status }
     }
 
-    /// Accepts answers that have these fields with these values, whatever else they have.
+    /// Accepts responses that have these fields with these values, whatever else they have.
     public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = fields.first { !response.headers.values(for: $0.name).contains($0.value) }
@@ -61,7 +61,7 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts answers that have exactly these fields with these values.
+    /// Accepts responses that have exactly these fields with these values.
     public static func headers(matching fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let differing = Set(response.headers).symmetricDifference(Set(fields)).map(\.name.rawValue).sorted().first
@@ -69,7 +69,7 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts answers that have none of these fields with these values.
+    /// Accepts responses that have none of these fields with these values.
     public static func headers(lacking fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let present = fields.first { response.headers.values(for: $0.name).contains($0.value) }
@@ -77,7 +77,7 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts answers that have fields of all of these names.
+    /// Accepts responses that have fields of all of these names.
     public static func headers(named names: HTTPHeaderName...) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = names.first { !response.headers.contains($0) }
@@ -91,7 +91,7 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts the media types named, which may be ranges such as `image/*`; an answer without content passes. Others
+    /// Accepts the media types named, which may be ranges such as `image/*`; a response without content passes. Others
     /// end the call with ``NetworkError/Kind/unacceptableMediaType``.
     public static func mediaType(_ types: MediaType...) -> ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }

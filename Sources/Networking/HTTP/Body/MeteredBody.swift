@@ -14,7 +14,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The answer whose body, where somebody counts and it is a success, tells what of it is taken.
+    /// The response whose body, where somebody counts and it is a success, tells what of it is taken.
     func metered() -> HTTPResponse {
         guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
         switch content {

@@ -34,7 +34,7 @@ extension TransferProgress: CustomStringConvertible {
 public struct RequestProgress: Hashable, Sendable {
     /// The request's body.
     public var upload: TransferProgress
-    /// The body of the answer; of an answer that is no success nothing counts.
+    /// The body of the response; of a response that is no success nothing counts.
     public var download: TransferProgress
 
     /// Makes a progress.

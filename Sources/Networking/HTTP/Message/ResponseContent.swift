@@ -53,7 +53,7 @@ extension HTTPStatus {
     /// How much of the body of a rejected response is kept: enough to read an error.
     static let refusedBodySize = 1 << 20
 
-    /// What is kept of a body that was too large: of an error's page the beginning, of an answer nothing.
+    /// What is kept of a body that was too large: of an error's page the beginning, of a response nothing.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }

@@ -1,6 +1,6 @@
 /// Holds requests to a host back once it has asked for time, instead of having each of them collect the same refusal.
 ///
-/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after an answer whose `RateLimit` field
+/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after a response whose `RateLimit` field
 /// says that nothing remains; it opens when the time has passed. Requests that come meanwhile wait, unless their
 /// total deadline would pass before. A token refresh is never held back. Services that talk to the same server share
 /// the object.
@@ -15,7 +15,7 @@ public final class BackoffGate: AdmissionPolicy {
 
     /// Tells of every origin for which the gate closes or opens.
     public let events = Broadcaster<Event>()
-    /// The longest time that the gate stays closed for one answer.
+    /// The longest time that the gate stays closed for one response.
     public let longest: Duration
     private let clock: NetworkClock
     /// When it opens again, for each origin for which it is closed.
@@ -24,7 +24,7 @@ public final class BackoffGate: AdmissionPolicy {
     /// Makes a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time that it stays closed for one answer; what servers ask for is cut to that: 60
+    ///   - longest: The longest time that it stays closed for one response; what servers ask for is cut to that: 60
     ///     seconds unless said otherwise, and with zero the gate never closes.
     ///   - clock: What tells the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {

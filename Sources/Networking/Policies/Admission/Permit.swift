@@ -120,9 +120,9 @@ final class Permit: TransferPermit {
         }
     }
 
-    /// Gives every ticket back after an answer, whatever its status.
+    /// Gives every ticket back after a response, whatever its status.
     ///
-    /// Not inlined: the outcome is big, and must not become part of the function that waits for the answer.
+    /// Not inlined: the outcome is big, and must not become part of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
         release(.answered(response.withoutStream))

@@ -130,10 +130,10 @@ enum ShellText {
 /// What one wants to see of an attempt while debugging, next to ``RequestAttempt/request``,
 /// ``RequestAttempt/response``, ``RequestAttempt/error`` and ``RequestAttempt/duration``. The body is as it came.
 extension RequestAttempt {
-    /// The body of the answer, where it is in memory; nil if none came.
+    /// The body of the response, where it is in memory; nil if none came.
     public var data: Data? { response.flatMap { $0.data.isEmpty ? nil : $0.data } }
 
-    /// The body as text, by the charset that the answer names, UTF-8 where it names none; nil if it is none.
+    /// The body as text, by the charset that the response names, UTF-8 where it names none; nil if it is none.
     public var text: String? { data == nil ? nil : try? response?.text() }
 
     /// The body as JSON; nil if it is none.

@@ -49,7 +49,7 @@ extension HARArchive {
 }
 
 extension RequestAttempt {
-    /// Why there is no more of an answer than its head; nil if it came whole.
+    /// Why there is no more of a response than its head; nil if it came whole.
     fileprivate var lostBody: String? {
         guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
         return error.kind.rawValue

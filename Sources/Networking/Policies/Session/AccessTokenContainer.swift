@@ -1,11 +1,11 @@
-/// An answer that brings an access token, such as that of a login.
+/// A response that brings an access token, such as that of a login.
 public protocol AccessTokenContainer: Sendable {
     /// The token to use from now on.
     var accessToken: AccessToken { get }
 }
 
 extension ResponseConverter where Value: AccessTokenContainer {
-    /// Hands the token of each answer that is read to a supervisor, before the call is answered.
+    /// Hands the token of each response that is read to a supervisor, before the call returns.
     ///
     /// ```swift
     /// let grant = try await auth.request(

@@ -14,7 +14,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
 
     /// Asks for a retry where a token can be had for it, or passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        // An interruption is none of its business, though a refused answer came before it.
+        // An interruption is none of its business, though a refused response came before it.
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
         guard let response = failure.response,
             let sent = response.request[option: CarriedTokenOption.self] as? SentToken,

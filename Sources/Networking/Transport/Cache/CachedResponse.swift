@@ -5,14 +5,14 @@ struct CachedResponse: Sendable {
     let status: HTTPStatus
     private(set) var headers: HTTPHeaders
     let body: Data
-    /// The request's fields that may identify its user, and the fields that the answer's `Vary` names: whoever has
+    /// The request's fields that may identify its user, and the fields that the response's `Vary` names: whoever has
     /// others gets another answer.
     private let audience: HTTPHeaders
     private let varying: [HTTPHeaderName]
     /// When it came, or was last found unchanged.
     private var date: Date
 
-    /// - Returns: Nil if the answer must not be kept: RFC 9111 section 3.
+    /// - Returns: Nil if the response must not be kept: RFC 9111 section 3.
     init?(_ response: HTTPResponse, to request: HTTPRequest, at date: Date) {
         guard request.method == .get, response.status.isSuccessful, response.status != .partialContent,
             case .data(let body) = response.content, !request.headers.contains(.range),
@@ -90,7 +90,7 @@ struct CachedResponse: Sendable {
         return !CacheDirectives(headers).has("no-store")
     }
 
-    /// The answer, as if it had just come.
+    /// The response, as if it had just come.
     func answer(to request: HTTPRequest, at now: Date) -> HTTPResponse {
         var headers = headers
         headers["Age"] = "\(age(at: now))"

@@ -12,7 +12,7 @@ package struct CachingTransport: Transport {
         self.cache = cache
     }
 
-    /// Sends the request, unless its answer is known.
+    /// Sends the request, unless its response is known.
     package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
         let rule = request[option: CachingOption.self] ?? .standard
         guard rule != .off, request.method == .get, request.body.isEmpty, case .whenComplete(let limit) = timing,
@@ -39,7 +39,7 @@ package struct CachingTransport: Transport {
         return response
     }
 
-    /// The kept answer, which the server has said still holds.
+    /// The kept response, which the server has said still holds.
     private func unchanged(
         _ kept: CachedResponse, by response: HTTPResponse, to request: HTTPRequest, _ changes: UInt64
     ) -> HTTPResponse {

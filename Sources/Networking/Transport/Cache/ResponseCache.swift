@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The answers that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a
+/// The responses that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a
 /// private cache).
 ///
-/// An answer belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever
+/// A response belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever
 /// has other credentials never gets it. A service has none unless it is given one: `$0.cache = ResponseCache()`.
 /// Every method is safe from any thread.
 public final class ResponseCache: Sendable {
@@ -31,21 +31,21 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - capacity: How many bytes it keeps at most: 16 MiB unless said otherwise. One answer has at most an eighth
     ///     of it.
-    ///   - clock: What tells how old an answer is.
+    ///   - clock: What tells how old a response is.
     public init(capacity: Int = 16 << 20, clock: NetworkClock = .continuous) {
         self.capacity = capacity
         date = clock.date
     }
 
-    /// How many answers it has.
+    /// How many responses it has.
     public var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.answers.count } } }
 
-    /// Forgets every answer.
+    /// Forgets every response.
     public func removeAll() {
         state.withLock { $0 = State(changes: $0.changes + 1) }
     }
 
-    /// Forgets the answers from a URL, whomever they are for.
+    /// Forgets the responses from a URL, whomever they are for.
     public func removeAnswers(from url: URL) {
         state.withLock { state in
             state.changes += 1
@@ -56,7 +56,7 @@ public final class ResponseCache: Sendable {
     /// How often answers have been forgotten: what was asked for before the last time is not kept.
     var changes: UInt64 { state.withLock { $0.changes } }
 
-    /// The answer that a request may get, fresh or not.
+    /// The response that a request may get, fresh or not.
     func answer(to request: HTTPRequest) -> CachedResponse? {
         state.withLock { state in
             guard let found = state.pages[request.url]?.answers.first(where: { $0.isFor(request) }) else { return nil }
@@ -66,10 +66,10 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// Keeps an answer in the place of the one that its request would get.
+    /// Keeps a response in the place of the one that its request would get.
     ///
     /// - Parameters:
-    ///   - answer: The answer; nil keeps none.
+    ///   - answer: The response; nil keeps none.
     ///   - changes: What ``changes`` said when it was asked for.
     func keep(_ answer: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
         state.withLock { state in
@@ -102,7 +102,7 @@ public enum CachingRule: Hashable, Sendable {
     /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The
     /// rule of a service with a cache, unless said otherwise.
     case standard
-    /// The server is asked for all of it, and its answer is kept.
+    /// The server is asked for all of it, and its response is kept.
     case reload
     /// Neither used nor kept.
     case off

@@ -40,7 +40,7 @@ struct DownloadTransport: Transport {
 
     /// Asks for what is missing.
     ///
-    /// - Returns: The answer; nil if the download has to begin anew. What was answered then has been let go.
+    /// - Returns: The response; nil if the download has to begin anew. What was answered then has been let go.
     private func rest(
         of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ timing: AnswerTiming
     ) async throws -> HTTPResponse? {

@@ -185,7 +185,7 @@ public struct FileDestination: Sendable {
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) bytes of \(total)")
     }
 
-    /// The name by which the part and a later answer are known to belong together.
+    /// The name by which the part and a later response are known to belong together.
     func contentName(_ url: URL) -> String {
         if case .content(let name) = resuming { return name }
         return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"

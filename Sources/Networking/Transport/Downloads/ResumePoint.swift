@@ -2,7 +2,7 @@ import Foundation
 
 /// What a part of a download is a part of: enough to have the rest of the same content, and to notice another one.
 struct ResumePoint: Codable, Hashable, Sendable {
-    /// The name by which the part and a later answer belong together.
+    /// The name by which the part and a later response belong together.
     let content: String
     /// The strong validator of the content: an entity tag, or a date.
     let validator: String
@@ -27,7 +27,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
         return size == total ? max(total - 1, 0) : 0
     }
 
-    /// Whether an answer is the rest of the same content, from a place.
+    /// Whether a response is the rest of the same content, from a place.
     func isContinued(by response: HTTPResponse, at start: Int64) -> Bool {
         guard response.status == .partialContent, !response.headers.isContentEncoded,
             let range = response.headers.contentRange, range.first == start
@@ -44,7 +44,7 @@ extension HTTPHeaders {
     var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
 
     /// What tells one content from every other, byte for byte (RFC 9110 sections 8.8.2.2 and 8.8.3): an entity tag
-    /// that is not weak, or a date of the last change that lies at least a second before the answer's.
+    /// that is not weak, or a date of the last change that lies at least a second before the response's.
     fileprivate var strongValidator: String? {
         if let tag = self[.eTag] {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil

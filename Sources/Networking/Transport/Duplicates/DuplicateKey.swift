@@ -4,7 +4,7 @@ import Foundation
 struct DuplicateKey: Sendable {
     /// The request, as adapters made it.
     let request: HTTPRequest
-    /// How its answer is wanted.
+    /// How its response is wanted.
     let timing: AnswerTiming
     /// The same for duplicates. It is of group or address, and of the user, and computed once: what it leaves open,
     /// the comparison settles.
@@ -39,8 +39,8 @@ struct DuplicateKey: Sendable {
         return DuplicateKey.credentials(of: request) == DuplicateKey.credentials(of: other.request)
     }
 
-    /// Whether the answer to the one is an answer to the other: members of a group may differ, in how the answer is
-    /// wanted, too, and so may the idempotency keys of a double tap.
+    /// Whether the response to the one is a response to the other: members of a group may differ, in how the response
+    /// is wanted, too, and so may the idempotency keys of a double tap.
     func hasAnswer(of other: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -32,7 +32,7 @@ final class SharedTransfer: Sendable {
         }
     }
 
-    /// What it is known by: the request that began it, and how its answer is wanted.
+    /// What it is known by: the request that began it, and how its response is wanted.
     let key: DuplicateKey
     private let running: RunningTransfers
     private let state: Locked<State>
@@ -200,7 +200,7 @@ final class SharedTransfer: Sendable {
             transfer.detach(turn, leaving: nil)
         }
 
-        /// The answer, with the caller's own options in place of those of the one who began.
+        /// The response, with the caller's own options in place of those of the one who began.
         func response(to request: HTTPRequest) async throws -> HTTPResponse {
             do { return own(try await turn.value(), to: request) } catch { throw left(with: error, request) }
         }

@@ -2,9 +2,9 @@
 public enum RequestSignal: Sendable {
     /// An engine has taken the request and is about to carry it.
     case sent(HTTPRequest)
-    /// An answer leads elsewhere, and the request that follows it is about to be sent.
+    /// A response leads elsewhere, and the request that follows it is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of an answer has come.
+    /// The head of a response has come.
     case head(HTTPStatus, HTTPHeaders)
     /// Nothing is sent for a reason of its own.
     case waiting(RequestWait)

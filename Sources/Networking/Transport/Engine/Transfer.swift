@@ -1,13 +1,13 @@
 import Foundation
 
-/// One exchange in an engine: takes what comes from the wire and settles the answer once.
+/// One exchange in an engine: takes what comes from the wire and settles the response once.
 ///
 /// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of
 /// its own, and ends the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was
 /// passed.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
     let request: HTTPRequest
-    /// Settled once head, body and timing are what the answer is made of, and are not changed any more.
+    /// Settled once head, body and timing are what the response is made of, and are not changed any more.
     private let isAnswered = Settlement<Void>()
     private let limit: Int?
     private let pipe: BytePipe?
@@ -21,7 +21,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
 
     /// - Parameters:
     ///   - request: What is sent.
-    ///   - timing: When the answer is wanted.
+    ///   - timing: When the response is wanted.
     ///   - pipe: Makes what a pulled body goes through.
     init(_ request: HTTPRequest, answering timing: AnswerTiming, through pipe: () -> BytePipe) {
         self.request = request
@@ -35,7 +35,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Waits for the answer. A pulled body is made here and belongs to the caller alone, so that dropping it is
+    /// Waits for the response. A pulled body is made here and belongs to the caller alone, so that dropping it is
     /// noticed.
     func response() async throws -> HTTPResponse {
         try await isAnswered.value()

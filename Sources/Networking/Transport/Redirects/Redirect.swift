@@ -2,7 +2,7 @@ import Foundation
 
 /// What a response asks for next.
 enum Redirect {
-    /// It is the answer.
+    /// It is the response of the call.
     case none
     /// The request to send in its place.
     case follow(HTTPRequest)

@@ -15,7 +15,7 @@ package struct RedirectFollowingTransport: Transport {
         self.policy = policy
     }
 
-    /// Sends the request and whatever the answers redirect to.
+    /// Sends the request and whatever the responses redirect to.
     ///
     /// - Throws: What the base throws, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
     package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
@@ -50,7 +50,7 @@ package struct RedirectFollowingTransport: Transport {
         return error
     }
 
-    /// What to send in place of a response; nil if that is the answer.
+    /// What to send in place of a response; nil if that is the response.
     ///
     /// Not inlined: what is big must not become part of the functions that wait, whose memory each waiting call keeps.
     @inline(never)
@@ -70,7 +70,7 @@ package struct RedirectFollowingTransport: Transport {
 public enum RedirectPolicy: Hashable, Sendable {
     /// Up to so many, one after another.
     case follow(limit: Int)
-    /// None: the 3xx is the answer.
+    /// None: the 3xx is the response.
     case ignore
 
     /// Up to 20.

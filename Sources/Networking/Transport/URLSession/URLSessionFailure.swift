@@ -35,7 +35,7 @@ struct URLSessionFailure {
         case .unknown: return kindOfUnknown
         case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
-        // The URL was checked before, so that it is the answer that is no HTTP.
+        // The URL was checked before, so that it is the response that is no HTTP.
         case .unsupportedURL, .badURL: return .malformedResponse
         default: return NetworkError.Kind(error.code)
         }
