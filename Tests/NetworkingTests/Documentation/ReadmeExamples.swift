@@ -207,7 +207,9 @@ struct Transfer: Endpoint {
     }
 }
 
-func watch(_ session: AccessTokenSupervisor, store: @escaping @MainActor (AccessToken?) -> Void) -> ObservationToken {
+func watch(
+    _ session: AccessTokenSupervisor, store: @escaping @MainActor @Sendable (AccessToken?) -> Void
+) -> ObservationToken {
     session.events.observe { event in
         switch event {
         case .refreshed(let token): store(token)
