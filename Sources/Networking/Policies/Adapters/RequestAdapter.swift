@@ -27,7 +27,7 @@ public protocol RequestAdapter: ResetParticipant {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }
 
-/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cached(_:with:)``, which returns
+/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cached(_:as:with:)``, which returns
 /// at once.
 public protocol SynchronousRequestAdapter: RequestAdapter {
     /// Changes the request.
