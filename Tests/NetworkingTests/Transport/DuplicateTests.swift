@@ -464,4 +464,19 @@ struct DuplicateTests {
             return decision
         }
     }
+
+    @Test("A download that is refused by its status is over, and an equal one is sent")
+    func refusedDownload() async throws {
+        let stub = StubTransport { _ in .status(.notFound) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.duplicates = .keepFirst
+        }
+        let target = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        for _ in 0..<3 {
+            let error = await Fixture.failure { _ = try await service.request(.get("film"), as: .file(at: target)) }
+            #expect(error as? GeneralRequestError == .notFound)
+        }
+        #expect(stub.requests.count == 3)
+    }
 }

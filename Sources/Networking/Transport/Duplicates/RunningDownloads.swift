@@ -30,8 +30,7 @@ struct RunningDownloads: Sendable {
                 return try await base.send(request, answering: timing)
             }
         }
-        file.observeEnd { remove(download) }
-        return try await download.send(request, answering: timing, over: base)
+        return try await download.send(request, answering: timing, over: base) { remove(download) }
     }
 
     /// Notes a download.
@@ -62,6 +61,7 @@ final class RunningDownload: Sendable {
     /// The same for all requests of an attempt, which may send several, one after another.
     let file: FileDownload
     private let gate = PauseGate()
+    private let end = Settlement<Void>()
 
     init(_ key: DuplicateKey, of file: FileDownload) {
         self.key = key
@@ -69,23 +69,30 @@ final class RunningDownload: Sendable {
     }
 
     /// Sends the request.
+    ///
+    /// - Parameter forget: Is called once the download is over: when its file is in its place or closed, or when its body
+    ///   is released and no file was begun, as that of an error is.
     func send(
-        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport
+        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
+        whenOver forget: @escaping @Sendable () -> Void
     ) async throws -> HTTPResponse {
+        end.observe { _ in forget() }
+        file.observeEnd { [end] in end.settle(.success(())) }
         do {
             var response = try await waiting { try await base.send(request, answering: timing) }
-            if case .stream(let body) = response.content {
-                // A body that is let go before a file is begun, such as an error's, ends the download, too.
-                let fallback = BodyEnd(of: file)
-                response.content = .stream(
-                    body.pulled { pull in
-                        _ = fallback
-                        return try await self.waiting(pull)
-                    })
+            guard case .stream(let body) = response.content else {
+                end.settle(.success(()))  // all of it is there
+                return response
             }
+            let release = BodyRelease(end)
+            response.content = .stream(
+                body.pulled { pull in
+                    _ = release
+                    return try await self.waiting(pull)
+                })
             return response
         } catch {
-            file.finish()
+            end.settle(.success(()))
             throw error
         }
     }
@@ -93,7 +100,9 @@ final class RunningDownload: Sendable {
     /// Ends the download for an equal one, and waits until it is over.
     func leave() async throws {
         _ = gate.pause()
-        try await file.ended()
+        let isOver = Settlement<Void>()
+        end.observe { isOver.settle($0) }
+        try await isOver.value()
     }
 
     private func waiting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
@@ -103,11 +112,12 @@ final class RunningDownload: Sendable {
         }
     }
 
-    private final class BodyEnd: Sendable {
-        private let file: FileDownload
+    /// Ends the download when its body is released.
+    private final class BodyRelease: Sendable {
+        private let end: Settlement<Void>
 
-        init(of file: FileDownload) { self.file = file }
+        init(_ end: Settlement<Void>) { self.end = end }
 
-        deinit { file.finish() }
+        deinit { end.settle(.success(())) }
     }
 }

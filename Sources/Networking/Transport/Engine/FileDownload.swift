@@ -10,11 +10,4 @@ final class FileDownload: RequestOption, Sendable {
 
     /// Calls a closure once the download is over.
     func observeEnd(_ action: @escaping @Sendable () -> Void) { end.observe { _ in action() } }
-
-    /// Waits until the download is over.
-    func ended() async throws {
-        let isOver = Settlement<Void>()
-        end.observe { isOver.settle($0) }
-        try await isOver.value()
-    }
 }
