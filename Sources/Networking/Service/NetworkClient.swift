@@ -72,7 +72,7 @@ public final class NetworkClient: Sendable {
         await calls.reset(configuration.resetParticipants)
     }
 
-    /// Cancels every call under way whose endpoint the closure names; all of them unless said otherwise.
+    /// Cancels every call in progress for whose endpoint the closure returns true. Default: all of them.
     ///
     /// - Returns: How many calls this made end.
     @discardableResult

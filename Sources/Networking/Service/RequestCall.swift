@@ -239,26 +239,8 @@ struct RequestCall: Sendable {
     }
 }
 
-/// How a call has failed.
-struct FailedCall: Error {
-    /// The error that the caller gets.
-    let error: any Error
-    let report: CallReport
-}
-
 extension RetryDecision {
     fileprivate static let endedWhileWaiting = RetryDecision(.noRetry, because: "the call was ended while it waited")
 
     fileprivate var isRetry: Bool { if case .retry = verdict { true } else { false } }
-}
-
-extension NetworkError {
-    /// The library's own errors with what was sent and received; an error of the app's code stays as it is.
-    fileprivate static func described(
-        _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
-    ) -> any Error {
-        let known = NetworkError.wrapping(error)
-        guard known.kind != .unknown || error is NetworkError else { return error }
-        return known.completed(request: request, response: response)
-    }
 }

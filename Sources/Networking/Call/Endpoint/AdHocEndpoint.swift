@@ -99,7 +99,7 @@ public struct AdHocEndpoint: Endpoint {
     /// The call with parameters.
     public func parameters(_ parameters: RequestParameters) -> AdHocEndpoint { with { $0.parameters = parameters } }
 
-    /// The call with the service's token, as a bearer token unless said otherwise.
+    /// The call with the service's token. Default: as a bearer token.
     public func authorized(_ type: AuthorizationType = .bearer) -> AdHocEndpoint {
         with { $0.authorizationType = type }
     }

@@ -55,13 +55,13 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     var baseURL: URL { get }
     /// The path below the base URL.
     var path: EndpointPath { get }
-    /// The method; GET unless said otherwise.
+    /// The method. Default: GET.
     var method: HTTPMethod { get }
     /// Header fields. They win over the environment's and lose against adapters that set the same name.
     var headers: HTTPHeaders { get }
     /// The query, after that of the base URL and the environment.
     var query: URLQuery { get }
-    /// The body; empty unless said otherwise.
+    /// The body. Default: empty.
     var body: HTTPBody { get }
     /// Parameters, which go into the query, after that of ``query``, or are the body. With a ``body`` that is a
     /// multipart form, those of a form are fields after its parts; with any other body they are an error. Default:
@@ -81,7 +81,7 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
 
     /// The error that a status means for this call; nil leaves it to the general cases.
     func error(for status: HTTPStatus) -> (any Error)?
-    /// The error that a problem the server tells of (RFC 9457) means for this call, asked before the status; nil
+    /// The error that problem details of the server (RFC 9457) mean for this call, asked before the status; nil
     /// leaves it to that.
     func error(for problem: ProblemDetails) -> (any Error)?
     /// The error that a failure on the way means for this call; nil leaves it to the general cases.

@@ -4,13 +4,13 @@ import Foundation
 public enum BodyDelivery: Hashable, Sendable {
     /// In memory, complete, within the call's maximum size.
     case memory
-    /// Piece by piece, into a file: the call has its response, and gives its place back, once all of it is there.
+    /// Piece by piece, into a file: the call returns, and its permit with it, when the file is complete.
     case file
-    /// Piece by piece, for whoever asked: the call has its response, and gives its place back, at the head. From then
-    /// on only the idle timeout and the reader end it.
+    /// Piece by piece, to the reader: the call returns, and its permit with it, at the head. From then on only the
+    /// idle timeout and the reader end it.
     case stream
 
-    /// When the transport is to answer.
+    /// When the transport is to return.
     func timing(limit: Int) -> AnswerTiming {
         self == .memory ? .whenComplete(limit: limit) : .atHead
     }

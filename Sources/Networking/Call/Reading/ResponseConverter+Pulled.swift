@@ -4,13 +4,13 @@ extension ResponseConverter where Value == URL {
     /// The body in a file; the value is where it is.
     ///
     /// The response is judged before the target is touched: the page that comes with a 404 is no download. Where the
-    /// call fails, nothing is left behind, unless a part of it can be gone on with (`resuming`).
+    /// call fails, nothing is left behind, unless a part of it can be resumed (`resuming`).
     ///
     /// - Parameters:
     ///   - url: The target, whose folder has to be there.
     ///   - rule: What happens to a file that is there already.
     ///   - isSynchronized: Whether the bytes have to be on the disk before the call is answered.
-    ///   - resuming: Whether a download that was cut off is gone on with where it ended: by a retry, by
+    ///   - resuming: Whether an incomplete download is resumed: by a retry, by
     ///     ``RequestTask/resume()``, by a later call, by a later process.
     ///   - checksum: What the bytes must add up to.
     public static func file(

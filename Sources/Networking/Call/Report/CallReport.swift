@@ -18,7 +18,7 @@ public protocol RequestDescribing: Sendable {
 /// print(response.report.waterfall)
 /// ```
 public struct CallReport: Sendable {
-    /// Kept behind one reference, so that a response that nobody asks for its report stays small.
+    /// Kept behind one reference, so that a response whose report is not read stays small.
     private final class Storage: Sendable {
         let call: (any RequestDescribing)?
         let date: Date

@@ -24,8 +24,8 @@ public final class BackoffGate: AdmissionPolicy {
     /// Makes a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time that it stays closed for one response; what servers ask for is cut to that: 60
-    ///     seconds unless said otherwise, and with zero the gate never closes.
+    ///   - longest: The longest time that it stays closed for one response; a server that asks for more gets
+    ///     this. With zero the gate never closes. Default: 60 seconds.
     ///   - clock: What tells the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest

@@ -62,8 +62,8 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     /// Makes a limit.
     ///
     /// - Parameters:
-    ///   - limit: How many at once a host; 64 unless said otherwise, never less than 1.
-    ///   - total: How many at once in all; as many as there are unless said otherwise, never less than 1.
+    ///   - limit: How many at once for each host, at least 1. Default: 64.
+    ///   - total: How many at once in all, at least 1. Default: any number.
     public init(_ limit: Int = 64, total: Int? = nil) {
         self.limit = max(limit, 1)
         self.total = total.map { max($0, 1) }

@@ -1,5 +1,5 @@
-/// What a policy knows of each origin. What is worth nothing any more goes as new origins come, so that whoever talks
-/// to many hosts, one after another, keeps the last ones.
+/// What a policy knows of each origin. Expired values are removed as new origins come, so that a client of many
+/// hosts, one after another, keeps the last ones.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [HTTPOrigin: Value] = [:]
     /// How many there may be before it is cleaned up: twice what was left the last time, so that a look at all of

@@ -19,7 +19,7 @@ public struct HTTPProbe: ReachabilityProbe {
     ///
     /// - Parameters:
     ///   - url: What to ask for, with GET.
-    ///   - expected: The status that only the right server answers with; 204 unless said otherwise.
+    ///   - expected: The status that only the right server returns. Default: 204.
     ///   - timeout: How long connecting may take, and how long nothing may move.
     ///   - transport: The transport that sends the request.
     public init(

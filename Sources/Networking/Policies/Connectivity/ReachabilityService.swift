@@ -37,7 +37,7 @@ public final class ReachabilityService: Sendable {
     ///
     /// - Parameters:
     ///   - probe: What finds out.
-    ///   - interval: How long to wait between two looks: 5 seconds unless said otherwise, a millisecond at least.
+    ///   - interval: The time between two looks, a millisecond at least. Default: 5 seconds.
     ///   - intervalWhileDown: The time between two looks while the network cannot be reached, at most `interval`.
     ///     Default: 1 second.
     ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval.

@@ -20,7 +20,7 @@ public struct TCPConnectionProbe: ReachabilityProbe {
     ///
     /// - Parameters:
     ///   - host: A name, or an IPv4 or IPv6 address.
-    ///   - port: The port; 443 unless said otherwise.
+    ///   - port: The port. Default: 443.
     ///   - timeout: How long connecting may take, for each of the host's addresses. Looking a name up takes as long
     ///     as the system's resolver does.
     public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {

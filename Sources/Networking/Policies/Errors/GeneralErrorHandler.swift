@@ -2,7 +2,7 @@ import Foundation
 
 /// Maps failures to the errors that an app shows: the endpoint's own first, then ``GeneralRequestError``.
 ///
-/// A status is asked for before a code: `endpoint.error(for: ProblemDetails)` where the server tells of a problem,
+/// A status is asked for before a code: `endpoint.error(for: ProblemDetails)` if the response has problem details,
 /// then `endpoint.error(for: HTTPStatus)`, then the server error of a ``TypedEndpoint`` (``ServerFailure``), then
 /// 401, 403 and 404; where no response came or its status was acceptable, `endpoint.error(for: URLError.Code)`, then
 /// no connection, timeouts and cancellation. What has no mapping is passed on unchanged, and so is an error that a

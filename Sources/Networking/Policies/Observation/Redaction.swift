@@ -63,7 +63,7 @@ public struct Redaction: Sendable {
     /// Shows the values of harmless header fields, no query value, no body.
     public static let standard = Redaction(headers: .only(HTTPHeaderName.harmless), query: .only([]), bodies: .hidden)
 
-    /// Shows everything, credentials included: for the eyes of whoever runs the program, and for records that are
+    /// Shows everything, credentials included: for the developer who runs the program, and for records that are
     /// replayed.
     public static let revealed: Redaction = {
         var redaction = Redaction(headers: .all, query: .all, bodies: .shown)

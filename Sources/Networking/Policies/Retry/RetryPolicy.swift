@@ -31,10 +31,10 @@ public struct RetryPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - retries: How often to send again at most; 3 makes four attempts.
-    ///   - backoff: How long to wait before each; not at all unless said otherwise.
-    ///   - jitter: What chance does to the wait; nothing unless said otherwise.
-    ///   - condition: Which failures are meant; ``RetryCondition/transient`` unless said otherwise.
-    ///   - longestRetryAfter: How long a wait that the server asks for may be; 60 seconds unless said otherwise.
+    ///   - backoff: How long to wait before each. Default: not at all.
+    ///   - jitter: How the wait is randomized. Default: not at all.
+    ///   - condition: Which failures are retried. Default: ``RetryCondition/transient``.
+    ///   - longestRetryAfter: The longest wait that the server may ask for. Default: 60 seconds.
     ///   - repeatsUnsafeRequests: Whether requests are repeated that may do twice what was to be done once.
     public init(
         retries: Int, backoff: Backoff = .constant(.zero), jitter: Jitter = .none,

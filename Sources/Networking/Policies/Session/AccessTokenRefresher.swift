@@ -2,7 +2,7 @@
 ///
 /// The supervisor holds it weakly. It answers with the new token and does not store it. The calls it makes need no
 /// permit, get no token, wait for no refresh and start none, by whatever service they are made; all other adapters
-/// and handlers apply. It has 30 seconds unless said otherwise.
+/// and handlers apply. Its time limit is `refreshTimeout`. Default: 30 seconds.
 ///
 /// ```swift
 /// final class SignIn: AccessTokenRefresher {

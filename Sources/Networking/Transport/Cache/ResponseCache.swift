@@ -29,8 +29,7 @@ public final class ResponseCache: Sendable {
     /// Makes an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: How many bytes it keeps at most: 16 MiB unless said otherwise. One answer has at most an eighth
-    ///     of it.
+    ///   - capacity: How many bytes it keeps at most. Default: 16 MiB. One response has at most an eighth of it.
     ///   - clock: What tells how old a response is.
     public init(capacity: Int = 16 << 20, clock: NetworkClock = .continuous) {
         self.capacity = capacity

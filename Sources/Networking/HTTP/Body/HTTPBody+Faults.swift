@@ -1,0 +1,47 @@
+import Foundation
+
+/// Why a body cannot be sent, in words.
+extension HTTPBody {
+    /// An error's reason in words: where the value stands, never the value.
+    static func words(_ error: any Error, of part: String) -> String {
+        if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
+        guard case EncodingError.invalidValue(let value, let context) = error else {
+            return "\(part) cannot be encoded: \(type(of: error))"
+        }
+        let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+        let place = path.isEmpty ? "its value" : "\"\(path)\""
+        let isFinite = (value as? Double)?.isFinite ?? (value as? Float)?.isFinite ?? true
+        let fault = isFinite ? "of type \(type(of: value)), which it cannot express" : "not a finite number"
+        return "\(part) cannot be encoded: \(place) is \(fault)"
+    }
+
+    /// How many bytes a file has.
+    static func fileLength(_ url: URL) throws -> Int {
+        guard url.isFileURL else {
+            throw NetworkError(.bodyUnreadable, reason: "the request's body: \(url.withoutSecrets) is no file URL")
+        }
+        let attributes: [FileAttributeKey: Any]
+        do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
+            throw unreadable(url, error)
+        }
+        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
+            FileManager.default.isReadableFile(atPath: url.path)
+        else { throw unreadable(url, nil) }
+        return size.intValue
+    }
+
+    static func unreadable(_ url: URL, _ error: (any Error)?) -> NetworkError {
+        let isThere = FileManager.default.fileExists(atPath: url.path)
+        return NetworkError(
+            .bodyUnreadable,
+            reason:
+                "the request's body: the file \(url.lastPathComponent) \(isThere ? "cannot be read" : "is not there")",
+            underlying: error)
+    }
+}
+
+/// The text has a character for which the encoding has no bytes.
+struct TextNotEncodable: Error, CustomStringConvertible {
+    let encoding: String.Encoding
+    var description: String { "the text has a character that \(encoding) cannot express" }
+}
