@@ -25,7 +25,7 @@ extension AccountEndpoint: Endpoint {
 }
 
 /// What the server answers to both.
-struct Grant: Codable, AccessTokenContainer {
+struct Grant: Codable {
     let token: String
     let refreshToken: String
 
@@ -36,12 +36,13 @@ final class AccountService: NetworkService, @unchecked Sendable {
     /// Logs in; the session has the token when this returns.
     func logIn(_ name: String, password: String, into session: AccessTokenSupervisor) async throws {
         _ = try await request(
-            AccountEndpoint.logIn(name: name, password: password), as: .json(Grant.self).storingToken(in: session))
+            AccountEndpoint.logIn(name: name, password: password),
+            as: .json(Grant.self).storingToken(in: session, \.accessToken))
     }
 
     /// Gets the next token. The server takes each refresh token once.
     func refresh(_ old: AccessToken?) async throws -> AccessToken {
-        guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
+        guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }
         let grant: Grant = try await request(AccountEndpoint.refresh(refreshToken))
         return grant.accessToken
     }

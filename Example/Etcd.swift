@@ -35,7 +35,7 @@ struct Etcd: Sendable {
         service = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
             $0.backoffGate = BackoffGate(longest: .zero)
             $0.retry = retry
-            $0.settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(10)), decoder: decoder)
+            $0.settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(10)), decoder: decoder)
         }
     }
 
@@ -72,7 +72,7 @@ struct Etcd: Sendable {
             enum CodingKeys: String, CodingKey { case timeToLive = "TTL" }
         }
         struct Reply: Decodable { let result: Result }
-        let limit = RequestSettings(timeouts: RequestTimeouts(total: time))
+        let limit = RequestSettings(timeouts: HTTPRequest.Timeouts(total: time))
         let reply: Reply = try await call("v3/lease/keepalive", ["ID": .string(id)], with: limit)
         return reply.result.timeToLive != nil
     }
@@ -82,9 +82,9 @@ struct Etcd: Sendable {
     }
 
     /// An element for each time that a key is written or removed.
-    func watch(_ key: Data) async throws -> JSONLines<JSONValue> {
+    func watch(_ key: Data) async throws -> BodySequence<JSONValue> {
         // etcd reports each ten minutes that the watch goes on, so that a dead connection is noticed.
-        let endless = RequestSettings(timeouts: RequestTimeouts(idle: .seconds(900), total: .seconds(86_400)))
+        let endless = RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(900), total: .seconds(86_400)))
         let body = JSONValue.object(["create_request": ["key": text(key), "progress_notify": true]])
         return try await service.request(.post("v3/watch").body(.json(body)), as: .jsonLines(), with: endless)
     }

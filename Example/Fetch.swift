@@ -14,15 +14,15 @@ enum Fetch {
     }
 
     static func run(_ url: URL, bearer: String?) async -> Bool {
-        let session = AccessTokenSupervisor(token: bearer.map { AccessToken($0) }) { _ in throw AccessTokenRejected() }
+        let session = AccessTokenSupervisor(token: bearer.map { AccessToken($0) }) { _ in throw AccessToken.Rejected() }
         let service = NetworkService(environment: NetworkEnvironment(), authorizedBy: session) {
             $0.settings = RequestSettings(
-                timeouts: RequestTimeouts(idle: .seconds(15), total: .seconds(60)), validators: [])
+                timeouts: HTTPRequest.Timeouts(idle: .seconds(15), total: .seconds(60)), validators: [])
         }
         do {
             let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
             print("engine: \(PlatformTransport.shared)")
-            print(CurlCommand(response.http.request))
+            print(response.http.request.curlCommand())
             print("\(response.status)  \(response.http.url.absoluteString)")
             for field in response.headers { print("  \(field)") }
             print("body: \(response.value.count) bytes")
@@ -33,7 +33,7 @@ enum Fetch {
             print(response.report.waterfall)
             return response.status.isSuccessful
         } catch {
-            if let request = (error as? NetworkError)?.request { print(CurlCommand(request)) }
+            if let request = (error as? NetworkError)?.request { print(request.curlCommand()) }
             print("error: \(error.localizedDescription)")
             return false
         }

@@ -78,8 +78,8 @@ struct Traffic {
     private func storm() async throws {
         let service = service {
             $0.retry = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(5)), jitter: .full)
-            $0.retry?.budget = RetryBudget()
-            $0.circuitBreaker = CircuitBreaker(CircuitBreaker.Configuration(pause: .milliseconds(200)))
+            $0.retry?.budget = RetryPolicy.Budget()
+            $0.circuitBreaker = CircuitBreaker(pause: .milliseconds(200))
         }
         warehouse.turn(down: true)
         await withTaskGroup(of: Void.self) { group in

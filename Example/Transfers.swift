@@ -110,7 +110,7 @@ private struct ProgressBar {
 
     init<Value>(
         _ title: String, _ task: RequestTask<Value>,
-        _ direction: @escaping @Sendable (RequestProgress) -> TransferProgress
+        _ direction: @escaping @Sendable (RequestProgress) -> RequestProgress.Transfer
     ) {
         let values = task.progressValues
         let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -126,7 +126,7 @@ private struct ProgressBar {
     /// Waits until the last step is drawn.
     func close() async { await drawing?.value }
 
-    private static func draw(_ title: String, _ progress: TransferProgress) {
+    private static func draw(_ title: String, _ progress: RequestProgress.Transfer) {
         let filled = Int((progress.fraction ?? 0) * 30)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
         print("\r    \(title) [\(bar)] \(progress)", terminator: "")

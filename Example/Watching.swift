@@ -48,7 +48,7 @@ struct Watching {
         server.stop()
         let away = await statuses.next()
         let (attempts, attempt) = AsyncStream.makeStream(of: RequestAttempt.self)
-        let task = service.task(.get("hello"), as: .string).onDebug(on: .global()) { attempt.yield($0) }
+        let task = service.task(.get("hello"), as: .string).onAttempt(on: .global()) { attempt.yield($0) }
         async let text = ledger.call { try await task.value }
         for await _ in attempts { break }  // the first one has failed, and the call waits
         try server.restart()

@@ -22,9 +22,12 @@
             }
             let nginx = try await NginxProcess(proxying: backend.url)
             let count = isQuick ? 1_000 : 20_000
-            for (versions, name) in [(CurlConfiguration.HTTPVersions.preferHTTP2, "h2"), (.http1, "http/1.1")] {
+            for (versions, name) in [
+                (CurlTransport.Configuration.HTTPVersions.preferHTTP2, "h2"), (.http1, "http/1.1"),
+            ] {
                 let transport = try CurlTransport(
-                    CurlConfiguration(tls: TLSConfiguration(trust: .file(nginx.certificate)), httpVersions: versions))
+                    CurlTransport.Configuration(
+                        tls: TLSConfiguration(trust: .file(nginx.certificate)), httpVersions: versions))
                 for method in [HTTPMethod.post, .get] {
                     counts.removeAll()
                     let start = ContinuousClock.now
@@ -52,7 +55,7 @@
                             let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
                             let target = url.appendingPathComponent("p/\(index)")
                             let request = HTTPRequest(method, target, body: body, timeouts: .init(idle: .seconds(20)))
-                            _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16))
+                            _ = try await transport.send(request, delivering: .buffered(limit: 1 << 16))
                         }
                     }
                 }

@@ -15,14 +15,14 @@
             let server = try ServerProcess()
             let transport = try CurlTransport()
             let request = HTTPRequest(
-                .get, server.url.appendingPathComponent("hang"), timeouts: RequestTimeouts(idle: .seconds(300)))
+                .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .seconds(300)))
             let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
-            _ = try await transport.send(json, answering: .whenComplete(limit: 1 << 20))
+            _ = try await transport.send(json, delivering: .buffered(limit: 1 << 20))
             let before = Measurement.residentKiB
             let calls = (0..<count).map { _ in
                 Task { () -> Bool in
                     do {
-                        _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 20))
+                        _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20))
                         return false
                     } catch {
                         return (error as? NetworkError)?.kind == .cancelled

@@ -4,7 +4,7 @@
 
     /// Answers at once, so that what is left is the library's own.
     struct InstantTransport: Transport {
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             HTTPResponse(
                 .ok, headers: [.contentType: "application/json"], content: .data(InstantTransport.body), to: request)
         }

@@ -10,7 +10,7 @@
 
         /// Takes every event and does nothing.
         private struct Idler: RequestObserver {
-            func observe(_ event: RequestEvent, of call: ObservedCall) {}
+            func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
         }
 
         func run(_ report: Report, isQuick: Bool) async throws {

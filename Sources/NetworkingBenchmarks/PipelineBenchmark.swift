@@ -20,7 +20,7 @@
             for _ in 0..<(isQuick ? 3 : 11) {
                 bare.append(
                     try await Measurement.of {
-                        for _ in 0..<calls { _ = try await stub.send(request, answering: .whenComplete(limit: .max)) }
+                        for _ in 0..<calls { _ = try await stub.send(request, delivering: .buffered(limit: .max)) }
                         return calls
                     }.microsecondsPerCall)
                 journey.append(

@@ -22,7 +22,7 @@
                 part("with breaker") { $0.circuitBreaker = CircuitBreaker() },
                 part("with budget and retries") {
                     $0.retry = .standard
-                    $0.retry?.budget = RetryBudget()
+                    $0.retry?.budget = RetryPolicy.Budget()
                 },
                 part("with cookies") { $0.cookies = CookieJar() },
                 part("with duplicates") { $0.duplicates = .join },
@@ -30,7 +30,7 @@
                     $0.concurrencyLimit = limit
                     $0.circuitBreaker = CircuitBreaker()
                     $0.retry = .standard
-                    $0.retry?.budget = RetryBudget()
+                    $0.retry?.budget = RetryPolicy.Budget()
                     $0.duplicates = .join
                     $0.cookies = CookieJar()
                 },

@@ -41,7 +41,7 @@
 
         func counts() async throws -> Counts {
             let request = HTTPRequest(.get, url.appendingPathComponent("counts"))
-            let response = try await PlatformTransport.shared.send(request, answering: .whenComplete(limit: 1 << 16))
+            let response = try await PlatformTransport.shared.send(request, delivering: .buffered(limit: 1 << 16))
             return try JSONDecoder().decode(Counts.self, from: response.data)
         }
 

@@ -12,24 +12,24 @@
             let transport = try CurlTransport()
             let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
             let hang = HTTPRequest(
-                .get, server.url.appendingPathComponent("hang"), timeouts: RequestTimeouts(idle: .milliseconds(2)))
+                .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .milliseconds(2)))
             let patient = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
             let refused = HTTPRequest(.get, URL(string: "http://127.0.0.1:1/") ?? server.url)
             let few = isQuick ? 2_000 : 30_000
             try await soak("sequential", isQuick ? 5_000 : 200_000, at: 1, report) {
-                _ = try await transport.send(json, answering: .whenComplete(limit: 1 << 20))
+                _ = try await transport.send(json, delivering: .buffered(limit: 1 << 20))
             }
             try await soak("cancelled", few, at: 16, report) {
-                let call = Task { try await transport.send(patient, answering: .whenComplete(limit: 1 << 20)) }
+                let call = Task { try await transport.send(patient, delivering: .buffered(limit: 1 << 20)) }
                 try? await Task.sleep(for: .microseconds(200))
                 call.cancel()
                 _ = try? await call.value
             }
             try await soak("failed", few, at: 16, report) {
-                _ = try? await transport.send(refused, answering: .whenComplete(limit: 1 << 20))
+                _ = try? await transport.send(refused, delivering: .buffered(limit: 1 << 20))
             }
             try await soak("timed-out", few, at: 64, report) {
-                _ = try? await transport.send(hang, answering: .whenComplete(limit: 1 << 20))
+                _ = try? await transport.send(hang, delivering: .buffered(limit: 1 << 20))
             }
         }
 

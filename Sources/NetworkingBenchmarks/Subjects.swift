@@ -24,7 +24,7 @@
         }
 
         private static let adapters: [any RequestAdapter] = [
-            DefaultHeadersAdapter(), UserAgentAdapter(product: "Benchmark", version: "1.0"),
+            HeadersAdapter(.standard, .oldWins), HeadersAdapter([.userAgent(product: "Benchmark", version: "1.0")]),
             HeadersAdapter(["X-Tenant": "acme"]),
         ]
 

@@ -52,7 +52,8 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
             "baseURL": URL.self, "path": EndpointPath.self, "method": HTTPMethod.self, "headers": HTTPHeaders.self,
             "query": URLQuery.self, "body": HTTPBody.self, "parameters": RequestParameters.self,
             "authorizationType": AuthorizationType.self, "idempotencyKey": IdempotencyKey.self,
-            "options": RequestOptions.self, "timeouts": RequestTimeouts.self, "settings": RequestSettings.self,
+            "options": HTTPRequest.Options.self, "timeouts": HTTPRequest.Timeouts.self,
+            "settings": RequestSettings.self,
         ]
         let mirror = Mirror(reflecting: endpoint)
         guard mirror.displayStyle == .struct || mirror.displayStyle == .class else { return [] }

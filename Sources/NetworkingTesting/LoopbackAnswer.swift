@@ -52,7 +52,8 @@ public struct LoopbackAnswer: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return LoopbackAnswer(
-            status, headers: [.contentType: "application/json"] + headers, content: .fixed(try encoder.encode(value)))
+            status, headers: ([.contentType: "application/json"] as HTTPHeaders).merging(headers),
+            content: .fixed(try encoder.encode(value)))
     }
 
     /// A text in UTF-8.
@@ -60,7 +61,8 @@ public struct LoopbackAnswer: Sendable {
         _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []
     ) -> LoopbackAnswer {
         LoopbackAnswer(
-            status, headers: [.contentType: "text/plain; charset=utf-8"] + headers, content: .fixed(Data(text.utf8)))
+            status, headers: ([.contentType: "text/plain; charset=utf-8"] as HTTPHeaders).merging(headers),
+            content: .fixed(Data(text.utf8)))
     }
 
     /// A redirect.

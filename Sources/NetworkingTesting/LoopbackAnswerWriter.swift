@@ -126,10 +126,10 @@ struct LoopbackAnswerWriter {
         case .fixed(let data):
             headers[.contentLength] = answer.status == 304 || answer.status == 204 ? nil : "\(data.count)"
         case .written(let length?, _): headers.contentLength = length
-        case .chunked, .written(nil, _): headers[.transferEncoding] = "chunked"
+        case .chunked, .written(nil, _): headers["Transfer-Encoding"] = "chunked"
         case .raw: break
         }
-        if answer.closesConnection { headers[.connection] = "close" }
+        if answer.closesConnection { headers["Connection"] = "close" }
         let lines =
             ["HTTP/1.1 \(answer.status.code) \(answer.status.reasonPhrase)"] + headers.map { "\($0.name): \($0.value)" }
         return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)

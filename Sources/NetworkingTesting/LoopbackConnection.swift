@@ -126,15 +126,15 @@ extension LoopbackConnection {
         let fields = head.dropFirst().compactMap { line -> HTTPHeader? in
             guard let colon = line.firstIndex(of: ":") else { return nil }
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            return HTTPHeader(HTTPHeaderName(String(line[..<colon])), value)
+            return HTTPHeader(HTTPHeader.Name(String(line[..<colon])), value)
         }
         let headers = HTTPHeaders(fields)
-        if headers[.transferEncoding]?.lowercased() == "chunked" {
+        if headers["Transfer-Encoding"]?.lowercased() == "chunked" {
             body = .chunked
         } else {
             body = headers.contentLength.map { .fixed(remaining: $0) } ?? .none
         }
-        expectsContinue = headers[.expect]?.lowercased() == "100-continue"
+        expectsContinue = headers["Expect"]?.lowercased() == "100-continue"
         let turn = beginHandling()
         return LoopbackRequest(
             method: HTTPMethod(String(words[0])), target: String(words[1]), fields: fields,

@@ -9,7 +9,7 @@ public import Networking
 ///
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)
-/// simulation.budget = { RetryBudget() }
+/// simulation.budget = { RetryPolicy.Budget() }
 /// print(simulation.run())        // the load, second by second, as a table
 /// ```
 public struct OutageSimulation: Sendable {
@@ -18,7 +18,7 @@ public struct OutageSimulation: Sendable {
     /// When calls are repeated.
     public var policy: RetryPolicy
     /// Makes the budget of one client; nil for none.
-    public var budget: (@Sendable () -> RetryBudget)?
+    public var budget: (@Sendable () -> RetryPolicy.Budget)?
     /// How many seconds the server works before it fails, fails, and works again.
     public var seconds: (before: Int, failing: Int, after: Int)
     /// The seed of all chance.

@@ -6,7 +6,7 @@ public final class RecordingObserver: RequestObserver, @unchecked Sendable {  //
     /// Whether it asks for progress.
     public let wantsProgress: Bool
     private let lock = NSLock()
-    private var told: [(event: RequestEvent, call: ObservedCall)] = []
+    private var told: [(event: RequestEvent, call: RequestEvent.Call)] = []
 
     /// Makes an observer.
     public init(wantsProgress: Bool = false) {
@@ -14,7 +14,7 @@ public final class RecordingObserver: RequestObserver, @unchecked Sendable {  //
     }
 
     /// What it was told, in order, each with the call that it was about.
-    public var events: [(event: RequestEvent, call: ObservedCall)] { lock.withLock { told } }
+    public var events: [(event: RequestEvent, call: RequestEvent.Call)] { lock.withLock { told } }
 
     /// The reports of the calls that are over, in the order in which they ended.
     public var reports: [CallReport] {
@@ -27,7 +27,7 @@ public final class RecordingObserver: RequestObserver, @unchecked Sendable {  //
     }
 
     /// Remembers.
-    public func observe(_ event: RequestEvent, of call: ObservedCall) {
+    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         lock.withLock { told.append((event, call)) }
     }
 }

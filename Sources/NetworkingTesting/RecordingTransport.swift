@@ -24,9 +24,9 @@ public final class RecordingTransport: Transport, @unchecked Sendable {  // beca
     public var exchanges: [Exchange] { lock.withLock { recorded } }
 
     /// Has the base send the request, and remembers.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
-            let response = try await base.send(request, answering: timing)
+            let response = try await base.send(request, delivering: delivery)
             var kept = response
             if case .stream = response.content { kept.content = .data(Data()) }
             note(Exchange(request: request, result: .success(kept)))

@@ -48,9 +48,9 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
     ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have or whose response it hides,
     ///   and the recorded error for one that failed when it was recorded.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
-        let body = try ReplayTransport.bytes(of: request.body)
+        let body = try ReplayTransport.bytes(of: request)
         guard let entry = lock.withLock({ take(request, body) }) else {
             throw NetworkError(
                 .noRecordedAnswer,
@@ -89,8 +89,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     }
 
     /// Reads a body to its end; what is not there at once is left out.
-    private static func bytes(of body: HTTPBody) throws -> Data {
-        let reader = try body.open()
+    private static func bytes(of request: HTTPRequest) throws -> Data {
+        let reader = try request.openBody()
         defer { reader.close() }
         var bytes = Data()
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -149,7 +149,7 @@ extension HARArchive.PostData {
             return left.matches(right)
         }
         let recordedType = MediaType(mimeType)
-        if recordedType?.essence == MediaType.formURLEncoded.essence {
+        if recordedType?.withoutParameters == .formURLEncoded {
             return RecordedAddress("?" + text).hasQuery(
                 of: RecordedAddress("?" + String(decoding: body, as: UTF8.self)))
         }
@@ -159,7 +159,7 @@ extension HARArchive.PostData {
 }
 
 extension MediaType {
-    fileprivate var boundary: String? { parameters.first { $0.name.lowercased() == "boundary" }?.value }
+    fileprivate var boundary: String? { self[parameter: "boundary"] }
 }
 
 extension Data {
@@ -192,7 +192,7 @@ extension HARArchive.Response {
     /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any
     /// more. Throws the error with which the recorded request failed, and one if the body of its response is hidden.
     fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
-        let kind = comment.map(NetworkError.Kind.init(rawValue:))
+        let kind = comment.map(NetworkError.Kind.init)
         if let kind, status == 0 || kind.urlErrorCode != nil {
             throw NetworkError(kind, reason: "the recorded request failed: \(kind)", request: request)
         }
@@ -209,7 +209,7 @@ extension HARArchive.Response {
     fileprivate func answer(to request: HTTPRequest) throws -> HTTPResponse {
         var headers = HTTPHeaders()
         for field in self.headers where field.name.lowercased() != "content-encoding" {
-            headers.append(HTTPHeader(HTTPHeaderName(field.name), field.value))
+            headers.append(HTTPHeader(HTTPHeader.Name(field.name), field.value))
         }
         let text = content.text ?? ""
         guard let data = content.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else {
@@ -222,5 +222,5 @@ extension HARArchive.Response {
 
 extension NetworkError.Kind {
     /// A ``ReplayTransport`` has no response to the request. No handler of the library maps it to something else.
-    public static let noRecordedAnswer = NetworkError.Kind(rawValue: "noRecordedAnswer")
+    public static let noRecordedAnswer = NetworkError.Kind("noRecordedAnswer")
 }

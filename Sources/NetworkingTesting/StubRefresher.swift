@@ -4,10 +4,10 @@ public import Networking
 /// A token refresh for tests: it answers as scripted, counts, and can be held back.
 ///
 /// ```swift
-/// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …; keep it: it is held weakly
-/// let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
+/// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …
+/// let session = AccessTokenSupervisor(token: AccessToken("stale"), refresh: refresher.refresh)
 /// ```
-public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  // because of its lock
+public final class StubRefresher: @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
     private let answer: @Sendable (_ count: Int, _ old: AccessToken?) async throws -> AccessToken
     private var counted = 0
@@ -28,7 +28,7 @@ public final class StubRefresher: AccessTokenRefresher, @unchecked Sendable {  /
     public var count: Int { lock.withLock { counted } }
 
     /// Counts, and answers as scripted.
-    public func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken {
+    public func refresh(_ old: AccessToken?) async throws -> AccessToken {
         let number = lock.withLock {
             counted += 1
             return counted

@@ -91,7 +91,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     }
 
     /// Answers as the rules say.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let handler = nextHandler(request)
         guard let handler else {
@@ -195,5 +195,5 @@ public struct StubAnswer: Sendable {
 
 extension NetworkError.Kind {
     /// A ``StubTransport`` has no rule for the request. No handler of the library maps it to something else.
-    public static let noStubRule = NetworkError.Kind(rawValue: "noStubRule")
+    public static let noStubRule = NetworkError.Kind("noStubRule")
 }

@@ -118,7 +118,7 @@ extension Loopback {
             var byValue = try exchange.request()
             byValue.headers["X-Test"] = text
             var byName = try exchange.request()
-            byName.headers.set(HTTPHeader(HTTPHeaderName(text), "1"))
+            byName.headers.set(HTTPHeader(HTTPHeader.Name(text), "1"))
             let byMethod = try exchange.request(HTTPMethod(text))
             for request in [byValue, byName, byMethod] {
                 #expect(await exchange.failure(request)?.kind == .invalidRequest)
@@ -262,7 +262,7 @@ extension Loopback {
         func informational(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 var answer = LoopbackAnswer.text("after")
-                answer.informational = [.processing, .earlyHints]
+                answer.informational = [102, 103]
                 return answer
             }
             let response = try await exchange.send(exchange.request())
@@ -308,7 +308,7 @@ extension Loopback {
                     })
             }
             func body() async throws -> IncomingBody {
-                let response = try await engine.make().send(HTTPRequest(.get, server.url), answering: .atHead)
+                let response = try await engine.make().send(HTTPRequest(.get, server.url), delivering: .streamed)
                 guard case .stream(let body) = response.content else { throw NetworkError(.unknown) }
                 return body
             }

@@ -20,7 +20,7 @@ nonisolated struct App: Sendable {
         let log = log
         reachability = ReachabilityService(host: url.host ?? "", port: UInt16(url.port ?? 443), interval: .seconds(1))
         profiles = AccountService(environment: environment, authorizedBy: session) {
-            $0.requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter(), AppAdapter()])
+            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .oldWins), AppAdapter()])
             $0.errorHandlingService = ErrorHandlingService([log])
         }
     }
@@ -43,7 +43,7 @@ nonisolated enum AccountEndpoint {
     case upload(Data)
 }
 
-nonisolated extension AccountEndpoint: UploadEndpoint {
+nonisolated extension AccountEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .fetch(let id): "profile/\(id)"
@@ -56,8 +56,9 @@ nonisolated extension AccountEndpoint: UploadEndpoint {
     var authorizationType: AuthorizationType { .bearer }
     var parameters: RequestParameters { if case .update(let city) = self { .form(["city": city]) } else { .none } }
 
-    var imageBodyParts: [ImageBodyPart] {
-        if case .upload(let data) = self { [ImageBodyPart(imageData: data)] } else { [] }
+    var body: HTTPBody {
+        guard case .upload(let data) = self else { return .empty }
+        return .multipart([.data("photo", data, fileName: "photo.jpg")])
     }
 
     func error(for status: HTTPStatus) -> (any Error)? { status == .notFound ? ProfileError.unknown : nil }

@@ -46,12 +46,12 @@
         }
 
         /// The pin of a certificate's key.
-        func pin(_ name: String) throws -> PublicKeyPin {
+        func pin(_ name: String) throws -> TLSConfiguration.Pin {
             try openssl("x509 -in \(name).pem -pubkey -noout -out \(name).pub.pem")
             try openssl("pkey -pubin -in \(name).pub.pem -outform der -out \(name).pub.der")
             try openssl("dgst -sha256 -binary -out \(name).digest \(name).pub.der")
             let digest = try Data(contentsOf: folder.file("\(name).digest"))
-            return try #require(PublicKeyPin("sha256//" + digest.base64EncodedString()))
+            return try #require(TLSConfiguration.Pin("sha256//" + digest.base64EncodedString()))
         }
 
         private func openssl(_ arguments: String) throws {

@@ -40,7 +40,7 @@ extension Loopback {
             let transport = try engine.make()
             for number in 0..<5 {
                 let request = HTTPRequest(.post, server.url, body: .string("x"), timeouts: .init(idle: .seconds(4)))
-                let response = try await transport.send(request, answering: .whenComplete(limit: 1 << 10))
+                let response = try await transport.send(request, delivering: .buffered(limit: 1 << 10))
                 #expect(response.text == "\(number)")
                 try await Task.sleep(for: .milliseconds(20))
             }
@@ -55,7 +55,7 @@ extension Loopback {
                 _ = connection.readHead()
             }
             let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(4)))
-            let response = try await engine.make().send(request, answering: .whenComplete(limit: 1 << 10))
+            let response = try await engine.make().send(request, delivering: .buffered(limit: 1 << 10))
             #expect(response.text == "all of it")
         }
 
@@ -242,10 +242,10 @@ extension Loopback {
             func proxy() async throws {
                 let proxy = try LoopbackServer { request in .text("proxied \(request.target)") }
                 let url = try #require(URL(string: "http://nowhere.invalid/path?x=1"))
-                let set = try CurlTransport(CurlConfiguration(proxy: .url(proxy.url)))
-                let response = try await set.send(HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 20))
+                let set = try CurlTransport(CurlTransport.Configuration(proxy: .url(proxy.url)))
+                let response = try await set.send(HTTPRequest(.get, url), delivering: .buffered(limit: 1 << 20))
                 #expect(response.text == "proxied http://nowhere.invalid/path?x=1")
-                let direct = try CurlTransport(CurlConfiguration(proxy: .direct))
+                let direct = try CurlTransport(CurlTransport.Configuration(proxy: .direct))
                 let error = await Exchange(proxy, direct).failure(HTTPRequest(.get, url))
                 #expect(error?.kind == .cannotResolveHost)
             }
@@ -253,7 +253,7 @@ extension Loopback {
             @Test("A proxy that cannot be reached, or refuses a tunnel, is reported as cannotConnect")
             func badProxy() async throws {
                 let proxy = try LoopbackServer { _ in .text("no", status: .forbidden) }
-                let transport = try CurlTransport(CurlConfiguration(proxy: .url(proxy.url)))
+                let transport = try CurlTransport(CurlTransport.Configuration(proxy: .url(proxy.url)))
                 let secure = HTTPRequest(.get, try #require(URL(string: "https://nowhere.invalid/")))
                 let refused = await Exchange(proxy, transport).failure(secure)
                 #expect(refused?.kind == .cannotConnect)
@@ -266,7 +266,7 @@ extension Loopback {
 
             @Test("A bound on connections holds, and waiting for one does not count as idle")
             func bounded() async throws {
-                var configuration = CurlConfiguration()
+                var configuration = CurlTransport.Configuration()
                 configuration.limits.connectionsPerHost = 2
                 let exchange = try Exchange(try CurlTransport(configuration)) { _ in
                     .text("hello").delayed(by: .milliseconds(150))

@@ -16,7 +16,7 @@
                 let body: Data
 
                 /// - Parameter names: The fields that count.
-                init(_ request: LoopbackRequest, names: Set<HTTPHeaderName>) async throws {
+                init(_ request: LoopbackRequest, names: Set<HTTPHeader.Name>) async throws {
                     method = request.method
                     target = request.target
                     fields = Dictionary(
@@ -34,7 +34,7 @@
                 let scratch = try Scratch()
                 let last = Cell<LoopbackRequest?>(nil)
                 let seen = Cell<[Seen]>([])
-                let names = Cell<Set<HTTPHeaderName>>([])
+                let names = Cell<Set<HTTPHeader.Name>>([])
                 let server = try LoopbackServer { request in
                     let now = try await Seen(request, names: names.value)
                     seen.change { $0.append(now) }
@@ -47,8 +47,8 @@
                     names.change { $0 = Set(request.allHeaders.map(\.name)) }
                     seen.change { $0 = [] }
                     let transport = try #require(CurlTransport.shared)
-                    _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 20))
-                    let command = CurlCommand(request, redaction: .revealed).description
+                    _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20))
+                    let command = request.curlCommand(redaction: .revealed)
                     try Tool.shell.run(
                         ["-c", "\(command) --silent --show-error --output /dev/null --noproxy '*'"], in: scratch.url)
                     let both = seen.value
@@ -88,7 +88,7 @@
             {
                 let value = word()
                 endpoint = endpoint.header(
-                    HTTPHeaderName(name), Bool.random(using: &generator) ? value : "\(value) \(word())")
+                    HTTPHeader.Name(name), Bool.random(using: &generator) ? value : "\(value) \(word())")
             }
             if Bool.random(using: &generator) { endpoint = endpoint.header("X-Empty", "") }
             if method != .head, method != .get || Bool.random(using: &generator) {

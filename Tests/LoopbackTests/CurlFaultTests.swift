@@ -37,7 +37,7 @@
             }
 
             private func send(_ request: HTTPRequest, _ transport: any Transport) async throws -> HTTPResponse {
-                try await transport.send(request, answering: .whenComplete(limit: 1 << 20))
+                try await transport.send(request, delivering: .buffered(limit: 1 << 20))
             }
 
             private func kind(_ request: HTTPRequest, _ transport: any Transport) async -> NetworkError.Kind? {
@@ -54,7 +54,7 @@
             private func foldedFirstLine() async throws {
                 let good = try server("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 let folded = try server("HTTP/1.1 200 OK\r\n X: y\r\nContent-Length: 2\r\n\r\nok")
-                let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 for _ in 0..<40 {
                     #expect(try await send(HTTPRequest(.get, good.url), transport).text == "ok")
                     #expect(await kind(HTTPRequest(.get, folded.url), transport) != nil)
@@ -82,7 +82,7 @@
                     guard connection.readHead() else { return }
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 }
-                let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 for _ in 0..<3 {
                     #expect(try await send(HTTPRequest(.post, server.url, body: .string("x")), transport).text == "ok")
                     try await Task.sleep(for: .milliseconds(80))
@@ -126,12 +126,12 @@
 
             private func waitEnds() async throws {
                 let server = try LoopbackServer { _ in .text("never").failing(.stallBeforeHead) }
-                var configuration = CurlConfiguration()
+                var configuration = CurlTransport.Configuration()
                 configuration.limits.connectionsPerHost = 1
                 let transport = try CurlTransport(configuration)
                 let first = Task { try await send(HTTPRequest(.get, server.url), transport) }
                 #expect(try await Exchange.eventually { server.requestCount == 1 })
-                let timeouts = RequestTimeouts(idle: .seconds(30), connect: .milliseconds(200))
+                let timeouts = HTTPRequest.Timeouts(idle: .seconds(30), connect: .milliseconds(200))
                 #expect(await kind(HTTPRequest(.get, server.url, timeouts: timeouts), transport) == .connectTimedOut)
                 first.cancel()
             }
@@ -144,12 +144,12 @@
                         connection.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
                     }
                 }
-                let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 let request = HTTPRequest(
                     .post, server.url, headers: ["Expect": "100-continue"], body: .string("text"),
                     timeouts: .init(idle: .seconds(4)))
                 do {
-                    let response = try await transport.send(request, answering: .whenComplete(limit: 1 << 10))
+                    let response = try await transport.send(request, delivering: .buffered(limit: 1 << 10))
                     #expect(response.status.code == 417)
                 } catch { #expect((error as? NetworkError)?.kind == .connectionLostAfterHead, "\(error)") }
                 #expect(try heads.value == (Engine.curlVersion() < CurlVersion(7, 80) ? 2 : 1))
@@ -158,10 +158,10 @@
             private func resumes() async throws {
                 let body = Data(repeating: 7, count: 4 << 20)
                 let server = try LoopbackServer { _ in LoopbackAnswer(content: .fixed(body)) }
-                var configuration = CurlConfiguration(threads: 1)
+                var configuration = CurlTransport.Configuration(threads: 1)
                 configuration.limits.bufferedBytes = 16 << 10
                 let transport = try CurlTransport(configuration)
-                let response = try await transport.send(HTTPRequest(.get, server.url), answering: .atHead)
+                let response = try await transport.send(HTTPRequest(.get, server.url), delivering: .streamed)
                 guard case .stream(let stream) = response.content else {
                     Issue.record("there is no stream")
                     return
@@ -172,7 +172,9 @@
             }
 
             /// Runs as on a libcurl that has a fault.
-            private func transport(with fault: CurlFault, _ configuration: CurlConfiguration) throws -> CurlTransport {
+            private func transport(with fault: CurlFault, _ configuration: CurlTransport.Configuration) throws
+                -> CurlTransport
+            {
                 var library = try CurlLibrary.loaded.get()
                 library.faults.insert(fault)
                 return try CurlTransport(configuration, library: library)
@@ -180,11 +182,11 @@
 
             private func notRepeated(with fault: CurlFault) async throws {
                 let server = try LoopbackServer { _ in .text("ok") }
-                let transport = try transport(with: fault, CurlConfiguration(threads: 1))
+                let transport = try transport(with: fault, CurlTransport.Configuration(threads: 1))
                 for _ in 0..<3 { _ = try await send(HTTPRequest(.post, server.url, body: .string("x")), transport) }
                 #expect(server.acceptedConnections == 3)
                 let error = #expect(throws: NetworkError.self) {
-                    try self.transport(with: fault, CurlConfiguration(httpVersions: .http2))
+                    try self.transport(with: fault, CurlTransport.Configuration(httpVersions: .http2))
                 }
                 #expect(error?.description.contains("httpVersions") == true)
             }
@@ -194,9 +196,9 @@
             ) async throws {
                 guard Tool.nginx.isExpected else { return }
                 let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 $server_protocol; }")
-                var configuration = CurlConfiguration(
+                var configuration = CurlTransport.Configuration(
                     threads: 1, tls: TLSConfiguration(trust: .file(try nginx.authority.certificate)))
-                for httpVersions in [CurlConfiguration.HTTPVersions.preferHTTP2, .http2] {
+                for httpVersions in [CurlTransport.Configuration.HTTPVersions.preferHTTP2, .http2] {
                     configuration.httpVersions = httpVersions
                     let transport = try transport(with: fault, configuration)
                     let get = try await send(HTTPRequest(.get, nginx.url), transport)
@@ -212,8 +214,8 @@
                 guard Tool.nginx.isExpected else { return }
                 let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 ok; }")
                 let trust = TLSConfiguration(trust: .file(try nginx.authority.certificate))
-                for versions in [CurlConfiguration.HTTPVersions.preferHTTP2, .http2] {
-                    let configuration = CurlConfiguration(threads: 1, tls: trust, httpVersions: versions)
+                for versions in [CurlTransport.Configuration.HTTPVersions.preferHTTP2, .http2] {
+                    let configuration = CurlTransport.Configuration(threads: 1, tls: trust, httpVersions: versions)
                     let transport = try transport(with: .lossyHTTP2, configuration)
                     let response = try await send(HTTPRequest(.get, nginx.url), transport)
                     #expect(response.httpVersion == (versions == .http2 ? "2" : "1.1"))
@@ -251,12 +253,12 @@
                 guard Tool.nginx.isExpected else { return }
                 let nginx = try await Nginx(
                     isHTTP2: true, isPlain: true, locations: "location / { return 200 $server_protocol; }")
-                let transport = try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
                 let request = HTTPRequest(.get, nginx.url)
                 let versions = try await withThrowingTaskGroup(of: String?.self) { group in
                     for _ in 0..<20 {
                         group.addTask {
-                            try await transport.send(request, answering: .whenComplete(limit: 1 << 10)).httpVersion
+                            try await transport.send(request, delivering: .buffered(limit: 1 << 10)).httpVersion
                         }
                     }
                     return try await group.reduce(into: Set<String?>()) { $0.insert($1) }

@@ -31,7 +31,7 @@
 
             @Test("L20: what unpacks to more than its bound is a clear error, and the bound can be set")
             func bomb() async throws {
-                var configuration = CurlConfiguration()
+                var configuration = CurlTransport.Configuration()
                 configuration.limits.decodedBytes = 16
                 let answer: LoopbackServer.Handler = { _ in
                     LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
@@ -48,7 +48,7 @@
             @Test("Shutting down answers every call, joins the thread and closes the connections, again and again")
             func shutDown() async throws {
                 for round in 0..<20 {
-                    let transport = try CurlTransport(CurlConfiguration(threads: 1 + round % 3))
+                    let transport = try CurlTransport(CurlTransport.Configuration(threads: 1 + round % 3))
                     let exchange = try Exchange(transport) { request in
                         request.path == "/hang" ? .text("never").failing(.stallBeforeHead) : .text("hello")
                     }
@@ -84,7 +84,7 @@
 
             @Test("Several threads carry calls side by side, each answered once")
             func threads() async throws {
-                let exchange = try Exchange(CurlTransport(CurlConfiguration(threads: 3))) { request in
+                let exchange = try Exchange(CurlTransport(CurlTransport.Configuration(threads: 3))) { request in
                     .text(request.path)
                 }
                 let wrong = await withTaskGroup(of: Bool.self) { group in
@@ -104,8 +104,8 @@
                 // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at
                 // once.
                 var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
-                request.timeouts = RequestTimeouts(idle: .seconds(4), connect: .milliseconds(200))
-                let exchange = try Exchange(CurlTransport(CurlConfiguration(proxy: .direct)))
+                request.timeouts = HTTPRequest.Timeouts(idle: .seconds(4), connect: .milliseconds(200))
+                let exchange = try Exchange(CurlTransport(CurlTransport.Configuration(proxy: .direct)))
                 let start = ContinuousClock.now
                 let kind = await exchange.failure(request)?.kind
                 #expect([.connectTimedOut, .notConnected, .cannotConnect].contains(kind))
@@ -116,18 +116,18 @@
             func resolve() async throws {
                 let server = try LoopbackServer { request in .text(request.headers["Host"] ?? "") }
                 let transport = try CurlTransport(
-                    CurlConfiguration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
+                    CurlTransport.Configuration(resolve: ["api.invalid:\(server.port)": ["127.0.0.1"]]))
                 let url = try #require(URL(string: "http://api.invalid:\(server.port)/"))
                 for _ in 0..<2 {
                     let response = try await transport.send(
-                        HTTPRequest(.get, url), answering: .whenComplete(limit: 1 << 10))
+                        HTTPRequest(.get, url), delivering: .buffered(limit: 1 << 10))
                     #expect(response.text == "api.invalid:\(server.port)")
                 }
             }
 
             @Test("A Unix socket that is not there is named")
             func missingSocket() async throws {
-                let transport = try CurlTransport(CurlConfiguration(unixSocketPath: "/no/such.sock"))
+                let transport = try CurlTransport(CurlTransport.Configuration(unixSocketPath: "/no/such.sock"))
                 let error = await Exchange(try LoopbackServer(), transport).failure(
                     HTTPRequest(.get, try #require(URL(string: "http://a.example/"))))
                 #expect(error?.kind == .cannotConnect)
@@ -136,8 +136,8 @@
 
             @Test("A bad configuration is an error that names its part")
             func badConfiguration() {
-                func reason(_ change: (inout CurlConfiguration) -> Void) -> String? {
-                    var configuration = CurlConfiguration()
+                func reason(_ change: (inout CurlTransport.Configuration) -> Void) -> String? {
+                    var configuration = CurlTransport.Configuration()
                     change(&configuration)
                     do {
                         _ = try CurlTransport(configuration)
@@ -176,7 +176,7 @@
 
             @Test("No configuration tells a passphrase or a proxy's password")
             func secrets() throws {
-                var configuration = CurlConfiguration()
+                var configuration = CurlTransport.Configuration()
                 configuration.proxy = .url(try #require(URL(string: "http://user:hunter2@proxy.example:3128")))
                 configuration.tls.clientCertificate = .init(
                     certificate: URL(fileURLWithPath: "/c.pem"), passphrase: "hunter2")

@@ -23,11 +23,11 @@ struct Exchange {
 
     func request(_ method: HTTPMethod = .get, _ path: String = "/", body: HTTPBody = .empty) throws -> HTTPRequest {
         let url = try #require(URL(string: path, relativeTo: server.url)).absoluteURL
-        return HTTPRequest(method, url, body: body, timeouts: RequestTimeouts(idle: .seconds(5)))
+        return HTTPRequest(method, url, body: body, timeouts: HTTPRequest.Timeouts(idle: .seconds(5)))
     }
 
     func send(_ request: HTTPRequest, limit: Int = 1 << 20) async throws -> HTTPResponse {
-        try await transport.send(request, answering: .whenComplete(limit: limit))
+        try await transport.send(request, delivering: .buffered(limit: limit))
     }
 
     /// The kind of error with which a request ends; nil if it is answered.

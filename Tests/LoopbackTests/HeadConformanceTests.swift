@@ -75,7 +75,7 @@ extension Loopback {
             }
             let jar = CookieJar(clock: ManualClock().networkClock)
             let transport = CookieTransport(exchange.transport, jar: jar)
-            for _ in 0..<2 { _ = try await transport.send(exchange.request(), answering: .whenComplete(limit: 1)) }
+            for _ in 0..<2 { _ = try await transport.send(exchange.request(), delivering: .buffered(limit: 1)) }
             #expect(sent.value == [nil, "b=1; a=2"])
         }
 

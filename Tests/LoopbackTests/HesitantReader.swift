@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// Says "not yet" before each piece.
-final class HesitantReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+final class HesitantReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var pieces: [String]
     private var isReady = false
@@ -12,7 +12,7 @@ final class HesitantReader: BodyReader, @unchecked Sendable {  // because of the
         self.pieces = pieces
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTPBody.ReadResult {
         lock.withLock {
             guard !pieces.isEmpty else { return .end }
             guard isReady else {

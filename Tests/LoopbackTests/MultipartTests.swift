@@ -82,7 +82,7 @@ extension Loopback {
         /// A part from data, from a file or from a stream, and what a parser must make of it.
         private func part(
             _ scratch: Scratch, _ number: Int, _ random: inout SystemRandomNumberGenerator
-        ) throws -> (BodyPart, Expected) {
+        ) throws -> (HTTPBody.Part, Expected) {
             let name = Self.text(&random)
             let content = Self.bytes(&random)
             switch number % 4 {
@@ -105,7 +105,7 @@ extension Loopback {
                     )
                 )
             default:
-                let part = BodyPart.stream(name, fileName: "stream", length: content.count, isReplayable: true) {
+                let part = HTTPBody.Part.stream(name, fileName: "stream", length: content.count, isReplayable: true) {
                     try HTTPBody.data(content).open()
                 }
                 return (
@@ -261,7 +261,7 @@ extension Loopback {
             let file = scratch.file("log.txt")
             try Data(count: 4 << 20).write(to: file)
             let parts = [
-                BodyPart.stream("first", fileName: "x", length: 1, isReplayable: true) {
+                HTTPBody.Part.stream("first", fileName: "x", length: 1, isReplayable: true) {
                     // The first part's turn: by now the length of the second has been told.
                     try Data(count: 10).write(to: file)
                     return try HTTPBody.data(Data([1])).open()
@@ -274,7 +274,7 @@ extension Loopback {
         @Test("A stream of unknown length is sent in chunks; one that has not what it said ends the call")
         func streams() async throws {
             let sink = try Sink()
-            func part(_ length: Int?) -> BodyPart {
+            func part(_ length: Int?) -> HTTPBody.Part {
                 .stream("s", fileName: "s.txt", length: length, isReplayable: false) {
                     HesitantReader(["one ", "two"])
                 }

@@ -53,8 +53,8 @@
         }
 
         /// A transport that trusts the server.
-        func transport(_ change: (inout CurlConfiguration) -> Void = { _ in }) throws -> CurlTransport {
-            var configuration = CurlConfiguration(
+        func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
+            var configuration = CurlTransport.Configuration(
                 threads: 1, tls: TLSConfiguration(trust: .file(try authority.certificate)))
             change(&configuration)
             return try CurlTransport(configuration)

@@ -28,7 +28,7 @@
                     for index in 0..<count {
                         group.addTask {
                             let request = HTTPRequest(.get, url, headers: ["X-Test": "\(index)"])
-                            return try await transport.send(request, answering: .whenComplete(limit: 1 << 20)).text
+                            return try await transport.send(request, delivering: .buffered(limit: 1 << 20)).text
                         }
                     }
                     return try await group.reduce(into: []) { $0.append($1) }
@@ -56,7 +56,7 @@
                 let transport = try server.transport()
                 let hang = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
                 let hanging = (0..<5).map { _ in
-                    Task { try await transport.send(hang, answering: .whenComplete(limit: 1 << 20)) }
+                    Task { try await transport.send(hang, delivering: .buffered(limit: 1 << 20)) }
                 }
                 #expect(try await Exchange.eventually { upstream.requestCount == 5 })
                 let connections = Set(try await texts(server.url, transport, 10).map { $0.split(separator: " ")[1] })
@@ -74,7 +74,7 @@
                 let server = try await Self.server(isHTTP2: false, hanging: upstream)
                 let transport = try server.transport()
                 let hang = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
-                let hanging = Task { try await transport.send(hang, answering: .whenComplete(limit: 1 << 20)) }
+                let hanging = Task { try await transport.send(hang, delivering: .buffered(limit: 1 << 20)) }
                 #expect(try await Exchange.eventually { upstream.requestCount == 1 })
                 let start = ContinuousClock.now
                 let texts = try await texts(server.url, transport, 10)

@@ -7,7 +7,7 @@ extension Loopback {
     @Suite("Conformance: pulled bodies", .timeLimit(.minutes(5)))
     struct PulledBodyTests {
         private func stream(_ exchange: Exchange) async throws -> IncomingBody {
-            let response = try await exchange.transport.send(exchange.request(), answering: .atHead)
+            let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)
             guard case .stream(let body) = response.content else { throw NetworkError(.unknown) }
             return body
         }
@@ -54,7 +54,7 @@ extension Loopback {
         #if os(Linux)
             @Test("L22: a slow reader holds the server back, and gets every byte")
             func backPressure() async throws {
-                var configuration = CurlConfiguration()
+                var configuration = CurlTransport.Configuration()
                 configuration.limits.bufferedBytes = 1 << 20
                 let (exchange, written) = try flood(CurlTransport(configuration))
                 let body = try await stream(exchange)
@@ -74,7 +74,7 @@ extension Loopback {
                 let (exchange, _) = try flood(CurlTransport())
                 var request = try exchange.request()
                 request.timeouts.idle = .milliseconds(100)
-                let response = try await exchange.transport.send(request, answering: .atHead)
+                let response = try await exchange.transport.send(request, delivering: .streamed)
                 guard case .stream(let body) = response.content else { return #expect(Bool(false), "no stream") }
                 try await Task.sleep(for: .milliseconds(500))
                 var bytes = 0
@@ -94,7 +94,7 @@ extension Loopback {
 
             @Test("A download as fast as it can be holds up nobody else")
             func fastDownload() async throws {
-                let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 let (flood, written) = try flood(transport)
                 let download = Task {
                     var bytes = 0
@@ -116,7 +116,7 @@ extension Loopback {
         @Test("The times at the head do not tell of an end that is still to come", arguments: Engine.allCases)
         func timingAtHead(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())
-            let response = try await exchange.transport.send(exchange.request(), answering: .atHead)
+            let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)
             #expect(response.timing.firstByte != nil)
             #expect(response.timing.total == nil)
         }

@@ -10,13 +10,13 @@ extension Loopback {
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {
             let body = String(decoding: try await request.data(), as: UTF8.self)
             let credentials = ["Authorization", "Cookie", "X-Api-Key", "X-Secret", "X-Plain"]
-                .filter { request.headers.contains(HTTPHeaderName($0)) }
+                .filter { request.headers.contains(HTTPHeader.Name($0)) }
             return .text("\(request.method) \(request.target) [\(body)] \(credentials.joined(separator: " "))")
         }
 
         private func send(_ request: HTTPRequest, on engine: Engine) async throws -> HTTPResponse {
             try await RedirectFollowingTransport(engine.shared()).send(
-                request, answering: .whenComplete(limit: 1 << 20))
+                request, delivering: .buffered(limit: 1 << 20))
         }
 
         private func text(_ request: HTTPRequest, on engine: Engine) async throws -> String {

@@ -39,7 +39,7 @@
                                 let request = HTTPRequest(
                                     method, target, body: body, timeouts: .init(idle: .seconds(20)))
                                 do {
-                                    _ = try await transport.send(request, answering: .whenComplete(limit: 1 << 16))
+                                    _ = try await transport.send(request, delivering: .buffered(limit: 1 << 16))
                                 } catch {
                                     errors.append((error as? NetworkError) ?? NetworkError(.unknown, underlying: error))
                                 }
@@ -86,12 +86,12 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                     _ = connection.readHead()
                 }
-                let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 var failures: [any Error] = []
                 for _ in 0..<1_000 {
                     do {
                         _ = try await transport.send(
-                            HTTPRequest(.get, server.url), answering: .whenComplete(limit: 1 << 10))
+                            HTTPRequest(.get, server.url), delivering: .buffered(limit: 1 << 10))
                     } catch { failures.append(error) }
                 }
                 #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(1))")
@@ -108,14 +108,14 @@
                     connection.resetOnClose()
                 }
                 for _ in 0..<40 {
-                    let transport = try CurlTransport(CurlConfiguration(threads: 1))
+                    let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                     let first = HTTPRequest(.get, server.url)
-                    _ = try await transport.send(first, answering: .whenComplete(limit: 1 << 10))
+                    _ = try await transport.send(first, delivering: .buffered(limit: 1 << 10))
                     heads.change { $0 = 0 }
                     let body: HTTPBody = hasBody ? .string("text") : .empty
                     let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(4)))
                     do {
-                        _ = try await transport.send(post, answering: .whenComplete(limit: 1 << 10))
+                        _ = try await transport.send(post, delivering: .buffered(limit: 1 << 10))
                         // libcurl took another connection, so that nothing was lost.
                         #expect(heads.value == 0)
                     } catch {

@@ -39,7 +39,7 @@ extension Loopback {
                 var answer = LoopbackAnswer.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
                 answer.headers[.eTag] = now.tag
                 answer.headers[.lastModified] = now.modified
-                answer.headers[.date] = HTTPDate(Date()).description
+                answer.headers[.date] = httpDate(Date())
                 return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
             }
         }
@@ -134,7 +134,7 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == content)
             #expect(shelf.value.ranges.last == "bytes=100000-")
             let target = scratch.file("other.mp4")
-            shelf.change { ($0.modified, $0.cuts) = (HTTPDate(Date() + 5).description, [100]) }
+            shelf.change { ($0.modified, $0.cuts) = (httpDate(Date() + 5), [100]) }
             await #expect(throws: NetworkError.self) {
                 _ = try await service().request(Film(), as: .file(at: target, resuming: .sameAddress))
             }
@@ -240,9 +240,9 @@ extension Loopback {
             struct Signing: Transport {
                 let base: any Transport
                 let signer: NetworkService
-                func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+                func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                     let _: String = try await signer.request(.get("sign"))
-                    return try await base.send(request, answering: timing)
+                    return try await base.send(request, delivering: delivery)
                 }
             }
             server.route(nil, "/sign") { _ in .text("signed") }
@@ -258,7 +258,7 @@ extension Loopback {
                 $0.concurrencyLimit = limit
                 $0.backoffGate = nil
             }
-            let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
+            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
             let task = service.task(Film(), as: .file(destination), with: settings)
             #expect(try Data(contentsOf: await task.value) == content)
         }
@@ -285,7 +285,7 @@ extension Loopback {
         @Test("A checksum is checked over all of it; another one leaves nothing")
         func checksum() async throws {
             let digits = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  // FIPS 180-2, of "abc"
-            let sum = try SHA256Checksum(hexadecimal: digits)
+            let sum = try FileDestination.Checksum(hexadecimal: digits)
             #expect(sum.description == digits)
             shelf.change { $0.content = Data("abc".utf8) }
             let right = FileDestination(target, resuming: .sameAddress, checksum: sum)
@@ -294,7 +294,7 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == Data("abc".utf8))
             let wrong = FileDestination(
                 scratch.file("wrong"), resuming: .sameAddress,
-                checksum: try SHA256Checksum(Data(repeating: 1, count: 32)))
+                checksum: try FileDestination.Checksum(Data(repeating: 1, count: 32)))
             do {
                 _ = try await service().request(Film(), as: .file(wrong))
                 #expect(Bool(false), "it was taken")
@@ -302,7 +302,7 @@ extension Loopback {
                 #expect(error.kind == .checksumMismatch)
             }
             #expect(names == ["film.mp4"])
-            #expect(throws: NetworkError.self) { try SHA256Checksum(hexadecimal: "zz") }
+            #expect(throws: NetworkError.self) { try FileDestination.Checksum(hexadecimal: "zz") }
         }
 
         @Test(
@@ -427,4 +427,13 @@ extension Loopback {
             #expect(server.requestCount == 0)
         }
     }
+}
+
+/// A date as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+private func httpDate(_ date: Date) -> String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(identifier: "GMT")
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: date)
 }

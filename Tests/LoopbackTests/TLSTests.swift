@@ -10,15 +10,15 @@
             private func answer(
                 _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()
             ) async throws -> Result<HTTPResponse, NetworkError> {
-                try await answer(url, on: CurlTransport(CurlConfiguration(tls: tls)))
+                try await answer(url, on: CurlTransport(CurlTransport.Configuration(tls: tls)))
             }
 
             private func answer(_ url: URL, on transport: any Transport) async throws -> Result<
                 HTTPResponse, NetworkError
             > {
                 do {
-                    let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(5)))
-                    return .success(try await transport.send(request, answering: .whenComplete(limit: 1 << 20)))
+                    let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(5)))
+                    return .success(try await transport.send(request, delivering: .buffered(limit: 1 << 20)))
                 } catch {
                     return .failure(try #require(error as? NetworkError))
                 }
@@ -40,7 +40,7 @@
                         // Stated for libcurl before 7.77: it takes authorities from files only, and says so when the
                         // transport is created.
                         let error = #expect(throws: NetworkError.self) {
-                            try CurlTransport(CurlConfiguration(tls: TLSConfiguration(trust: trust)))
+                            try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(trust: trust)))
                         }
                         #expect(error?.description.contains("tls.trust") == true)
                         continue
@@ -58,7 +58,7 @@
                 try authority.issue("server", for: "IP:127.0.0.1")
                 let server = try TLSServer(authority, certificate: "server")
                 let trust = TLSConfiguration(trust: .file(try authority.certificate))
-                let transport = try CurlTransport(CurlConfiguration(tls: trust))
+                let transport = try CurlTransport(CurlTransport.Configuration(tls: trust))
                 // The page says whether the connection's session is a new one; the server closes each connection after it.
                 let pages = [
                     try await answer(server.url, on: transport).get(),
@@ -178,16 +178,16 @@
                 #expect(error?.description.contains("tls.trust") == true)
                 let key = try authority.folder.file("server.key")
                 #expect(throws: NetworkError.self) {
-                    try CurlTransport(CurlConfiguration(tls: TLSConfiguration(trust: .file(key))))
+                    try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(trust: .file(key))))
                 }
             }
 
             @Test("A server that speaks HTTP/1.1 only is named as the likely reason if HTTP/2 is required")
             func noHTTP2() async throws {
                 let server = try LoopbackServer()
-                let transport = try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
                 let error = await Exchange(server, transport).failure(
-                    HTTPRequest(.get, server.url, timeouts: RequestTimeouts(idle: .seconds(5))))
+                    HTTPRequest(.get, server.url, timeouts: HTTPRequest.Timeouts(idle: .seconds(5))))
                 #expect(error?.description.contains("HTTP/2") == true, "\(String(describing: error))")
             }
 
@@ -197,7 +197,7 @@
                 var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
                 components?.scheme = "https"
                 let url = try #require(components?.url)
-                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .seconds(4)))
+                let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(4)))
                 let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
                 #expect(kind == .tlsFailed, "\(String(describing: kind))")
             }
@@ -221,7 +221,7 @@
                 }
                 try #require(isListening)
                 let url = try #require(URL(string: "https://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"))
-                let request = HTTPRequest(.get, url, timeouts: RequestTimeouts(idle: .milliseconds(500)))
+                let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .milliseconds(500)))
                 let kind = await Exchange(try LoopbackServer(), try engine.shared()).failure(request)?.kind
                 #expect(kind == .idleTimedOut)
             }
@@ -230,7 +230,8 @@
             func missingFile() throws {
                 let error = #expect(throws: NetworkError.self) {
                     _ = try CurlTransport(
-                        CurlConfiguration(tls: TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/ca.pem")))))
+                        CurlTransport.Configuration(
+                            tls: TLSConfiguration(trust: .file(URL(fileURLWithPath: "/no/such/ca.pem")))))
                 }
                 #expect(error?.kind == .invalidRequest)
                 #expect(error?.description.contains("tls.trust") == true)
@@ -238,8 +239,8 @@
 
             @Test("A pin is a digest of 32 bytes")
             func badPin() {
-                #expect(PublicKeyPin("sha256//short") == nil)
-                #expect(PublicKeyPin("sha256//" + Data(count: 32).base64EncodedString()) != nil)
+                #expect(TLSConfiguration.Pin("sha256//short") == nil)
+                #expect(TLSConfiguration.Pin("sha256//" + Data(count: 32).base64EncodedString()) != nil)
             }
         }
     }

@@ -99,7 +99,7 @@ struct Item: Decodable {
     let id: String
 }
 
-struct Grant: Decodable, AccessTokenContainer {
+struct Grant: Decodable {
     let token: String
 
     var accessToken: AccessToken { AccessToken(token) }

@@ -88,9 +88,9 @@ extension Loopback {
             let backend = try TokenBackend()
             let refresher = StubRefresher { _, _ in
                 try await Task.sleep(for: .milliseconds(100))
-                throw AccessTokenRejected()
+                throw AccessToken.Rejected()
             }
-            let session = AccessTokenSupervisor(token: AccessToken("stale"), refresher: refresher)
+            let session = AccessTokenSupervisor(token: AccessToken("stale"), refresh: refresher.refresh)
             let service = service(backend, session)
             let answers = await outcomes(of: 64, service)
             #expect(answers.count == 64)
@@ -130,10 +130,9 @@ extension Loopback {
             let session = AccessTokenSupervisor(token: AccessToken("stale")) { _ in
                 try await withCheckedThrowingContinuation { continuation in
                     DispatchQueue.global().async {
-                        auth.request(
-                            for: ItemEndpoint.refresh, on: .global(),
-                            success: { (grant: Grant) in continuation.resume(returning: grant.accessToken) },
-                            failure: { continuation.resume(throwing: $0) })
+                        auth.task(ItemEndpoint.refresh, as: .json(Grant.self)).onCompletion(on: .global()) { result in
+                            continuation.resume(with: result.map(\.value.accessToken))
+                        }
                     }
                 }
             }

@@ -11,16 +11,13 @@ public import Foundation
 /// }
 /// ```
 public final class Broadcaster<Value: Sendable>: Sendable {
-    /// Is told about a change.
-    public typealias Handler = @Sendable (Value) -> Void
-
     private struct Delivery: Sendable {
         let value: Value
         let receivers: [UInt64]
     }
 
     private struct Receiver: Sendable {
-        let handler: Handler
+        let handler: @Sendable (Value) -> Void
         let queue: DispatchQueue?
         /// Nothing more will come.
         let end: (@Sendable () -> Void)?
@@ -70,7 +67,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// - Returns: The token that owns the observation. Keep it for as long as you want to be told.
     @preconcurrency
     public func observe(
-        replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping Handler
+        replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping @Sendable (Value) -> Void
     ) -> ObservationToken {
         add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
     }

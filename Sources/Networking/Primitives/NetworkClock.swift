@@ -8,7 +8,7 @@ public struct NetworkClock: Sendable {
     /// The time since an arbitrary fixed moment; it never runs backwards.
     public let now: @Sendable () -> Duration
     /// Returns once ``now`` has reached the given time. Throws `CancellationError` when its task is cancelled.
-    public let sleep: @Sendable (_ instant: Duration) async throws -> Void
+    let sleep: @Sendable (_ instant: Duration) async throws -> Void
     /// The wall-clock time, for HTTP dates and token expiry.
     public let date: @Sendable () -> Date
 
@@ -61,10 +61,10 @@ public struct NetworkClock: Sendable {
     }
 
     /// Waits for a while inside a call: the wait ends at once when the task is cancelled, and when the call is
-    /// cancelled, reset or overtaken by its deadline. Adapters, policies and transports that wait use it in place of
-    /// ``sleep``.
+    /// cancelled, reset or past its deadline. Adapters, policies and transports wait with this method, not with
+    /// `Task.sleep`, which only the task's cancellation ends.
     ///
-    /// - Throws: The library's word for why the wait was ended; let it pass.
+    /// - Throws: Why the wait has ended early. Do not catch it.
     public func wait(for duration: Duration) async throws {
         guard duration > .zero else { return }
         let settlement = Settlement<Void>()

@@ -122,9 +122,9 @@ extension Settlement where Value == Void {
 /// `cancelAll` end the library's waits and cancel no task of yours.
 ///
 /// ```swift
-/// func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+/// func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
 ///     try await untilCallEnds { await app.becomesActive() }
-///     return AdmissionTicket()
+///     return AdmissionPermit()
 /// }
 /// ```
 ///

@@ -7,7 +7,7 @@ import Foundation
 final class CallEvents: Sendable {
     /// Who observes which call.
     private struct Audience: Sendable {
-        let call: ObservedCall
+        let call: RequestEvent.Call
         let observers: [any RequestObserver]
 
         func observe(_ event: RequestEvent) {
@@ -51,7 +51,7 @@ final class CallEvents: Sendable {
             observers.isEmpty
             ? nil
             : Audience(
-                call: ObservedCall(id: scope.id(using: client.configuration.random), endpoint: endpoint),
+                call: RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint),
                 observers: observers)
         state = Locked(State(track: track, audience: audience))
     }

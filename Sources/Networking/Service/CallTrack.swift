@@ -49,21 +49,21 @@ final class CallTrack: Sendable {
     /// Lets a download be paused.
     let pauseGate: PauseGate?
     /// How the response's body is delivered.
-    let delivery: BodyDelivery
+    let target: BodyTarget
     /// Whether the request's body is what takes time.
     let countsUpload: Bool
     private let state = Locked(State())
 
-    init(meter: ProgressMeter, pauseGate: PauseGate?, delivery: BodyDelivery, isUpload: Bool) {
+    init(meter: ProgressMeter, pauseGate: PauseGate?, target: BodyTarget, isUpload: Bool) {
         self.meter = meter
         self.pauseGate = pauseGate
-        self.delivery = delivery
-        countsUpload = isUpload && delivery == .memory
+        self.target = target
+        countsUpload = isUpload && target == .memory
     }
 
     /// Makes a track that will follow another one.
     convenience init() {
-        self.init(meter: ProgressMeter(), pauseGate: nil, delivery: .memory, isUpload: false)
+        self.init(meter: ProgressMeter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
     var phase: Phase { state.withLock { $0.phase } }

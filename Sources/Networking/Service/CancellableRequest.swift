@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A call in progress that can be cancelled. It is a class, so that it can be held weakly.
 public protocol CancellableRequest: AnyObject, Sendable {
     /// The endpoint of the call.
@@ -13,8 +11,4 @@ public protocol CancellableRequest: AnyObject, Sendable {
     @discardableResult
     @preconcurrency
     func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self
-    /// Calls a closure with the newest progress, until the call ends. On a queue.
-    @discardableResult
-    @preconcurrency
-    func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self
 }

@@ -12,20 +12,19 @@
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
 /// ```
-public struct EventStream: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
+struct EventStream: AsyncSequence, Sendable {
+    typealias Element = ServerSentEvent
 
-    fileprivate let client: NetworkClient
-    fileprivate let endpoint: any Endpoint
-    fileprivate let settings: RequestSettings
-    fileprivate let reconnection: EventReconnection
+    let client: NetworkClient
+    let endpoint: any Endpoint
+    let settings: RequestSettings
+    let reconnection: ServerSentEvent.Reconnection
 
     /// The reader of the events.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+    func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
     /// Pulls the events.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
         /// The connection, and the reader of its events; nil between two connections.
         private var connection: ServerSentEvents?
@@ -44,7 +43,7 @@ public struct EventStream: AsyncSequence, Sendable {
         }
 
         /// The next event; nil if there will be none.
-        public mutating func next() async throws -> ServerSentEvent? {
+        mutating func next() async throws -> ServerSentEvent? {
             while !isOver {
                 let outcome = await read()
                 if let event = outcome.event { return event }
@@ -135,67 +134,4 @@ public struct EventStream: AsyncSequence, Sendable {
             throw await call.interrupted(client.errorHandlingService).error
         }
     }
-}
-
-/// When a lost stream of events is connected anew.
-public struct EventReconnection: Hashable, Sendable {
-    /// How long to wait before, unless the server says; it doubles with each connection in a row that brought no event,
-    /// up to 32 times as long.
-    public var delay: Duration
-    /// How many tries may fail in a row.
-    public var maximumFailures: Int
-    /// The statuses of a new connection after which another one is tried. Default: none, as the standard says; a server
-    /// behind a proxy may need `[.badGateway, .serviceUnavailable]`.
-    public var statuses: Set<HTTPStatus>
-
-    /// Makes a rule.
-    ///
-    /// - Parameters:
-    ///   - delay: Default: 3 seconds.
-    ///   - maximumFailures: Default: any number.
-    ///   - statuses: Default: none.
-    public init(delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = []) {
-        self.delay = delay
-        self.maximumFailures = maximumFailures
-        self.statuses = statuses
-    }
-
-    /// Whether a new attempt may succeed: the connection failed, and not the request.
-    func isWorthwhile(after error: any Error) -> Bool {
-        guard let error = error as? NetworkError else { return false }
-        if error.kind == .unacceptableStatus, let status = error.status { return statuses.contains(status) }
-        let kinds: [NetworkError.Kind] = [
-            .notConnected, .cannotConnect, .cannotResolveHost, .idleTimedOut, .connectTimedOut, .truncatedBody,
-            .undecodableContent,
-        ]
-        return error.kind.isConnectionLoss || kinds.contains(error.kind)
-    }
-}
-
-extension NetworkRequesting {
-    /// Server-sent events that outlive their connections. Nothing is sent before the first event is asked for.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The call, made anew for each connection.
-    ///   - reconnection: When to connect anew.
-    ///   - settings: Settings for each of these calls.
-    public func events(
-        _ endpoint: some Endpoint, reconnecting reconnection: EventReconnection = EventReconnection(),
-        with settings: RequestSettings = RequestSettings()
-    ) -> EventStream {
-        EventStream(client: client, endpoint: endpoint, settings: settings, reconnection: reconnection)
-    }
-}
-
-extension EventStream: CustomStringConvertible, CustomReflectable {
-    /// The template of its path; not the endpoint, whose members may be secret.
-    public var description: String { "events of \(endpoint.urlTemplate)" }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["stream": description]) }
-}
-
-extension EventStream.Iterator: CustomReflectable {
-    /// The description of the stream alone.
-    public var customMirror: Mirror { Mirror(self, children: ["stream": stream.description]) }
 }

@@ -22,7 +22,7 @@ extension HTTPRequest {
         guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
         // The session's adapter marks the request also if it has no token.
         guard self[option: CarriedTokenOption.self] == nil else { return "the session has no token" }
-        if self[option: AdmissionOption.self] == .refresh { return "the requests of a token refresh carry none" }
+        if admission == .refresh { return "the requests of a token refresh carry none" }
         return isForeign ? "it went to another origin than the environment's" : nil
     }
 }

@@ -6,7 +6,7 @@ extension NetworkConfiguration {
         let token = admissionPolicies.contains { $0 is TokenGate } ? nil : session?.gate
         let policies = own.compactMap { $0 } + admissionPolicies + [token].compactMap { $0 }
         return policies.enumerated()
-            .sorted { ($0.element.stage, $0.offset) < ($1.element.stage, $1.offset) }.map(\.element)
+            .sorted { ($0.element.admissionStage, $0.offset) < ($1.element.admissionStage, $1.offset) }.map(\.element)
     }
 
     func adapting(_ session: AccessTokenSupervisor?) -> RequestAdaptingService {

@@ -3,7 +3,7 @@
 /// ```swift
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session) {
 ///     $0.retry = .standard                          // two retries, after a random wait
-///     $0.retry?.budget = RetryBudget()              // for at most a tenth of the calls
+///     $0.retry?.budget = RetryPolicy.Budget()              // for at most a tenth of the calls
 ///     $0.circuitBreaker = CircuitBreaker()
 ///     $0.duplicates = .join
 ///     $0.errorHandlingService = ErrorHandlingService([LoggingErrorHandler()])
@@ -39,11 +39,12 @@ public struct NetworkConfiguration: Sendable {
     }
     /// Fails requests to a host at once for a while after it has failed often. Default: nil.
     public var circuitBreaker: CircuitBreaker?
-    /// The app's own policies. Each is asked where its ``AdmissionPolicy/stage`` says. Default: none.
+    /// The app's own policies. They are asked after the breaker and the gate, and before the limit. Default: none.
     public var admissionPolicies: [any AdmissionPolicy] = []
 
-    /// Adapts each request before it is sent. Default: a ``DefaultHeadersAdapter``.
-    public var requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter()])
+    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds ``HTTPHeaders/standard`` if the
+    /// request has none of them.
+    public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .oldWins)])
 
     /// What happens to requests that are equal to one in progress. Default: nil; each is sent.
     public var duplicates: DuplicateRequestPolicy?

@@ -17,23 +17,6 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// What the service's cache has for a call, fresh or not, as a converter reads it: see
-    /// ``cachedResponse(_:as:with:)``.
-    public func cached<Value: Sendable>(
-        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
-        with settings: RequestSettings = RequestSettings()
-    ) -> Value? {
-        cachedResponse(endpoint, as: converter, with: settings)?.value
-    }
-
-    /// What the service's cache has for a call, fresh or not, read by the value's type: see
-    /// ``cachedResponse(_:as:with:)``.
-    public func cached<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
-    ) -> Value? {
-        cached(endpoint, as: automatic(for: endpoint, settings), with: settings)
-    }
-
     /// Forgets what the service's cache has for a call, whomever it is for.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
         guard let request = try? client.adaptedRequestNow(of: endpoint, as: .void, with: settings) else { return }

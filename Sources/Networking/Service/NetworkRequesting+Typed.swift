@@ -28,10 +28,10 @@ extension NetworkRequesting {
     }
 
     /// What the service's cache has for a call: see ``cachedResponse(_:as:with:)``.
-    public func cached<Call: TypedEndpoint>(
+    public func cachedResponse<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
-    ) -> Call.ResponseValue? {
-        cached(endpoint, as: converter(of: endpoint, settings), with: settings)
+    ) -> Response<Call.ResponseValue>? {
+        cachedResponse(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
     func converter<Call: TypedEndpoint>(
@@ -54,24 +54,5 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         throw NetworkError(.invalidRequest, reason: "\(Value.self) is not Decodable and Sendable")
-    }
-}
-
-/// Calls whose result is named by its type: read as ``NetworkRequesting/request(_:with:)`` reads it.
-extension NetworkRequesting {
-    /// Sends a request and returns a value of a type: text for `String`, bytes for `Data`, everything else from JSON.
-    @_disfavoredOverload  // what is written with a dot is a converter
-    public func request<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint<Untyped>, as type: Value.Type, with settings: RequestSettings = RequestSettings()
-    ) async throws -> Value {
-        try await request(endpoint, as: automatic(for: endpoint, settings), with: settings)
-    }
-
-    /// Starts a call in a task of its own, at once; its value is of a type, read as above.
-    @_disfavoredOverload  // as above
-    public func task<Value: Decodable & Sendable>(
-        _ endpoint: some Endpoint<Untyped>, as type: Value.Type, with settings: RequestSettings = RequestSettings()
-    ) -> RequestTask<Value> {
-        task(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
 }

@@ -76,7 +76,7 @@ extension NetworkRequesting {
     /// and cookies add; nothing is sent. The session adds its current token, and refreshes none.
     ///
     /// ```swift
-    /// print(CurlCommand(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7))))
+    /// print(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7)).curlCommand())
     /// ```
     ///
     /// - Parameters:

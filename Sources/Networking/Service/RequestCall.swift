@@ -49,9 +49,9 @@ struct RequestCall: Sendable {
             original = request
         }
         if scope.isPartOfRefresh {
-            request[option: AdmissionOption.self] = .refresh
-        } else if scope.isAdmitted, request[option: AdmissionOption.self] == .required {
-            request[option: AdmissionOption.self] = .unlimited
+            request.admission = .refresh
+        } else if scope.isAdmitted, request.admission == .required {
+            request.admission = .unlimited
         }
         if let events {
             if let meter { request[option: ProgressOption.self] = meter }
@@ -185,7 +185,7 @@ struct RequestCall: Sendable {
     /// is granted.
     mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
         attempt?.response = nil  // what came before is not what has ended the call
-        let isWaiting = attempt == nil && history.last?.decision?.isRetry == true
+        let isWaiting = attempt == nil && history.last?.decision?.delay != nil
         if isWaiting { history[history.count - 1].decisions = [.endedWhileWaiting] }
         var failure = failure(with: ending)
         if attempt != nil { end(failure.error) }
@@ -240,7 +240,6 @@ struct RequestCall: Sendable {
 }
 
 extension RetryDecision {
-    fileprivate static let endedWhileWaiting = RetryDecision(.noRetry, because: "the call was ended while it waited")
+    fileprivate static let endedWhileWaiting = RetryDecision.noRetry(because: "the call was ended while it waited")
 
-    fileprivate var isRetry: Bool { if case .retry = verdict { true } else { false } }
 }

@@ -36,7 +36,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
         var request = try client.makeRequest(endpoint, settings)
-        converter.dress(&request)
+        converter.applyHeaders(to: &request)
         return request
     }
 
@@ -45,12 +45,12 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.value.maximumResponseSize ?? .max, 0)
         do {
-            var response = try await converter.carrier(over: client.transport)
-                .send(request, answering: converter.delivery.timing(limit: limit)).metered()
-            if converter.delivery == .memory, response.content.isPending(upTo: limit) {
+            var response = try await converter.transport(over: client.transport)
+                .send(request, delivering: converter.target.delivery(limit: limit)).metered()
+            if converter.target == .memory, response.content.isPending(upTo: limit) {
                 response = try await response.collected(upTo: limit)
             }
-            if converter.delivery != .file || !response.status.isSuccessful { permit.release(after: response) }
+            if converter.target != .file || !response.status.isSuccessful { permit.release(after: response) }
             return response
         } catch {
             let refusal = (error as? NetworkError)?.largeRefusal
@@ -66,7 +66,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
     ) async throws -> Value {
         defer { permit.release(after: response) }
         try await call.validate(response, by: settings.value.validators ?? .standard)
-        let isRead = converter.delivery != .stream
+        let isRead = converter.target != .stream
         let response = isRead ? response : call.mappingErrors(of: response, by: client.errorHandlingService)
         do { return try await converter.convert(response, decoder: settings.value.decoder ?? JSONDecoder()) } catch {
             permit.release(.failed(error))
@@ -109,7 +109,7 @@ extension RequestPipeline {
         client.calls.enter(scope, endpoint)
         let meter = settings.value.progress ?? events?.makeMeter(on: client.clock)
         if let meter { events?.observe(meter) }
-        if converter.delivery == .stream { meter?.expectStream() }
+        if converter.target == .stream { meter?.expectStream() }
         var wasAnswered = false
         defer {
             scope.leave()

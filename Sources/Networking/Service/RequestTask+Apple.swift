@@ -10,7 +10,7 @@
         public var publisher: AnyPublisher<Value, any Error> {
             Future<Value, any Error> { promise in
                 nonisolated(unsafe) let promise = promise  // because it may be called from any thread, and is once
-                self.onCompletion { promise($0) }
+                self.onCompletion { promise($0.map(\.value)) }
             }
             .handleEvents(receiveCancel: { _ = self.cancel() })
             .eraseToAnyPublisher()
@@ -47,7 +47,7 @@
                 }
                 task.onStart(on: .main, update)
                     .onProgress(on: .main) { _ in update() }
-                    .onDebug(on: .main) { _ in update() }
+                    .onAttempt(on: .main) { _ in update() }
                     .onCancel(on: .main, update)
                     .onCompletion(on: .main) { _ in update() }
             }

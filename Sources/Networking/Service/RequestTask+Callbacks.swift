@@ -48,14 +48,14 @@ extension RequestTask {
     /// Calls a closure for each attempt that has ended, before the closures of the call's end. On the main actor.
     @discardableResult
     @preconcurrency
-    public func onDebug(_ action: @escaping @MainActor @Sendable (RequestAttempt) -> Void) -> Self {
-        onDebug(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+    public func onAttempt(_ action: @escaping @MainActor @Sendable (RequestAttempt) -> Void) -> Self {
+        onAttempt(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure for each attempt that has ended, before the closures of the call's end. On a queue.
     @discardableResult
     @preconcurrency
-    public func onDebug(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
+    public func onAttempt(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
         track.observe { event in
             if case .attempted(let attempt) = event { queue.async { action(attempt) } }
         }
@@ -73,7 +73,7 @@ extension RequestTask {
     @discardableResult
     @preconcurrency
     public func onSuccess(on queue: DispatchQueue, _ action: @escaping @Sendable (Value) -> Void) -> Self {
-        onCompletion(on: queue) { if case .success(let value) = $0 { action(value) } }
+        onCompletion(on: queue) { if case .success(let response) = $0 { action(response.value) } }
     }
 
     /// Calls a closure with the error, if the call fails. On the main actor.
@@ -90,35 +90,19 @@ extension RequestTask {
         onCompletion(on: queue) { if case .failure(let error) = $0 { action(error) } }
     }
 
-    /// Calls a closure with the value or the error. On the main actor.
-    @discardableResult
-    @preconcurrency
-    public func onCompletion(_ action: @escaping @MainActor @Sendable (Result<Value, any Error>) -> Void) -> Self {
-        onCompletion(on: .main) { value in MainActor.assumeIsolated { action(value) } }
-    }
-
-    /// Calls a closure with the value or the error. On a queue.
-    @discardableResult
-    @preconcurrency
-    public func onCompletion(
-        on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) -> Self {
-        onResponse(on: queue) { action($0.map(\.value)) }
-    }
-
     /// Calls a closure with the value and its response, or with the error. On the main actor.
     @discardableResult
     @preconcurrency
-    public func onResponse(
+    public func onCompletion(
         _ action: @escaping @MainActor @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
-        onResponse(on: .main) { value in MainActor.assumeIsolated { action(value) } }
+        onCompletion(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure with the value and its response, or with the error. On a queue.
     @discardableResult
     @preconcurrency
-    public func onResponse(
+    public func onCompletion(
         on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
         callbacks.add()
@@ -144,36 +128,6 @@ extension RequestTask {
     public func onCancel(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         cancellations.add { queue.async(execute: action) }
         return self
-    }
-
-    /// The same as `onFailure`. On the main actor.
-    @discardableResult
-    @preconcurrency
-    public func handle(_ action: @escaping @MainActor @Sendable (any Error) -> Void) -> Self {
-        handle(on: .main) { value in MainActor.assumeIsolated { action(value) } }
-    }
-
-    /// The same as `onFailure`. On a queue.
-    @discardableResult
-    @preconcurrency
-    public func handle(on queue: DispatchQueue, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
-        onFailure(on: queue, action)
-    }
-
-    /// The same as `onCompletion`. On the main actor.
-    @discardableResult
-    @preconcurrency
-    public func finally(_ action: @escaping @MainActor @Sendable (Result<Value, any Error>) -> Void) -> Self {
-        finally(on: .main) { value in MainActor.assumeIsolated { action(value) } }
-    }
-
-    /// The same as `onCompletion`. On a queue.
-    @discardableResult
-    @preconcurrency
-    public func finally(
-        on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) -> Self {
-        onCompletion(on: queue, action)
     }
 }
 

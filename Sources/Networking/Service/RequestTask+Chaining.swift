@@ -1,62 +1,35 @@
-public import Foundation
+import Foundation
 
 /// Tasks made of tasks. Each has a result of its own: it settles once, has its own callbacks, and can
 /// be cancelled, which ends the calls that it waits for where nobody else waits for them.
 extension RequestTask {
-    /// A task with the value that a closure makes of this one's, on the main actor. What it throws is the new task's
-    /// error; an error of this task is the new task's, too.
-    @discardableResult
-    @preconcurrency
-    public func then<Other: Sendable>(
-        _ action: @escaping @MainActor @Sendable (Value) throws -> Other
-    ) -> RequestTask<Other> {
-        then(on: .main) { value in try MainActor.assumeIsolated { try action(value) } }
-    }
-
-    /// The same, with a closure that is called on a queue.
-    @discardableResult
-    @preconcurrency
-    public func then<Other: Sendable>(
-        on queue: DispatchQueue, _ action: @escaping @Sendable (Value) throws -> Other
-    ) -> RequestTask<Other> {
-        derived { result, derived in
-            switch result {
-            case .failure(let error): derived.settle(.failure(error))
-            case .success(let response):
-                queue.async {
-                    guard !derived.isCancelled else { return derived.settle(.failure(NetworkError(.cancelled))) }
-                    derived.settle(Result { try response.map(action) })
-                }
-            }
-        }
-    }
-
-    /// A task with what an asynchronous `action` makes of the value. It runs in a task of its own, which ends with the
-    /// new one.
-    @discardableResult
-    public func thenAwait<Other: Sendable>(
-        _ action: @escaping @Sendable (Value) async throws -> Other
-    ) -> RequestTask<Other> {
-        derived { result, derived in
-            switch result {
-            case .failure(let error): derived.settle(.failure(error))
-            case .success(let response):
-                let task = Task {
-                    do { derived.settle(.success(Response(try await action(response.value), response.http))) } catch {
-                        derived.settle(.failure(error is CancellationError ? NetworkError(.cancelled) : error))
-                    }
-                }
-                derived.cancellations.add { task.cancel() }
-            }
-        }
-    }
-
     /// A task with the value changed; `transform` is called wherever the call ends, not on a queue.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> RequestTask<Other> {
         derived { result, derived in
             derived.settle(Result { try result.get().map(transform) })
+        }
+    }
+
+    /// A task whose value is the result of an asynchronous closure. The closure runs in a task of its own, which is
+    /// cancelled with the new one.
+    @_disfavoredOverload  // a synchronous closure needs no task
+    public func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (Value) async throws -> Other
+    ) -> RequestTask<Other> {
+        derived { result, derived in
+            switch result {
+            case .failure(let error): derived.settle(.failure(error))
+            case .success(let response):
+                let task = Task {
+                    do { derived.settle(.success(Response(try await transform(response.value), response.http))) } catch
+                    {
+                        derived.settle(.failure(error is CancellationError ? NetworkError(.cancelled) : error))
+                    }
+                }
+                derived.cancellations.add { task.cancel() }
+            }
         }
     }
 
@@ -126,14 +99,6 @@ extension RequestTask {
         first.settlement.observe { task.note($0, left, finish) }
         second.settlement.observe { task.note($0, left, finish) }
         return task
-    }
-
-    /// A task with the values of three.
-    public static func all<First, Second, Third>(
-        _ first: RequestTask<First>, _ second: RequestTask<Second>, _ third: RequestTask<Third>
-    ) -> RequestTask where Value == (First, Second, Third) {
-        let pair = RequestTask<(First, Second)>.all(first, second)
-        return RequestTask<((First, Second), Third)>.all(pair, third).map { ($0.0.0, $0.0.1, $0.1) }
     }
 
     /// A task with the values of many, in their order; nil if there are none.

@@ -46,7 +46,7 @@ extension RequestTask {
             progress.completedUnitCount = direction.completed
         }
         // Not a registration of the user's: it is nobody who waits for the response.
-        settlement.observe { [isStream = track.delivery == .stream] result in
+        settlement.observe { [isStream = track.target == .stream] result in
             DispatchQueue.main.async {
                 guard case .success = result else { return progress.cancel() }
                 guard !isStream else { return }

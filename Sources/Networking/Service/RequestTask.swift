@@ -36,7 +36,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         pipeline.settings.value.progress = meter
         pipeline.settings.value.options[PauseOption.self] = gate
         let track = CallTrack(
-            meter: meter, pauseGate: gate, delivery: pipeline.converter.delivery, isUpload: !isSafe)
+            meter: meter, pauseGate: gate, target: pipeline.converter.target, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
         let events = CallEvents(pipeline.endpoint, of: pipeline.client, in: scope, for: track)
         // At once, so that a reset or a cancel right after this line finds it.
@@ -202,11 +202,8 @@ public enum RequestState: Sendable {
     case cancelled
 }
 
-extension RequestTask: CustomStringConvertible, CustomReflectable {
+extension RequestTask: RedactedReflectable {
     /// The request without query and credentials, or the template of its path; not its endpoint, whose members may be
     /// secret.
-    public var description: String { request?.description ?? endpoint.urlTemplate }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["task": description]) }
+    var redactedDescription: String { request?.description ?? endpoint.urlTemplate }
 }

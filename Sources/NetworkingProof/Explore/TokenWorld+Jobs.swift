@@ -40,7 +40,7 @@ extension TokenWorld {
         expect(!spent.contains(old.value), "rule 12: no refresh token is used twice")
     }
 
-    private mutating func hear(_ event: AccessTokenEvent) {
+    private mutating func hear(_ event: AccessTokenSupervisor.Event) {
         switch event {
         case .refreshed(let token):
             expect(machine.token == token, "rule 8: what is reported as refreshed is the current token")
@@ -171,7 +171,7 @@ extension TokenWorld {
     private mutating func rejected(_ index: Int) {
         let job = running[index].job
         let isWanted = machine.isWanted(job)
-        end(index) { $0.fail(job, with: AccessTokenRejected(), isRejection: true) }
+        end(index) { $0.fail(job, with: AccessToken.Rejected(), isRejection: true) }
         if isWanted { expect(machine.over != nil, "rule 7: a rejected refresh ends the session") }
         if isWanted { facts.over = machine.token?.value }
     }

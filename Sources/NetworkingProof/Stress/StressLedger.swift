@@ -92,7 +92,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         return try await body()
     }
 
-    func observe(_ event: RequestEvent, of call: ObservedCall) {
+    func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         guard let id = (call.endpoint as? StressCall)?.id else { return }
         lock.withLock {
             switch event {
@@ -147,7 +147,7 @@ struct StressTotals: CustomStringConvertible {
 
 /// A call whose id the server gets, and which reports when the library reads it.
 struct StressCall: Endpoint {
-    static let idField: HTTPHeaderName = "X-Call"
+    static let idField: HTTPHeader.Name = "X-Call"
 
     let id: Int
     let item: Int
@@ -160,7 +160,7 @@ struct StressCall: Endpoint {
     var path: EndpointPath { isOpen ? "open/\(item)" : "items/\(item)" }
     var headers: HTTPHeaders { [Self.idField: "\(id)"] }
 
-    var settings: RequestSettings { RequestSettings { $0.priority = RequestPriority(priority) } }
+    var settings: RequestSettings { RequestSettings { $0.priority = HTTPRequest.Priority(priority) } }
 
     var authorizationType: AuthorizationType {
         ledger.noteRead(id)

@@ -27,7 +27,7 @@ struct StressRound: Sendable {
         let home = ServiceBox()
         session = AccessTokenSupervisor(token: nil) { old in
             try await ledger.refresh {
-                guard let service = home.service, let old else { throw AccessTokenRejected() }
+                guard let service = home.service, let old else { throw AccessToken.Rejected() }
                 // A refresh's own call is authorized here like any other, and still must not wait for itself.
                 let text = try await service.request(
                     .post("token").authorized().body(.data(Data((old.refreshToken ?? "").utf8))), as: .string)
@@ -39,9 +39,9 @@ struct StressRound: Sendable {
         configuration.session = session
         configuration.concurrencyLimit = limit
         configuration.backoffGate = BackoffGate(longest: .zero)
-        configuration.circuitBreaker = CircuitBreaker(.init(failureRatio: 0.9))
+        configuration.circuitBreaker = CircuitBreaker(failureRatio: 0.9)
         configuration.retry = RetryPolicy(retries: 2, backoff: .constant(.zero))
-        configuration.retry?.budget = RetryBudget()
+        configuration.retry?.budget = RetryPolicy.Budget()
         configuration.duplicates = duplicates
         configuration.transport = SendingTransport(ledger: ledger, next: transport)
         configuration.observers = [ledger]
@@ -102,7 +102,7 @@ private struct SendingTransport<Next: Transport>: Transport {
     let ledger: StressLedger
     let next: Next
 
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         if let id = request.headers[StressCall.idField].flatMap({ Int($0) }) {
             ledger.noteSending(
                 id, authorization: request.headers[.authorization], isOpen: request.url.path.hasPrefix("/open"))
@@ -110,7 +110,7 @@ private struct SendingTransport<Next: Transport>: Transport {
         if request.url.lastPathComponent == "token", request.headers[.authorization] != nil {
             ledger.add("rule 9: a refresh's own call carries a token")
         }
-        return try await next.send(request, answering: timing)
+        return try await next.send(request, delivering: delivery)
     }
 }
 

@@ -81,7 +81,7 @@ struct StressStep: Sendable {
         for _ in 0..<turns { await Task.yield() }
         await withCheckedContinuation { done in
             task.onCompletion(on: .global()) { result in
-                end(result)
+                end(result.map(\.value))
                 done.resume()
             }
             if isCancelled { task.cancel() }
@@ -90,7 +90,7 @@ struct StressStep: Sendable {
 
     private func callBack() async {
         await withCheckedContinuation { done in
-            service.request(for: call, as: .string, on: .global(), with: settings) { value in
+            service.request(for: call, as: .string, with: settings) { value in
                 end(.success(value))
                 done.resume()
             } failure: { error in

@@ -6,7 +6,7 @@ import NetworkingTesting
 import Testing
 
 // snippet.logIn
-struct TokenGrant: Codable, Sendable, AccessTokenContainer {
+struct TokenGrant: Codable, Sendable {
     let token: String
     let refreshToken: String
 
@@ -16,11 +16,11 @@ struct TokenGrant: Codable, Sendable, AccessTokenContainer {
 final class AuthService: NetworkService, @unchecked Sendable {
     func logIn(_ name: String, _ password: String, into session: AccessTokenSupervisor) async throws {
         let endpoint = AdHocEndpoint(.post, "login").body(.json(["name": name, "password": password]))
-        _ = try await request(endpoint, as: .json(TokenGrant.self).storingToken(in: session))
+        _ = try await request(endpoint, as: .json(TokenGrant.self).storingToken(in: session, \.accessToken))
     }
 
     func refresh(_ old: AccessToken?) async throws -> AccessToken {
-        guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }  // the session is over
+        guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }  // the session is over
         let grant: TokenGrant = try await request(.post("token").body(.json(["refresh_token": refreshToken])))
         return grant.accessToken
     }
@@ -75,7 +75,7 @@ func waitForExport(_ id: Int, with service: NetworkService) async throws -> URL 
         guard response.status == .ok else { throw NotReady() }  // 202: not yet
         return try response.read(as: .json(URL.self))
     }
-    var polling = RequestSettings(timeouts: RequestTimeouts(total: .seconds(120)), maximumAttempts: 20)
+    var polling = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(120)), maximumAttempts: 20)
     polling.retry = RetryPolicy(retries: 19, backoff: .exponential(first: .seconds(1)), on: .error(NotReady.self))
     return try await service.request(.get("exports/\(id)"), as: ready, with: polling)
 }
@@ -84,8 +84,8 @@ func waitForExport(_ id: Int, with service: NetworkService) async throws -> URL 
 #if os(Linux)
     // snippet.pin
     func makePinned(_ pin: String) throws -> CurlTransport {
-        guard let pin = PublicKeyPin(pin) else { throw URLError(.badServerResponse) }
-        return try CurlTransport(CurlConfiguration(tls: TLSConfiguration(pins: [pin])))
+        guard let pin = TLSConfiguration.Pin(pin) else { throw URLError(.badServerResponse) }
+        return try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
     }
 // snippet.end
 #endif
@@ -426,7 +426,7 @@ struct RecipeTests {
 
     @Test("Log out")
     func loggingOut() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in throw AccessTokenRejected() }
+        let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in throw AccessToken.Rejected() }
         let (service, jar) = (NetworkService(environment: api) { $0.transport = stub }, CookieJar())
         // snippet.logOut
         session.accessToken = nil  // wins over a refresh that is under way
@@ -440,7 +440,7 @@ struct RecipeTests {
     func watching() async throws {
         let (server, parents) = (try LoopbackServer(), Cell<[String]>([]))
         server.route(nil, "/stock") { request in
-            parents.change { $0.append(request.headers[.traceparent] ?? "") }
+            parents.change { $0.append(request.headers["traceparent"] ?? "") }
             return .text("x")
         }
         let api = NetworkEnvironment(baseURL: server.url)
@@ -448,7 +448,9 @@ struct RecipeTests {
         let print: @Sendable (LogObserver.Line) -> Void = { line in lines.change { $0.append(line.message) } }
         // snippet.log
         let service = NetworkService(environment: api) {
-            $0.requestAdaptingService = RequestAdaptingService([DefaultHeadersAdapter(), TraceContextAdapter()])
+            $0.requestAdaptingService = RequestAdaptingService([
+                HeadersAdapter(.standard, .oldWins), TraceContextAdapter(),
+            ])
             $0.observers = [LogObserver { print($0) }]
         }
         let incoming = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"  // of the request that is being served

@@ -90,10 +90,10 @@ enum HostileClient: Sendable {
 
     #if os(Linux)
         private static let boundedCurl = Result {
-            try CurlTransport(CurlConfiguration(threads: 1, limits: .init(decodedBytes: 64 << 10)))
+            try CurlTransport(CurlTransport.Configuration(threads: 1, limits: .init(decodedBytes: 64 << 10)))
         }
         private static let http2Curl = Result {
-            try CurlTransport(CurlConfiguration(threads: 1, httpVersions: .http2))
+            try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
         }
     #else
         private static let boundedCurl = Result { try Engine.curl.make() }

@@ -29,7 +29,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         switch (self, result) {
         case (.response(let status, let text, let fields), .success(let response)):
             response.status.code == status && response.text == text
-                && fields.allSatisfy { response.headers[HTTPHeaderName($0.key)] == $0.value }
+                && fields.allSatisfy { response.headers[HTTPHeader.Name($0.key)] == $0.value }
         case (.size(let count), .success(let response)): response.data.count == count
         case (.status(let status), .success(let response)): response.status.code == status
         case (.kind(let kind), .failure(let error)): error.kind == kind && HostileOutcome.isConsistent(error)

@@ -44,8 +44,8 @@ struct HostileRun: Sendable, CustomTestStringConvertible {
         of call: HostileCall, to url: URL, idle: Duration, on transport: any Transport
     ) async -> Result<HTTPResponse, NetworkError> {
         let body: HTTPBody = call.bodyCount == 0 ? .empty : .data(Data(count: call.bodyCount))
-        let request = HTTPRequest(call.method, url, body: body, timeouts: RequestTimeouts(idle: idle))
-        let sending = Task { try await transport.send(request, answering: .whenComplete(limit: 1 << 20)) }
+        let request = HTTPRequest(call.method, url, body: body, timeouts: HTTPRequest.Timeouts(idle: idle))
+        let sending = Task { try await transport.send(request, delivering: .buffered(limit: 1 << 20)) }
         let watchdog = Task {
             try await Task.sleep(for: idle * 3 + .seconds(2))
             sending.cancel()

@@ -28,12 +28,12 @@ struct AdHocEndpointTests {
         #expect(stub.requests[0].headers["X-A"] == "1" && stub.requests[0].headers["X-B"] == "3")
         try await service.request(.post("users").body(.json(["id": "8"])).idempotent(.value("key")))
         #expect(stub.requests[1].method == .post && stub.requests[1].headers[.idempotencyKey] == "key")
-        try await service.request(.post("users").parameters(.form(["a": "b"])))
+        try await service.request(.post("users").body(.form(["a": "b"])))
         #expect(stub.requests[2].body.data == Data("a=b".utf8))
         for (call, method) in [
             (AdHocEndpoint.put("x"), HTTPMethod.put), (.patch("x"), .patch), (.delete("x"), .delete),
             (.head("x"), .head),
-            (.call("PURGE", "x"), "PURGE"),
+            (AdHocEndpoint("PURGE", "x"), "PURGE"),
         ] {
             try await service.request(call)
             #expect(stub.requests.last?.method == method)
@@ -62,9 +62,9 @@ struct AdHocEndpointTests {
             #expect(error?.kind == .invalidRequest, "\(text)")
         }
         let error = await withCheckedContinuation { continuation in
-            service.request(
-                for: .url("http://[?secret"), on: .global(), success: {},
-                failure: { continuation.resume(returning: $0) })
+            service.task(.url("http://[?secret"), as: .void).onFailure(on: .global()) {
+                continuation.resume(returning: $0)
+            }
         }
         #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint, GET /)")
         #expect(stub.requests.count == 2)
@@ -91,11 +91,6 @@ struct AdHocEndpointTests {
             let error = await Fixture.failure { try await service.request(.url(text)) } as? NetworkError
             #expect(error?.kind == .invalidRequest && error?.description.contains("secret") == false, "\(error as Any)")
         }
-        let both =
-            await Fixture.failure {
-                try await service.request(.post("x").body(.json([1])).parameters(.json(["b": 1])))
-            } as? NetworkError
-        #expect(both?.description.contains("body: expected a body or parameters that are one, found both") == true)
     }
 
     @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")
@@ -114,7 +109,7 @@ struct AdHocEndpointTests {
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = refusing
         }
-        try await service.request(.get("x").validated(by: []))
+        try await service.request(.get("x").settings { $0.validators = [] })
         let mapped = await Fixture.failure {
             try await service.request(.get("x").errors([.notFound: UserError.taken]).authorized())
         }
@@ -122,8 +117,10 @@ struct AdHocEndpointTests {
         #expect(refusing.requests[1].headers.authorization == .bearer("t"))
         _ = await Fixture.failure {
             try await service.request(
-                .get("x").settings { $0.retry = RetryPolicy(retries: 2, on: .any) }.timeouts(idle: .seconds(7))
-                    .settings { $0.priority = .high })
+                .get("x").settings { $0.retry = RetryPolicy(retries: 2, on: .any) }.settings {
+                    $0.timeouts.idle = .seconds(7)
+                }
+                .settings { $0.priority = .high })
         }
         #expect(refusing.requests.count == 5)
         #expect(refusing.requests[4].timeouts.idle == .seconds(7))
@@ -144,7 +141,7 @@ struct AdHocEndpointTests {
         let stub = StubTransport { _ in .text("yes") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         try await service.request(.post("x").body(.encoded(headers: []) { Data("made".utf8) }))
-        try await service.request(.get("x").validated(by: [.init { _ in .valid }]))
+        try await service.request(.get("x").settings { $0.validators = [.init { _ in .valid }] })
         let text: String = try await service.request(.get("x").settings { $0.duplicates = .init { _, _ in .allow } })
         let length = try await service.request(
             .get("x").settings { $0.retry = .standard }, as: ResponseConverter.string.map { $0.count })

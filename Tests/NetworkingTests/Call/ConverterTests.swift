@@ -32,7 +32,7 @@ struct ConverterTests {
             ("data.nobody", "\"data.nobody\" is missing"), ("data.users.7.n", "\"data.users[7]\" is missing"),
             ("data.users.x", "\"data.users\": expected an object, found an array"),
             ("data.users.0.n.x", "\"data.users[0].n\": expected an object, found a number"),
-        ] as [(JSONPath, String)] {
+        ] as [(JSONValue.Path, String)] {
             let error = #expect(throws: NetworkError.self) { try response.read(as: .keyPath(path, .json(Int.self))) }
             #expect(error?.reason == "\(words) (reading Int)")
         }
@@ -111,13 +111,13 @@ struct ConverterTests {
         #expect(none == nil)
     }
 
-    @Test("What is pulled has no key path, and says so")
+    @Test("A streamed body has no key path; the error says so")
     func pulledKeyPath() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .json(text: "{}") }
         }
         let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
-        #expect((error as? NetworkError)?.description.contains("a body that is pulled") == true)
+        #expect((error as? NetworkError)?.description.contains("a body that is streamed") == true)
     }
 
     @Test("A value in the place of one that cannot be read, and arrays that leave out what cannot")
@@ -198,7 +198,7 @@ struct ConverterTests {
             let _: User = try await service.request(.get("x").header(.accept, "application/json"))
         }
         #expect((error as? NetworkError)?.kind == .unacceptableMediaType)
-        let own = ResponseConverter<Int> { $0.data.count }.asking([.accept: "image/png", "X-Version": "2"])
+        let own = ResponseConverter<Int> { $0.data.count }.defaultHeaders([.accept: "image/png", "X-Version": "2"])
         _ = try await service.request(.get("x").header("X-Version", "1"), as: own)
         #expect(stub.requests[3].headers[.accept] == "image/png" && stub.requests[3].headers["X-Version"] == "1")
     }

@@ -94,9 +94,7 @@ struct EndpointRequestTests {
         #expect(
             try url(base: "https://a.example/v1?key=k%2B", "x", query)
                 == "https://a.example/v1/x?key=k%2B&b=1%2B1%3D2%26x%23y%3F&a=2&a=true&gr%C3%BC%C3%9F=%20")
-        var flags = URLQuery()
-        flags.appendFlag("debug")
-        #expect(flags.percentEncoded == "debug")
+        #expect(URLQuery([URLQuery.Item("debug", nil)]).percentEncoded == "debug")
     }
 
     @Test("U4: what the endpoint says wins over the environment; its own base URL takes the environment's place")

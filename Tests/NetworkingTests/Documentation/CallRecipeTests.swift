@@ -93,7 +93,7 @@ func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transp
 // snippet.end
 
 // snippet.uploads
-enum AvatarEndpoint: UploadEndpoint {
+enum AvatarEndpoint: Endpoint {
     case fetch
     case rename(to: String)
     case change(Data, caption: String)
@@ -101,15 +101,15 @@ enum AvatarEndpoint: UploadEndpoint {
     var path: EndpointPath { "avatar" }
     var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
 
-    var imageBodyParts: [ImageBodyPart] {
-        if case .change(let jpeg, _) = self { [ImageBodyPart(imageData: jpeg)] } else { [] }
-    }
-
-    var parameters: RequestParameters {
+    var body: HTTPBody {
         switch self {
-        case .fetch: .none
-        case .rename(let name): .form(["name": name])  // without an image: application/x-www-form-urlencoded
-        case .change(_, let caption): .form(["caption": caption])  // with an image: a field after it
+        case .fetch: .empty
+        case .rename(let name): .form(["name": name])  // application/x-www-form-urlencoded
+        case .change(let jpeg, let caption):
+            .multipart([
+                .data("photo", jpeg, fileName: "photo.jpg"),
+                .field("caption", caption),
+            ])
         }
     }
 }
@@ -143,7 +143,7 @@ func allIssues(_ service: NetworkService) async throws -> [String] {
     var page: Response<[String]> = try await service.response(.get("issues").query("per_page", 100))
     var issues = page.value
     while let next = page.http.link("next") {  // Link: <https://…?page=2>; rel="next"
-        page = try await service.response(AdHocEndpoint(.get, url: next))
+        page = try await service.response(.at(next))
         issues += page.value
     }
     return issues
@@ -168,6 +168,7 @@ func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
 }
 // snippet.end
 
+// snippet.catalog
 enum CatalogCall {
     case list(page: Int)
     case item(id: Int)
@@ -185,10 +186,11 @@ extension CatalogCall: Endpoint {
     var method: HTTPMethod { if case .add = self { .post } else { .get } }
     var query: URLQuery { if case .list(let page) = self { ["page": page] } else { [:] } }
     var body: HTTPBody { if case .add(let name) = self { .json(["name": name]) } else { .empty } }
-    var timeouts: RequestTimeouts {
-        if case .list = self { RequestTimeouts(total: .seconds(5)) } else { RequestTimeouts() }
+    var settings: RequestSettings {
+        RequestSettings { if case .list = self { $0.timeouts.total = .seconds(5) } }
     }
 }
+// snippet.end
 
 @Suite("Recipes for calls, errors and retries")
 struct CallRecipeTests {
@@ -206,7 +208,7 @@ struct CallRecipeTests {
     func authorizeAll() async throws {
         stub.on(nil, nil, .status(.ok))
         let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
-            throw AccessTokenRejected()
+            throw AccessToken.Rejected()
         }
         let client = makeAccounts(api, session).client.with { $0.transport = stub }
         let service = NetworkService(client: client)
@@ -324,10 +326,10 @@ struct CallRecipeTests {
 
     @Test("A request is built and not sent")
     func unsent() async throws {
-        let service = service(DefaultHeadersAdapter())
+        let service = service(HeadersAdapter(.standard, .oldWins))
         // snippet.unsent
         let request = try await service.httpRequest(for: AccountEndpoint.profile, as: .json(JSONValue.self))
-        print(CurlCommand(request))  // curl --header 'Accept: application/json' … https://api.example.com/v1/profile
+        print(request.curlCommand())  // curl --header 'Accept: application/json' … https://api.example.com/v1/profile
         // snippet.end
         #expect(request.headers[.accept] == "application/json" && stub.requests.isEmpty)
     }

@@ -46,13 +46,14 @@ struct DocumentationTests {
             "Tests/NetworkingTests/Documentation/ExtensionPointExamples.swift")
         let text = try String(contentsOf: file, encoding: .utf8)
         let compiled = Self.lines(Substring(text)).joined(separator: "\n")
-        let points = text.matches(of: /\/\/ snippet\.(\w+\/[\w\/]+)/).map { String($0.output.1) }
-        #expect(points.count >= 11)
+        let points = text.matches(of: /\/\/ snippet\.(\w+\/[\w\/+]+)/).map { String($0.output.1) }
+        #expect(points.count >= 10)
         for point in points {
             let source = try String(
                 contentsOf: Self.root.appendingPathComponent("Sources/Networking/\(point).swift"), encoding: .utf8)
             let comment = source.split(separator: "\n", omittingEmptySubsequences: false)
-                .filter { $0.hasPrefix("///") }.map { $0.dropFirst(4) }.joined(separator: "\n")
+                .map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("///") }.map { $0.dropFirst(4) }.joined(
+                    separator: "\n")
             let block = try #require(comment.firstMatch(of: /(?s)```swift\n(.*?)```/), "\(point) has no example")
             #expect(compiled.contains(Self.lines(block.output.1).joined(separator: "\n")), "\(point): not compiled")
         }

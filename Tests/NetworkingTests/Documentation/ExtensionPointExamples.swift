@@ -43,19 +43,19 @@ private enum ExtensionPoints {
     struct StopwatchTransport: Transport {
         let base: any Transport
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             let start = ContinuousClock.now
             defer { print(request, ContinuousClock.now - start) }
-            return try await base.send(request, answering: timing)
+            return try await base.send(request, delivering: delivery)
         }
     }
     // snippet.end
 
-    // snippet.HTTP/Body/BodyReader
-    final class CountdownReader: BodyReader, @unchecked Sendable {  // because one thread reads at a time
+    // snippet.HTTP/Body/HTTPBody+Reader
+    final class CountdownReader: HTTPBody.Reader, @unchecked Sendable {  // because one thread reads at a time
         private var lines = ["1\n", "2\n", "3\n"]
 
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult {
             guard let line = lines.popLast() else { return .end }
             buffer.copyBytes(from: line.utf8)
             return .bytes(line.utf8.count)
@@ -67,7 +67,7 @@ private enum ExtensionPoints {
     struct SlowCallObserver: RequestObserver {
         let report: @Sendable (String) -> Void
 
-        func observe(_ event: RequestEvent, of call: ObservedCall) {
+        func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
             guard case .finished(let finished) = event, finished.duration > .seconds(2) else { return }
             report(finished.waterfall)
         }
@@ -79,16 +79,16 @@ private enum ExtensionPoints {
     struct ForegroundOnly: AdmissionPolicy {
         let app: AppState
 
-        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-            app.isActive ? AdmissionTicket() : nil
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+            app.isActive ? AdmissionPermit() : nil
         }
 
-        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
             try await untilCallEnds { await app.becomesActive() }
-            return AdmissionTicket()
+            return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
     // snippet.end
 
@@ -122,28 +122,14 @@ private enum ExtensionPoints {
         // snippet.end
         _ = hasVersion
     }
-
-    // snippet.Policies/Session/AccessTokenRefresher
-    final class SignIn: AccessTokenRefresher {
-        let auth: NetworkService
-
-        init(auth: NetworkService) { self.auth = auth }
-
-        func refreshAccessToken(_ old: AccessToken?) async throws -> AccessToken {
-            guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
-            let grant: Grant = try await auth.request(.post("token").body(.json(["refreshToken": refreshToken])))
-            return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
-        }
-    }
-    // snippet.end
 }
 
-// snippet.HTTP/Message/RequestOption
-enum TenantOption: RequestOption {
+// snippet.HTTP/Message/HTTPRequest+Options
+enum TenantOption: HTTPRequest.Option {
     static let defaultOption = "public"  // of a request for which none is set
 }
 
-extension RequestOptions {
+extension HTTPRequest.Options {
     var tenant: String {
         get { self[TenantOption.self] }
         set { self[TenantOption.self] = newValue }

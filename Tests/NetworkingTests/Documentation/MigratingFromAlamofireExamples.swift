@@ -14,8 +14,8 @@ private enum AlamofireGuide {
         // snippet.simple
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url))
         let user: User = try await api.request(.get("users/7"))
-        try await api.request(.post("users").parameters(.json(user)))
-        let found: [User] = try await api.request(.get("users").parameters(.query(["q": "ada"])).header("X-App", "1"))
+        try await api.request(.post("users").body(.json(user)))
+        let found: [User] = try await api.request(.get("users").query(["q": "ada"]).header("X-App", "1"))
         let text = try await api.request(.get("text"), as: .string)
         // snippet.end
         _ = (found, text)
@@ -23,9 +23,10 @@ private enum AlamofireGuide {
 
     static func judging(_ api: NetworkService) async throws {
         // snippet.judging
-        let ok = try await api.request(.get("a").validated(by: [.status(200), .mediaType(.json)]), as: .data)
-        let hurried = try await api.request(.get("b").timeouts(total: .seconds(5)), as: .data)
-        let any = try await api.send(.get("c").validated(by: []), as: .data)
+        let ok = try await api.request(
+            .get("a").settings { $0.validators = [.status([200]), .mediaType(.json)] }, as: .data)
+        let hurried = try await api.request(.get("b").settings { $0.timeouts.total = .seconds(5) }, as: .data)
+        let any = try await api.send(.get("c").settings { $0.validators = [] }, as: .data)
         // snippet.end
         _ = (ok, hurried, any)
     }
@@ -51,7 +52,7 @@ private enum AlamofireGuide {
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url), authorizedBy: session) {
             $0.retry = .standard  // RetryPolicy
             $0.requestAdaptingService = RequestAdaptingService([
-                DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-A"] = "1" },
+                HeadersAdapter(.standard, .oldWins), HeadersAdapter(["X-A": "1"]),
             ])
             $0.observers = [LogObserver { print($0) }]  // EventMonitor
         }
@@ -65,7 +66,7 @@ private enum AlamofireGuide {
         task.onSuccess { user in print(user.name) }.onFailure { error in print(error) }
         task.cancel()
         api.client.cancelAll()
-        print(task.report?.waterfall ?? "", task.request.map { CurlCommand($0) } as Any)
+        print(task.report?.waterfall ?? "", task.request?.curlCommand() as Any)
         // snippet.end
     }
 

@@ -30,7 +30,7 @@ private enum IONessGuide {
             .get("users/\(id)").query(["full": true]).query(["lang": "en"], .oldWins)
                 .headers(["X-Tenant": "acme"], .newWins).header("X-Trace", "1"))
         let copy = try await users.request(.at(api.appendingPathComponent("users")), as: .json([User].self))
-        let text = try await users.request(.call("PURGE", "cache"), as: .string)
+        let text = try await users.request(AdHocEndpoint("PURGE", "cache"), as: .string)
         let bad = users.task(.url("no url"), as: .string).result  // nil yet: the error comes like any other
         // snippet.end
         _ = (user, copy, text, bad)
@@ -65,9 +65,9 @@ private enum IONessGuide {
     static func running(_ users: NetworkService, _ file: URL, _ target: URL) async throws {
         // snippet.running
         let task = users.task(.get("users/7"), as: .json(User.self))  // runs at once, whether anybody asks or not
-        let name = task.then { user in user.name }  // runs on success alone; what it throws fails `name`
-        task.handle { error in print(error) }
-            .finally { result in print(result) }
+        let name = task.map { user in user.name }  // runs on success only; an error that it throws fails `name`
+        task.onFailure { error in print(error) }
+            .onCompletion { result in print(result) }
         let photo = task.flatMap { user in users.task(.get("photos/\(user.id)"), as: .data) }
         let both = RequestTask.all(name, photo)
         print(try await both.value, task.result as Any, task.state, task.progress.download.fraction ?? 0)
@@ -124,7 +124,7 @@ private enum IONessGuide {
     }
 
     struct SentObserver: RequestObserver {
-        func observe(_ event: RequestEvent, of call: ObservedCall) {
+        func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
             if case .sent(let request) = event { print("on its way: \(request)") }
         }
     }
@@ -134,7 +134,8 @@ private enum IONessGuide {
         // snippet.retrying
         let three = RetryPolicy(retries: 3, backoff: .constant(.seconds(1)), on: .any)  // four requests at most
         let own = RetryPolicy(
-            retries: 5, on: RetryCondition { failure in failure.status == .locked ? .after(.seconds(2)) : .no })
+            retries: 5,
+            on: RetryPolicy.Condition { failure in failure.status == .locked ? .retry(after: .seconds(2)) : .no })
         try await users.request(.get("a"), with: RequestSettings { $0.retry = three })
         try await users.request(.get("b").settings { $0.retry = own })
         // snippet.end
@@ -157,7 +158,7 @@ private enum IONessGuide {
 
     static func ending(_ users: NetworkService) async {
         // snippet.ending
-        let hurried = RequestSettings(timeouts: RequestTimeouts(idle: .seconds(30), total: .seconds(30)))
+        let hurried = RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(30), total: .seconds(30)))
         do {
             try await users.request(.get("slow"), with: hurried)
         } catch let error as NetworkError {

@@ -48,13 +48,13 @@ private enum NerdzNetworkingGuide {
         let id: Int
         var path: EndpointPath { "items/\(id)" }
         var query: URLQuery { ["full": true, "page": 2] }  // in this order
-        var settings: RequestSettings { RequestSettings(timeouts: RequestTimeouts(total: .seconds(5))) }
+        var settings: RequestSettings { RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5))) }
 
         func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> { .keyPath("error", .json()) }
     }
     // snippet.end
 
-    static func bodies(_ file: URL, _ open: @escaping @Sendable () throws -> any BodyReader) {
+    static func bodies(_ file: URL, _ open: @escaping @Sendable () throws -> any HTTPBody.Reader) {
         // snippet.bodies
         let bodies: [HTTPBody] = [.data(Data([1])), .string("text"), .jsonObject(["a": 1])]
         let form = HTTPBody.multipart([
@@ -71,7 +71,7 @@ private enum NerdzNetworkingGuide {
         let task = shop.task(FetchItem(id: 7), with: RequestSettings { $0.retry = .standard })
         task.onStart { print("started") }
             .onProgress { progress in print(progress.upload.fraction ?? 0) }
-            .onDebug { attempt in print(attempt) }
+            .onAttempt { attempt in print(attempt) }
             .onSuccess(on: DispatchQueue.global()) { item in print(item.id) }
             .onFailure { error in print(error) }
         task.cancel()
@@ -100,8 +100,8 @@ private enum NerdzNetworkingGuide {
         let text: String = try await shop.request(.get("text"))  // by the wanted type
         let bytes: Data = try await shop.request(.get("bytes"))
         let perhaps: Item? = try await shop.request(.get("items/7"))  // nil where the body is empty
-        let nothing: EmptyAnswer = try await shop.request(.delete("items/7"))
-        let status: StatusAnswer = try await shop.request(.get("health"))
+        let nothing: EmptyResponse = try await shop.request(.delete("items/7"))
+        let status = try await shop.send(.get("health"), as: .void).status
         let inner = try await shop.request(.get("items"), as: .keyPath("data.items", .json([Item].self)))
         let changed = try await shop.request(
             .get("items"), as: .transformingJSON({ json in json["wrapped"] ?? json }, .json([Item].self)))
@@ -111,10 +111,12 @@ private enum NerdzNetworkingGuide {
 
     static func observing(_ shop: NetworkService) {
         // snippet.observing
-        let one = shop.observers.onFinish(of: FetchItem.self) { call, report in print(report) }
         let all = shop.observers.onFinish { call, report in print(call.endpoint, report.duration) }
-        let failures = shop.observers.onFinish(with: 500..<600) { call, report in print(report.status as Any) }
-        one.cancel()  // or let the token go
+        let items = shop.observers.onFinish { call, report in if call.endpoint is FetchItem { print(report) } }
+        let failures = shop.observers.onFinish { call, report in
+            if report.status?.isServerError == true { print(report.waterfall) }
+        }
+        items.cancel()  // or release the token
         // snippet.end
         _ = (all, failures)
     }
@@ -127,10 +129,10 @@ private enum NerdzNetworkingGuide {
         let changing = RetryErrorHandler(
             RetryPolicy(
                 retries: 1,
-                on: RetryCondition { failure in
+                on: RetryPolicy.Condition { failure in
                     guard var request = failure.originalRequest else { return .no }
                     request.headers["X-Again"] = "1"
-                    return .with(request)
+                    return .retry(with: request)
                 }))
         let token = handling.register(changing)  // while the app runs; the token takes it out again
         // snippet.end
@@ -139,7 +141,7 @@ private enum NerdzNetworkingGuide {
 
     static func tokens(_ api: URL, _ auth: NetworkService) async throws {
         // snippet.tokens
-        struct Grant: Decodable, AccessTokenContainer {
+        struct Grant: Decodable {
             let token: String
             var accessToken: AccessToken { AccessToken(token) }
         }
@@ -148,16 +150,16 @@ private enum NerdzNetworkingGuide {
             return grant.accessToken
         }
         let shop = ShopService.make(api, session)
-        _ = try await auth.request(.post("login"), as: .json(Grant.self).storingToken(in: session))
+        _ = try await auth.request(.post("login"), as: .json(Grant.self).storingToken(in: session, \.accessToken))
         try await shop.request(.get("orders").authorized())
         // snippet.end
     }
 
     static func debugging(_ shop: NetworkService, _ request: HTTPRequest) {
         // snippet.debugging
-        print(CurlCommand(request))  // secrets hidden; `redaction: .revealed` shows them
-        shop.task(.get("items"), as: .data).onDebug { attempt in
-            print(attempt.duration, attempt.text ?? "", attempt.json as Any, attempt.curl() as Any)
+        print(request.curlCommand())  // secrets hidden; `redaction: .revealed` shows them
+        shop.task(.get("items"), as: .data).onAttempt { attempt in
+            print(attempt.duration, attempt.request?.curlCommand() as Any, attempt.response?.status as Any)
         }
         // snippet.end
     }
@@ -165,7 +167,7 @@ private enum NerdzNetworkingGuide {
     static func caching(_ api: URL) throws {
         // snippet.caching
         let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) { $0.cache = ResponseCache() }
-        let kept: Item? = shop.cached(.get("items/7"))  // at once
+        let kept = shop.cachedResponse(.get("items/7"), as: .json(Item.self))?.value  // at once
         shop.removeCached(.get("items/7"))
         let uncached = RequestSettings { $0.caching = .reload }
         // snippet.end

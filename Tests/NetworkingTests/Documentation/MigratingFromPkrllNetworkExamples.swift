@@ -24,7 +24,7 @@ private enum PkrllNetworkGuide {
     }
 
     // snippet.option
-    enum Tenant: RequestOption {
+    enum Tenant: HTTPRequest.Option {
         static let defaultOption = "main"
     }
 
@@ -49,15 +49,16 @@ private enum PkrllNetworkGuide {
         // snippet.throttling
         let limit = ConcurrencyLimit(4, total: 16)  // 4 a host, 16 in all, first come first served
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) { $0.concurrencyLimit = limit }
-        try await api.request(.get("urgent").option(AdmissionOption.self, .unlimited))
+        try await api.request(.get("urgent").settings { $0.admission = .unlimited })
         // snippet.end
     }
 
     static func answers(_ api: NetworkService) async {
         // snippet.answers
         do {
-            let response = try await api.send(.get("maybe").validated(by: []), as: .data)  // 404 is an answer, too
-            print(response.status, response.http.message, response.headers)
+            // Every status is accepted, 404, too.
+            let response = try await api.send(.get("maybe").settings { $0.validators = [] }, as: .data)
+            print(response.status, response.status.reasonPhrase, response.headers)
         } catch let error as NetworkError {
             print(error.kind, error.request as Any, error.response as Any, error.underlying as Any)
         } catch {
@@ -71,10 +72,10 @@ private enum PkrllNetworkGuide {
         let base: any Transport
         let note: @Sendable (Duration) -> Void
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             let start = ContinuousClock.now
             defer { note(ContinuousClock.now - start) }
-            return try await base.send(request, answering: timing)
+            return try await base.send(request, delivering: delivery)
         }
     }
     // snippet.end
@@ -87,7 +88,7 @@ private enum PkrllNetworkGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
             $0.requestAdaptingService = RequestAdaptingService([
-                DefaultHeadersAdapter(), ClosureAdapter { request, _ in request.headers["X-Time"] = "1" },
+                HeadersAdapter(.standard, .oldWins), HeadersAdapter(["X-Time": "1"]),
             ])
             $0.observers = [LogObserver { print($0) }]
         }

@@ -28,7 +28,7 @@ private enum RonasITGuide {
         }
 
         var method: HTTPMethod { if case .rename = self { .patch } else { .get } }
-        var headers: HTTPHeaders { [.userAgent(osVersion: "12.0", appVersion: "1.0.0"), .dpi(scale: 2)] }
+        var headers: HTTPHeaders { [.userAgent(product: "Accounts", version: "1.0.0"), HTTPHeader("dpi", "@2x")] }
         var authorizationType: AuthorizationType { .bearer }
 
         var parameters: RequestParameters {
@@ -74,13 +74,17 @@ private enum RonasITGuide {
     }
 
     // snippet.upload
-    struct ChangeAvatar: UploadEndpoint {
+    struct ChangeAvatar: Endpoint {
         let image: Data
 
         let path: EndpointPath = "avatar"
         let method = HTTPMethod.put
-        var imageBodyParts: [ImageBodyPart] { [ImageBodyPart(imageData: image)] }
-        var fields: URLQuery { ["crop": true, "scale": 1.5] }
+        var body: HTTPBody {
+            .multipart([
+                .data("photo", image, fileName: "photo.jpg"),
+                .field("crop", true), .field("scale", 1.5),
+            ])
+        }
     }
     // snippet.end
 
@@ -88,7 +92,7 @@ private enum RonasITGuide {
         // snippet.uploading
         accounts.request(
             for: ChangeAvatar(image: image), success: { print("done") }, failure: { error in print(error) }
-        ).onProgress(on: .main) { progress in print(progress.upload.fraction ?? 0) }
+        ).onProgress { progress in print(progress.upload.fraction ?? 0) }
         let form = HTTPBody.multipart([.file("document", at: document), .field("title", "Contract")])
         // snippet.end
         _ = form
@@ -126,7 +130,7 @@ private enum RonasITGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
             $0.requestAdaptingService = RequestAdaptingService([
-                DefaultHeadersAdapter(), TenantAdapter(tenant: "a"), session.adapter,
+                HeadersAdapter(.standard, .oldWins), TenantAdapter(tenant: "a"), session.adapter,
             ])
             $0.errorHandlingService = ErrorHandlingService([session.handler, GeneralErrorHandler()])
         }

@@ -86,7 +86,7 @@ struct RefreshEndpoint: Endpoint {
 
 func makeSession(_ auth: NetworkService, stored: AccessToken?) -> AccessTokenSupervisor {
     AccessTokenSupervisor(token: stored) { old in
-        guard let refreshToken = old?.refreshToken else { throw AccessTokenRejected() }
+        guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }
         let grant: Grant = try await auth.request(RefreshEndpoint(refreshToken: refreshToken))
         return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
     }
@@ -99,7 +99,7 @@ func makeProfiles(_ environment: NetworkEnvironment, session: AccessTokenSupervi
 func makeProfilesOfChains(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
     ProfileService(
         environment: environment,
-        requestAdaptingService: RequestAdaptingService([DefaultHeadersAdapter(), session.adapter]),
+        requestAdaptingService: RequestAdaptingService([HeadersAdapter(.standard, .oldWins), session.adapter]),
         errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
 }
 
@@ -134,7 +134,7 @@ func exampleOfAnswers(_ accounts: NetworkService, _ name: String, _ password: St
     // A call that runs, of which others are made:
     let user = accounts.task(.get("users/7"), as: .json(Profile.self))
     let photo = user.flatMap { accounts.task(.get("photos/\($0.id)"), as: .data) }
-    photo.onStart { print("started") }.onDebug { attempt in print(attempt) }
+    photo.onStart { print("started") }.onAttempt { attempt in print(attempt) }
         .onSuccess { print($0.count) }.onFailure { print($0) }.onCancel { print("cancelled") }
     let both = try await RequestTask.all(user, photo).value
     print(both.0.name, both.1.count)
@@ -187,7 +187,7 @@ func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
 func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
     ProfileService(environment: environment, authorizedBy: session) {  // at most 64 requests a host at a time
         $0.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
-        $0.retry?.budget = RetryBudget()  // for at most a tenth of the calls
+        $0.retry?.budget = RetryPolicy.Budget()  // for at most a tenth of the calls
         $0.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
         $0.duplicates = .join  // equal GETs at a time share one request
         $0.cookies = CookieJar()  // none are kept otherwise
@@ -267,13 +267,13 @@ func exampleOfAServer() async throws -> Profile {
 
 func exampleOfSettings(_ profiles: ProfileService) async throws {
     let response: Response<Profile> = try await profiles.response(
-        ProfileEndpoint.fetch(id: 7), with: RequestSettings(timeouts: RequestTimeouts(total: .seconds(3))))
+        ProfileEndpoint.fetch(id: 7), with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3))))
     print(response.status, response.headers[.eTag] ?? "no version", response.value.name)
 }
 
 #if os(Linux)
-    func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: PublicKeyPin) throws -> ProfileService {
-        var configuration = CurlConfiguration()
+    func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: TLSConfiguration.Pin) throws -> ProfileService {
+        var configuration = CurlTransport.Configuration()
         configuration.tls = TLSConfiguration(trust: .file(companyAuthority), pins: [pin])
         configuration.proxy = .direct
         configuration.limits.connectionsPerHost = 16
@@ -292,10 +292,12 @@ func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
     let tokens = [
         profiles.observers.register(LogObserver { line in print(line) }),
         profiles.observers.register(recorder),
-        profiles.observers.onFinish(with: 500..<600) { call, report in print(report.waterfall) },
+        profiles.observers.onFinish { call, report in
+            if report.status?.isServerError == true { print(report.waterfall) }
+        },
     ]
     let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
-    print(CurlCommand(response.http.request), response.report.attributes)
+    print(response.http.request.curlCommand(), response.report.attributes)
     try recorder.archive.encoded().write(to: file)  // for a browser's developer tools
     for token in tokens { token.cancel() }
 }

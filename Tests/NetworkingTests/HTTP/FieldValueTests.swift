@@ -55,15 +55,15 @@ struct FieldValueTests {
 
     @Test("Several challenges in one field are told apart, with quoted strings and token68")
     func challenges() {
-        let challenges = AuthenticationChallenge.parse(
+        let challenges = HTTPHeaders.Challenge.parse(
             #"Newauth realm="apps, \"one\"", type=1, title = "Login", Basic realm="simple", Negotiate abc/+==, Bearer"#)
         #expect(
             challenges == [
-                AuthenticationChallenge(
+                HTTPHeaders.Challenge(
                     scheme: "Newauth", parameters: ["realm": "apps, \"one\"", "type": "1", "title": "Login"]),
-                AuthenticationChallenge(scheme: "Basic", parameters: ["realm": "simple"]),
-                AuthenticationChallenge(scheme: "Negotiate", token68: "abc/+=="),
-                AuthenticationChallenge(scheme: "Bearer"),
+                HTTPHeaders.Challenge(scheme: "Basic", parameters: ["realm": "simple"]),
+                HTTPHeaders.Challenge(scheme: "Negotiate", token68: "abc/+=="),
+                HTTPHeaders.Challenge(scheme: "Bearer"),
             ])
     }
 
@@ -71,12 +71,12 @@ struct FieldValueTests {
         "A bearer challenge tells its error; odd separators are passed over; rubbish ends the reading and keeps what came"
     )
     func bearer() {
-        let challenge = AuthenticationChallenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
+        let challenge = HTTPHeaders.Challenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
         #expect(
             challenge?.error == "insufficient_scope" && challenge?.realm == "x" && challenge?.isScheme("bearer") == true
         )
-        #expect(AuthenticationChallenge.parse("=,\"\"").isEmpty)
-        #expect(AuthenticationChallenge.parse("").isEmpty)
+        #expect(HTTPHeaders.Challenge.parse("=,\"\"").isEmpty)
+        #expect(HTTPHeaders.Challenge.parse("").isEmpty)
     }
 
     @Test("Random bytes in a field never crash a reader")
@@ -86,7 +86,7 @@ struct FieldValueTests {
         for _ in 0..<20_000 {
             let text = String(
                 (0..<Int.random(in: 0..<30, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "a" })
-            _ = AuthenticationChallenge.parse(text)
+            _ = HTTPHeaders.Challenge.parse(text)
             _ = MediaType(text)
             _ = HTTPAuthorization(text)
             _ = RetryAfter(text)
@@ -138,8 +138,8 @@ struct WordTests {
 
     @Test("P-05: typed options travel with a request and have a default")
     func options() throws {
-        enum Priority: RequestOption { static let defaultOption = 0 }
-        enum Label: RequestOption { static let defaultOption: String? = nil }
+        enum Priority: HTTPRequest.Option { static let defaultOption = 0 }
+        enum Label: HTTPRequest.Option { static let defaultOption: String? = nil }
         var request = HTTPRequest(.get, try #require(URL(string: "https://x.example")))
         #expect(request[option: Priority.self] == 0 && request[option: Label.self] == nil)
         request[option: Priority.self] = 5
@@ -184,8 +184,8 @@ struct WordTests {
 
     @Test(
         "A Content-Length or Transfer-Encoding set by hand is refused",
-        arguments: [HTTPHeaderName.contentLength, "transfer-encoding"])
-    func framing(name: HTTPHeaderName) throws {
+        arguments: [HTTPHeader.Name.contentLength, "transfer-encoding"])
+    func framing(name: HTTPHeader.Name) throws {
         let request = HTTPRequest(.post, try #require(URL(string: "https://x.example")), headers: [name: "1"])
         #expect(#expect(throws: NetworkError.self) { try request.validate() }?.kind == .invalidRequest)
     }

@@ -13,7 +13,7 @@ struct HeaderTests {
         #expect(headers.map(\.name.rawValue) == ["x-b", "X-A"])
         headers["X-B"] = nil
         #expect(headers.count == 1)
-        #expect(HTTPHeaderName("ETag").hashValue == HTTPHeaderName("etag").hashValue)
+        #expect(HTTPHeader.Name("ETag").hashValue == HTTPHeader.Name("etag").hashValue)
     }
 
     @Test("Appended fields stay apart and are joined when asked for as one")
@@ -37,18 +37,18 @@ struct HeaderTests {
         #expect(old.merging(new, .replaceAll) == new)
     }
 
-    @Test("N-04: typed accessors read and write, and + merges with the right side winning")
+    @Test("N-04: typed accessors read and write; in a merge, the new values win")
     func typed() {
         var headers: HTTPHeaders = [:]
         headers.authorization = .bearer("t")
         headers.contentType = .json
         headers.accept = [.json, MediaType("text", "*")]
-        headers.acceptLanguage = "de"
+        headers[.acceptLanguage] = "de"
         #expect(headers[.authorization] == "Bearer t")
         #expect(headers[.contentType] == "application/json")
         #expect(headers[.accept] == "application/json, text/*")
         #expect(headers.accept == [.json, MediaType("text", "*")])
-        #expect((headers + [.acceptLanguage: "en"])[.acceptLanguage] == "en")
+        #expect(headers.merging([.acceptLanguage: "en"])[.acceptLanguage] == "en")
     }
 
     @Test("What Accept names is read with its quoted commas, and what it refuses is not among it")
@@ -60,21 +60,16 @@ struct HeaderTests {
 
     @Test("N-05: the common names are typed, and any other can be made and turned into text")
     func registered() {
-        #expect(HTTPHeaderName.ifNoneMatch.rawValue == "If-None-Match")
-        #expect(String(describing: HTTPHeaderName("X-Mine")) == "X-Mine")
+        #expect(HTTPHeader.Name.ifNoneMatch.rawValue == "If-None-Match")
+        #expect(String(describing: HTTPHeader.Name("X-Mine")) == "X-Mine")
     }
 
     @Test("R-17: ready headers say what RonasIT's said")
     func ready() {
-        #expect(HTTPHeader.authorization(.bearer, "x").debugText == "Authorization: Bearer x")
+        #expect(HTTPHeader.authorization(.bearer("x")).debugText == "Authorization: Bearer x")
         #expect(HTTPHeader.contentType(.json).debugText == "Content-Type: application/json")
         #expect(HTTPHeader.accept(.json).debugText == "Accept: application/json")
-        #expect(
-            HTTPHeader.userAgent(osName: "iOS", osVersion: "12.0", appVersion: "1.0.0").debugText
-                == "User-Agent: iOS 12.0 version 1.0.0")
-        #expect(HTTPHeader.dpi(scale: 2).debugText == "dpi: @2x")
-        #expect(HTTPHeader.dpi(scale: 2.5).value == "@2.5x")
-        #expect(HTTPHeader.dpi(scale: .infinity).value.hasPrefix("@"))
+        #expect(HTTPHeader.userAgent(product: "Shop", version: "1.0").value.hasPrefix("Shop/1.0 ("))
         #expect(HTTPHeader("X-Own", "1").debugText == "X-Own: 1")
         #expect(HTTPHeader.acceptLanguage(["en-GB", "de"]).value == "en-GB, de;q=0.9")
     }
@@ -146,7 +141,7 @@ struct MediaTypeTests {
     @Test("Names compare without regard to case, ranges accept, parameters are read")
     func comparing() throws {
         let type = try #require(MediaType("Text/HTML;Charset=\"UTF-8\" ; "))
-        #expect(type == .html.charset("utf-8"))
+        #expect(type == MediaType("text", "html", ["charset": "utf-8"]))
         #expect(type.charset == "utf-8")
         #expect(MediaType.any.accepts(type) && MediaType("text", "*").accepts(type) && !MediaType.json.accepts(type))
         #expect(MediaType.problemJSON.isJSON && MediaType.json.isJSON && !type.isJSON)
@@ -154,7 +149,7 @@ struct MediaTypeTests {
 
     @Test("N-07: every type can be made of its parts")
     func parts() {
-        #expect(MediaType("text", "plain", [.init("charset", "utf-8")]).description == "text/plain; charset=utf-8")
+        #expect(MediaType("text", "plain", ["charset": "utf-8"]).description == "text/plain; charset=utf-8")
         #expect(MediaType("application", "pdf") == .pdf && MediaType("model/obj") == MediaType("model", "obj"))
     }
 }

@@ -39,7 +39,7 @@ struct LinkTests {
             ("<a>;title=;rel=x, <b>;rel=y", 2), ("<a>;rel=http://x/y, <b>;rel=y", 2), ("<a>;a=\"x,y\"z, <b>", 2),
         ])
     func faults(value: String, count: Int) {
-        #expect(HTTPLink.parse(value).count == count)
+        #expect(HTTPHeaders.Link.parse(value).count == count)
     }
 
     @Test("A link that is about another resource, or that has no URL, leads nowhere")

@@ -24,7 +24,7 @@ struct MessageTests {
         #expect(response.status == .ok)
         #expect(response.headers["B"] == "1")
         #expect(response.data == Data("x".utf8))
-        #expect(response.timing == ResponseTiming())
+        #expect(response.timing == HTTPResponse.Timing())
         #expect(response.request.method == .get)
         #expect(response.request.headers["A"] == "1")
         #expect(request.headers["A"] == "1")

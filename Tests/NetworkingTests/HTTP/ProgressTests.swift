@@ -10,11 +10,11 @@ struct ProgressTests {
 
     @Test("A defect of iONess: a fraction is nil when the length is unknown, never NaN; nothing of nothing is all")
     func fraction() {
-        #expect(TransferProgress(completed: 5).fraction == nil)
-        #expect(TransferProgress(completed: 5, total: 10).fraction == 0.5)
-        #expect(TransferProgress(completed: 0, total: 0).fraction == 1)
-        #expect(TransferProgress(completed: 50, total: 200).description == "50 of 200 bytes (25 %)")
-        #expect(TransferProgress(completed: 50).description == "50 bytes")
+        #expect(RequestProgress.Transfer(completed: 5).fraction == nil)
+        #expect(RequestProgress.Transfer(completed: 5, total: 10).fraction == 0.5)
+        #expect(RequestProgress.Transfer(completed: 0, total: 0).fraction == 1)
+        #expect(RequestProgress.Transfer(completed: 50, total: 200).description == "50 of 200 bytes (25 %)")
+        #expect(RequestProgress.Transfer(completed: 50).description == "50 bytes")
     }
 
     @Test("U24: progress goes on over attempts and never runs backwards")
@@ -24,14 +24,14 @@ struct ProgressTests {
         meter.noteSent(60)
         meter.beginUpload(total: 100)
         meter.noteSent(30)
-        #expect(meter.current.upload == TransferProgress(completed: 60, total: 100))
+        #expect(meter.current.upload == RequestProgress.Transfer(completed: 60, total: 100))
         meter.noteSent(50)
         #expect(meter.current.upload.completed == 80)
         meter.beginDownload(of: nil)
         meter.noteReceived(7)
         meter.beginDownload(at: 7, of: 20)
         meter.noteReceived(3)
-        #expect(meter.current.download == TransferProgress(completed: 10, total: 20))
+        #expect(meter.current.download == RequestProgress.Transfer(completed: 10, total: 20))
         meter.beginDownload(of: 5)
         #expect(meter.current.download.fraction == 1, "a shorter content cannot be more than all of it")
     }
@@ -91,7 +91,7 @@ struct ProgressTests {
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let task = service.task(UserEndpoint.open, as: .string)
         #expect(try await task.value == "hello")
-        #expect(task.progress.download == TransferProgress(completed: 5, total: 5))
+        #expect(task.progress.download == RequestProgress.Transfer(completed: 5, total: 5))
         let meter = ProgressMeter()
         let _: String = try await service.request(UserEndpoint.open, with: RequestSettings { $0.progress = meter })
         #expect(meter.current.download.completed == 5)

@@ -134,7 +134,7 @@ struct AccessTokenMachineTests {
         _ = machine.refuse(0)
         _ = machine.awaitRefresh(1, of: 0)
         _ = machine.wait(2, of: nil, toPassAt: now)
-        let effects = machine.fail(1, RefresherReleased(), isRejection: false)
+        let effects = machine.fail(1, RefreshFailed(), isRejection: false)
         #expect(effects.failed == [1, 2])
         #expect(effects.announcements == ["unreachable"])
         #expect(machine.token == AccessToken("old"))
@@ -145,7 +145,7 @@ struct AccessTokenMachineTests {
     func lateAfterFailure() {
         var machine = machine()
         _ = machine.refuse(0)
-        _ = machine.fail(1, RefresherReleased(), isRejection: false)
+        _ = machine.fail(1, RefreshFailed(), isRejection: false)
         let (judgement, effects) = machine.refuse(0)
         #expect(judgement == .giveUp)
         #expect(effects.isEmpty)
@@ -157,23 +157,23 @@ struct AccessTokenMachineTests {
     func sessionOver() {
         var machine = machine()
         _ = machine.refuse(0)
-        #expect(machine.fail(1, AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
         #expect(machine.refuse() == .giveUp)
         #expect(machine.wait(1, of: nil, toPassAt: now).failed == [1])
         _ = machine.set(AccessToken("again"), session: UUID(), at: now)
         #expect(machine.isOpen(at: now))
         #expect(machine.refuse(nil).1.refreshIDs == [2])
-        #expect(machine.fail(2, AccessTokenRejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(machine.fail(2, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
     }
 
     @Test("Rule 7: with a store, a session that is over looks for another token there, and refreshes nothing")
     func lookAfterTheEnd() throws {
         var machine = stored(AccessToken("old"))
         _ = machine.refuse()
-        _ = machine.fail(2, AccessTokenRejected(), isRejection: true)
+        _ = machine.fail(2, AccessToken.Rejected(), isRejection: true)
         let look = try #require(machine.wait(1, of: machine.session, toPassAt: now).jobs.first)
         #expect(look.kind == .look)
-        let failed = machine.fail(look, with: AccessTokenRejected(), isRejection: true)
+        let failed = machine.fail(look, with: AccessToken.Rejected(), isRejection: true)
         #expect(failed.failed == [1] && failed.announcements.isEmpty)
         let again = try #require(machine.wait(2, of: machine.session, toPassAt: now).jobs.first)
         let newer = AccessToken("newer", session: machine.session)
@@ -188,9 +188,9 @@ struct AccessTokenMachineTests {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
         _ = machine.awaitRefresh(1, of: 0)
-        #expect(machine.passTimeLimit(of: job, with: RefresherReleased()).failed == [1])
+        #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).failed == [1])
         #expect(machine.wait(2, of: nil, toPassAt: now).isEmpty)
-        #expect(machine.passTimeLimit(of: job, with: RefresherReleased()).refreshIDs == [2])
+        #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).refreshIDs == [2])
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [2])
     }
 
@@ -201,7 +201,7 @@ struct AccessTokenMachineTests {
         for limits in 1...2 {
             var machine = machine()
             let job = try #require(machine.refuse(nil).1.jobs.first)
-            for _ in 0..<limits { _ = machine.passTimeLimit(of: job, with: RefresherReleased()) }
+            for _ in 0..<limits { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
             _ = machine.wait(1, of: nil, toPassAt: now)
             _ = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
             #expect(machine.token == AccessToken("late"))
@@ -213,12 +213,12 @@ struct AccessTokenMachineTests {
     func lateBesideAnother() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
-        for _ in 0..<2 { _ = machine.passTimeLimit(of: job, with: RefresherReleased()) }
+        for _ in 0..<2 { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
         let second = try #require(machine.refuse(nil).1.jobs.first)
         _ = machine.wait(1, of: nil, toPassAt: now)
         let effects = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
         #expect(effects.released == [1])
-        #expect(machine.fail(second, with: AccessTokenRejected(), isRejection: true).announcements.isEmpty)
+        #expect(machine.fail(second, with: AccessToken.Rejected(), isRejection: true).announcements.isEmpty)
         #expect(machine.token == AccessToken("late") && machine.isOpen(at: now))
     }
 
@@ -320,7 +320,7 @@ struct AccessTokenMachineTests {
         let job = try #require(machine.load().jobs.first)
         #expect(job.kind == .load)
         #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
-        #expect(machine.fail(job, with: RefresherReleased(), isRejection: false).failed == [1])
+        #expect(machine.fail(job, with: RefreshFailed(), isRejection: false).failed == [1])
         let again = try #require(machine.wait(2, of: nil, toPassAt: now).jobs.first)
         #expect(again.kind == .load)
         let token = AccessToken("stored", session: UUID())
@@ -345,9 +345,9 @@ struct AccessTokenMachineTests {
     func lateLoad() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let first = try #require(machine.load().jobs.first)
-        _ = machine.passTimeLimit(of: first, with: RefresherReleased())
+        _ = machine.passTimeLimit(of: first, with: RefreshFailed())
         #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
-        let second = try #require(machine.passTimeLimit(of: first, with: RefresherReleased()).jobs.first)
+        let second = try #require(machine.passTimeLimit(of: first, with: RefreshFailed()).jobs.first)
         #expect(machine.findNothing(first).isEmpty)
         #expect(machine.findNothing(second).released == [1])
     }
@@ -438,3 +438,6 @@ extension [AccessTokenMachine.Effect] {
         }
     }
 }
+
+/// The error of a refresh that did not succeed.
+struct RefreshFailed: Error {}

@@ -40,7 +40,7 @@ final class AccessTokenStoreTests {
                 state.refreshes += 1
                 result = AccessToken("access-\(state.number)", refreshToken: "refresh-\(state.number)")
             }
-            guard let result else { throw AccessTokenRejected() }
+            guard let result else { throw AccessToken.Rejected() }
             return result
         }
 

@@ -141,7 +141,7 @@ private struct TokenWalk {
 
     private mutating func passLimit() {
         guard let job = running else { return }
-        let effects = machine.passTimeLimit(of: job, with: RefresherReleased())
+        let effects = machine.passTimeLimit(of: job, with: RefreshFailed())
         if effects.contains(where: { if case .cancel = $0 { true } else { false } }) {
             late.append(job)
             running = nil
@@ -156,8 +156,8 @@ private struct TokenWalk {
         guard let job = running else { return }
         running = nil
         switch Int.random(in: 0..<8, using: &random) {
-        case 0: perform(machine.fail(job, with: AccessTokenRejected(), isRejection: true))
-        case 1: perform(machine.fail(job, with: RefresherReleased(), isRejection: false))
+        case 0: perform(machine.fail(job, with: AccessToken.Rejected(), isRejection: true))
+        case 1: perform(machine.fail(job, with: RefreshFailed(), isRejection: false))
         default: perform(machine.succeed(job, with: token(), from: .refresh, isKept: true, at: now))
         }
     }

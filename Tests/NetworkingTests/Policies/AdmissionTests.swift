@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Admission")
 struct AdmissionTests {
-    private func request(_ host: String = "a.example", _ option: AdmissionOption.Value = .required) throws
+    private func request(_ host: String = "a.example", _ option: RequestSettings.Admission = .required) throws
         -> HTTPRequest
     {
         var request = HTTPRequest(.get, try #require(URL(string: "https://\(host)/")))
-        request[option: AdmissionOption.self] = option
+        request.admission = option
         return request
     }
 
@@ -65,7 +65,7 @@ struct AdmissionTests {
 
     /// Has waiters queue one after another, lets them in one by one, and tells in which order.
     private func order(
-        _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionTicket
+        _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionPermit
     ) async -> [String] {
         let order = Box<[String]>([])
         await withTaskGroup(of: Void.self) { group in
@@ -88,8 +88,9 @@ struct AdmissionTests {
         let held = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
         var waiters: [(String, HTTPRequest)] = []
         for (name, priority) in [
-            ("low1", RequestPriority.low), ("normal1", .normal), ("high1", .high), ("low2", .low), ("high2", .high),
-            ("higher", RequestPriority(99)),
+            ("low1", HTTPRequest.Priority.low), ("normal1", .normal), ("high1", .high), ("low2", .low),
+            ("high2", .high),
+            ("higher", HTTPRequest.Priority(99)),
         ] {
             var request = try request()
             request[option: PriorityOption.self] = priority
@@ -169,11 +170,7 @@ struct AdmissionTests {
     func refreshOption() async throws {
         struct Refresh: Endpoint {
             var path: EndpointPath { "token" }
-            var options: RequestOptions {
-                var options = RequestOptions()
-                options[AdmissionOption.self] = .refresh
-                return options
-            }
+            var settings: RequestSettings { RequestSettings { $0.admission = .refresh } }
         }
         let limit = ConcurrencyLimit(1)
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"))
@@ -213,13 +210,13 @@ struct AdmissionTests {
     @Test("A policy that throws ends the call, and the tickets before it are given back")
     func throwing() async throws {
         struct Closed: AdmissionPolicy {
-            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
                 throw UserError.cloudy
             }
-            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-                AdmissionTicket()
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+                AdmissionPermit()
             }
-            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
         }
         let limit = ConcurrencyLimit(1)
         let stub = StubTransport { _ in .status(.ok) }
@@ -299,17 +296,17 @@ struct AdmissionTests {
         let random: RandomSource
         let stage = AdmissionStage.gate
 
-        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
             var random = random
-            return Int.random(in: 0..<8, using: &random) == 0 ? nil : AdmissionTicket()
+            return Int.random(in: 0..<8, using: &random) == 0 ? nil : AdmissionPermit()
         }
 
-        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionTicket {
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit {
             for _ in 0..<3 { await Task.yield() }
-            return AdmissionTicket()
+            return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
 
     @Test("Any number of limits and gates under any load: within a priority no call waits for ever", arguments: 0..<6)
@@ -380,7 +377,7 @@ struct AdmissionTests {
     }
 }
 
-private final class LoggingPolicy: AdmissionPolicy {
+private final class LoggingPolicy: StagedAdmissionPolicy {
     private let name: String
     private let log: Box<[String]>
     private let isOpen: Bool
@@ -393,17 +390,17 @@ private final class LoggingPolicy: AdmissionPolicy {
         self.isOpen = isOpen
     }
 
-    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         log.change { $0.append("\(name) \(isOpen ? "in" : "not now")") }
-        return isOpen ? AdmissionTicket() : nil
+        return isOpen ? AdmissionPermit() : nil
     }
 
-    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         log.change { $0.append("\(name) awaited") }
-        return AdmissionTicket()
+        return AdmissionPermit()
     }
 
-    func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         log.change { $0.append("\(name) out") }
     }
 }

@@ -21,7 +21,7 @@ struct AuthorizedCallTests {
         -> AccessTokenSupervisor
     {
         AccessTokenSupervisor(
-            token: token, unauthorizedStatuses: statuses, clock: clock.networkClock, refresher: refresher)
+            token: token, unauthorizedStatuses: statuses, clock: clock.networkClock, refresh: refresher.refresh)
     }
 
     private func service(
@@ -283,7 +283,7 @@ struct AuthorizedCallTests {
 
     @Test("N-37: a token that an answer brings is in place before the success callback runs")
     func captured() async throws {
-        struct LogIn: Decodable, AccessTokenContainer {
+        struct LogIn: Decodable {
             let token: String
             let refreshToken: String
             var accessToken: AccessToken { AccessToken(token, refreshToken: refreshToken) }
@@ -293,10 +293,8 @@ struct AuthorizedCallTests {
         let service = service(
             stub, session)
         let token = await withCheckedContinuation { continuation in
-            service.request(
-                for: UserEndpoint.open, as: .json(LogIn.self).storingToken(in: session), on: .global(),
-                success: { _ in continuation.resume(returning: session.accessToken) },
-                failure: { _ in continuation.resume(returning: nil) })
+            service.task(UserEndpoint.open, as: .json(LogIn.self).storingToken(in: session, \.accessToken))
+                .onCompletion(on: .global()) { _ in continuation.resume(returning: session.accessToken) }
         }
         #expect(token == AccessToken("brought", refreshToken: "again"))
     }
@@ -305,7 +303,7 @@ struct AuthorizedCallTests {
     func sessionOver() async {
         let refresher = StubRefresher { _, _ in throw GeneralRequestError.noAuth }
         let session = AccessTokenSupervisor(
-            token: AccessToken("stale"), clock: Fixture.stillClock, refresher: refresher)
+            token: AccessToken("stale"), clock: Fixture.stillClock, refresh: refresher.refresh)
         let events = Box<[String]>([])
         let token = session.events.observe(on: nil) { event in
             if case .sessionOver = event {
@@ -319,17 +317,6 @@ struct AuthorizedCallTests {
         #expect(events.value == ["over"])
         #expect(refresher.count == 1)
         token.cancel()
-    }
-
-    @Test("A refresher that has been released ends the wait with an error")
-    func releasedRefresher() async {
-        var refresher: StubRefresher? = StubRefresher()
-        let session = AccessTokenSupervisor(
-            token: AccessToken("stale"), clock: Fixture.stillClock, refresher: refresher ?? self.refresher)
-        refresher = nil
-        #expect(
-            await Fixture.failure { _ = try await service(server { "x" }, session).user("7") } as? GeneralRequestError
-                == .noAuth)
     }
 
     @Test("A redirect to another origin leaves the token behind, and a 401 from there starts no refresh")
@@ -349,7 +336,7 @@ struct AuthorizedCallTests {
     @Test("No description of a token or of a failed call shows a secret")
     func secrets() async {
         let token = AccessToken("hush-token", refreshToken: "hush-refresh")
-        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessToken.Rejected()
         }
         var dumped = ""
         dump(token, to: &dumped)

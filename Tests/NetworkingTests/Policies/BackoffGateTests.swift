@@ -83,7 +83,7 @@ struct BackoffGateTests {
     func endings() async throws {
         let service = service(refusal(5))
         _ = await Fixture.failure { try await service.request(Named(name: "first")) }
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(4)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(4)))
         let hasty = await Fixture.failure { try await service.request(Named(name: "hasty"), with: settings) }
         #expect(hasty as? GeneralRequestError == .timedOut)
         #expect(clock.now.offset == .zero)
@@ -150,7 +150,7 @@ struct BackoffGateTests {
         let origin = try #require(request.origin)
         for seconds in [4, 2, 900] {
             let answer = HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "\(seconds)"], to: request)
-            gate.leave(AdmissionTicket(), .answered(answer))
+            gate.leave(AdmissionPermit(), .answered(answer))
         }
         #expect(gate.wait(for: origin) == .seconds(10))
         #expect(gate.tryEnter(request, for: UserEndpoint.open) == nil)

@@ -15,20 +15,21 @@ struct CircuitBreakerTests {
         request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         origin = try #require(request.origin)
         breaker = CircuitBreaker(
-            CircuitBreaker.Configuration(
-                failureRatio: 0.5, minimumCalls: 4, window: .seconds(10), pause: .seconds(30)),
+            failureRatio: 0.5, minimumCalls: 4, window: .seconds(10), pause: .seconds(30),
             clock: clock.networkClock)
     }
 
-    private func call(_ outcome: AdmissionOutcome) throws {
+    private func call(_ outcome: AdmissionPermit.Outcome) throws {
         breaker.leave(try enter(), outcome)
     }
 
-    private func enter() throws -> AdmissionTicket {
+    private func enter() throws -> AdmissionPermit {
         try #require(try breaker.tryEnter(request, for: UserEndpoint.open))
     }
 
-    private func answer(_ status: HTTPStatus) -> AdmissionOutcome { .answered(HTTPResponse(status, to: request)) }
+    private func answer(_ status: HTTPStatus) -> AdmissionPermit.Outcome {
+        .answered(HTTPResponse(status, to: request))
+    }
 
     private var isRefused: Bool {
         do {
@@ -101,7 +102,7 @@ struct CircuitBreakerTests {
     func cancelledProbe() throws {
         try open()
         clock.advance(by: .seconds(30))
-        for outcome in [AdmissionOutcome.notSent, .failed(Interruption.cancelled), answer(.notFound)] {
+        for outcome in [AdmissionPermit.Outcome.notSent, .failed(Interruption.cancelled), answer(.notFound)] {
             let probe = try enter()
             #expect(isRefused)
             breaker.leave(probe, outcome)

@@ -14,7 +14,7 @@ struct CurlCommandTests {
             .patch, url, headers: [.authorization: "Bearer secret", .accept: "it's", "X-Empty": ""],
             body: try HTTPBody.json(["name": "O'Hara"]).encoded())
         #expect(
-            CurlCommand(request).description == #"""
+            request.curlCommand() == #"""
                 curl --disable --globoff --path-as-is \
                     --request 'PATCH' \
                     --header 'Authorization: <redacted>' \
@@ -26,7 +26,7 @@ struct CurlCommandTests {
                     --data-raw '<17 bytes of application/json>' \
                     --url 'https://api.example.com/v1/users?q=REDACTED&x=REDACTED'
                 """#)
-        let revealed = CurlCommand(request, redaction: .revealed).description
+        let revealed = request.curlCommand(redaction: .revealed)
         #expect(revealed.contains("--header 'Authorization: Bearer secret'"))
         #expect(revealed.contains(#"--data-raw '{"name":"O'\''Hara"}'"#))
         #expect(revealed.contains("--header 'X-Empty;'"))
@@ -38,7 +38,7 @@ struct CurlCommandTests {
     )
     func bodies() throws {
         func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {
-            CurlCommand(HTTPRequest(method, url, body: try body.encoded()), redaction: .revealed).description
+            HTTPRequest(method, url, body: try body.encoded()).curlCommand(redaction: .revealed)
         }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

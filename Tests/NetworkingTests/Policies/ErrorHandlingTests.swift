@@ -75,7 +75,7 @@ struct ErrorHandlingTests {
             ("no session", "the service has no session (authorizedBy:)"), ("no token", "the session has no token"),
         ])
     func withoutToken(situation: String, reason: String) async throws {
-        let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in throw AccessTokenRejected() }
+        let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in throw AccessToken.Rejected() }
         session.accessToken = nil
         let service = UserService(
             environment: Fixture.environment, authorizedBy: situation == "no session" ? nil : session
@@ -101,7 +101,7 @@ struct ErrorHandlingTests {
         }
         let cdn = try #require(URL(string: "https://cdn.example.com").flatMap { HTTPOrigin($0) })
         let session = AccessTokenSupervisor(token: nil, origins: [cdn], clock: Fixture.stillClock) { _ in
-            throw AccessTokenRejected()
+            throw AccessToken.Rejected()
         }
         session.accessToken = nil
         let words = "401 Unauthorized, sent without a token: "
@@ -120,7 +120,7 @@ struct ErrorHandlingTests {
             let error =
                 await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
             refreshing.change { $0 = error?.reason }
-            throw AccessTokenRejected()
+            throw AccessToken.Rejected()
         }
         _ = await reason(refreshed, "https://api.example.com/v1/a")
         #expect(refreshing.value == words + "the requests of a token refresh carry none")
@@ -259,8 +259,8 @@ struct ErrorHandlingTests {
             #expect(error.kind == .unknown)
             #expect(kind.urlErrorCode != nil)
         }
-        #expect(NetworkError.Kind.resetting.rawValue == "resetting")
-        #expect(NetworkError.Kind(rawValue: "mine").description == "mine")
+        #expect(NetworkError.Kind.resetting.description == "resetting")
+        #expect(NetworkError.Kind("mine").description == "mine")
     }
 
     @Test("R-27: a failure describes path and method")

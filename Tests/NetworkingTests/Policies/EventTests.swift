@@ -113,21 +113,19 @@ struct EventTests {
         stub.on(.get, "/v1/users/7", .status(.notFound))
         let service = service(stub, clock: clock.networkClock)
         let told = Box<[String: [Int]]>([:])
-        func note(_ key: String) -> RequestObservers.Handler {
-            { _, report in told.change { $0[key, default: []].append(report.status?.code ?? 0) } }
+        @Sendable func note(_ key: String, _ report: CallReport) {
+            told.change { $0[key, default: []].append(report.status?.code ?? 0) }
         }
-        let all = service.observers.onFinish(note("all"))
-        let mine = service.observers.onFinish(of: UserEndpoint.self, note("type"))
-        let adHoc = service.observers.onFinish(of: AdHocEndpoint.self, note("adHoc"))
-        let missing = service.observers.onFinish(with: [.notFound], note("404"))
-        let server = service.observers.onFinish(with: 500..<600, note("5xx"))
+        let all = service.observers.onFinish { note("all", $1) }
+        let mine = service.observers.onFinish { if $0.endpoint is UserEndpoint { note("type", $1) } }
+        let missing = service.observers.onFinish { if $1.status == .notFound { note("404", $1) } }
         async let text: String = service.request(UserEndpoint.open)
         await clock.waitForSleepers()
         clock.advance(by: .seconds(1))
         _ = try await text
         _ = await Fixture.failure { try await service.request(.get("users/7")) }
-        #expect(told.value == ["all": [200, 404], "type": [200], "adHoc": [404], "404": [404]])
-        for token in [all, mine, adHoc, missing, server] { token.cancel() }
+        #expect(told.value == ["all": [200, 404], "type": [200], "404": [404]])
+        for token in [all, mine, missing] { token.cancel() }
         _ = await Fixture.failure { try await service.request(.get("users/7")) }
         #expect(told.value["all"]?.count == 2)
     }
@@ -285,9 +283,9 @@ struct EventTests {
 private struct SendingTransport: Transport {
     let base: any Transport
 
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         request[option: RequestWatch.self]?.tell(.sent(request))
-        return try await base.send(request, answering: timing)
+        return try await base.send(request, delivering: delivery)
     }
 }
 
@@ -295,7 +293,7 @@ private struct SendingTransport: Transport {
 private struct CountingTransport: Transport {
     let release: Settlement<Void>
 
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         request[option: ProgressOption.self]?.beginDownload(of: 5)
         request[option: ProgressOption.self]?.noteReceived(3)
         try await release.value()

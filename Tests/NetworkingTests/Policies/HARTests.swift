@@ -148,16 +148,18 @@ struct HARTests {
             #expect(data == (redaction.showsBodies ? mark : nil), "a hidden body is no response")
         }
         let request = HTTPRequest(.post, try #require(URL(string: "http://h.example")), body: .data(mark))
-        #expect(CurlCommand(request, redaction: .revealed).description.contains(#"printf '\357\273\277a'"#))
+        #expect(request.curlCommand(redaction: .revealed).contains(#"printf '\357\273\277a'"#))
     }
 
     @Test("The hops of a redirect take their time one after another, and none twice")
     func hops() throws {
         let url = try #require(URL(string: "https://h.example/"))
         let request = HTTPRequest(.get, url)
-        let hop = HTTPResponse(.found, to: request, timing: ResponseTiming(total: .seconds(5)))
-        let last = HTTPResponse(.ok, to: request, timing: ResponseTiming(firstByte: .seconds(1), total: .seconds(1)))
-            .reached(by: [hop])
+        let hop = HTTPResponse(.found, to: request, timing: HTTPResponse.Timing(total: .seconds(5)))
+        let last = HTTPResponse(
+            .ok, to: request, timing: HTTPResponse.Timing(firstByte: .seconds(1), total: .seconds(1))
+        )
+        .reached(by: [hop])
         let attempt = RequestAttempt(
             number: 1, request: request, response: last, error: nil, queued: .zero, duration: .seconds(6))
         let report = CallReport(

@@ -56,13 +56,6 @@ struct ReachabilityTests {
         #expect(service == nil)
     }
 
-    @Test("R-32: whoever has a reachability service says so")
-    func has() {
-        struct Dependencies: HasReachabilityService { let reachabilityService: ReachabilityService }
-        let dependencies: any HasReachabilityService = Dependencies(reachabilityService: service())
-        #expect(dependencies.reachabilityService.isReachable)
-    }
-
     @Test(
         "R-31: five observers that ask for no replay and three changes give 15 notifications in order; one that asks gets the current status first"
     )

@@ -58,8 +58,8 @@ struct RedactionTests {
         outputs.append(String(decoding: try recorder.archive.encoded(), as: UTF8.self))
         outputs += [report.description, report.waterfall, "\(report.attributes)"]
         for attempt in report.attempts {
-            outputs += [attempt.description, attempt.curl()?.description ?? "", "\(attempt.attributes())"]
-            for hop in attempt.redirects { outputs += [hop.description, CurlCommand(hop.request).description] }
+            outputs += [attempt.description, attempt.request?.curlCommand() ?? "", "\(attempt.attributes())"]
+            for hop in attempt.redirects { outputs += [hop.description, hop.request.curlCommand()] }
         }
         if let error {
             outputs += [
@@ -114,7 +114,7 @@ struct RedactionTests {
             let path: EndpointPath = "login"
         }
         var dumped = ""
-        let call = ObservedCall(endpoint: LogIn())
+        let call = RequestEvent.Call(endpoint: LogIn())
         dump(call, to: &dumped)
         let report = CallReport(of: LogIn(), last: nil, duration: .zero)
         dump(report, to: &dumped)
@@ -205,7 +205,7 @@ struct RedactionTests {
             baseURL: URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456"),
             headers: ["X-Vault-Token": "tok-123", "apikey": "custom-444"], query: ["token": "tok-123"])
         let token = AccessToken("jwt.aaa.bbb", refreshToken: "sid-789")
-        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessToken.Rejected()
         }
         let failures = Box<[RequestFailure]>([])
         let configured = NetworkService(environment: environment, authorizedBy: session) {
@@ -238,7 +238,7 @@ struct RedactionTests {
             AdHocEndpoint(.post, "x").query("a", "key-456").header("X-Vault-Token", "tok-123").body(
                 .string("form-111")),
             HTTPAuthorization.basic(username: "ada", password: "hunter2"), RequestParameters.query(["a": "key-456"]),
-            HTTPHeader("Private-Token", "tok-123"), BodyPart.field("name", "multi-666"),
+            HTTPHeader("Private-Token", "tok-123"), HTTPBody.Part.field("name", "multi-666"),
             URLQuery(dictionaryLiteral: ("a", "key-456")),
         ]
         for value in values {

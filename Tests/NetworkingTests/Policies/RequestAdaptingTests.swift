@@ -26,10 +26,11 @@ struct RequestAdaptingTests {
     func precedence() async throws {
         #expect(try await headers([HeadersAdapter(["X-A": "2"])], ["X-A": "1"])["X-A"] == "2")
         #expect(try await headers([HeadersAdapter(["X-A": "2"], .oldWins)], ["X-A": "1"])["X-A"] == "1")
-        let filled = try await headers([DefaultHeadersAdapter()], [.userAgent: "mine"])
+        let filled = try await headers([HeadersAdapter(.standard, .oldWins)], [.userAgent: "mine"])
         #expect(filled[.userAgent] == "mine" && filled[.acceptLanguage] != nil)
         #expect(
-            try await headers([UserAgentAdapter(product: "App", version: "3.1")])[.userAgent]?.hasPrefix("App/3.1 (")
+            try await headers([HeadersAdapter([.userAgent(product: "App", version: "3.1")])])[.userAgent]?.hasPrefix(
+                "App/3.1 (")
                 == true)
     }
 

@@ -1,7 +1,8 @@
 import Foundation
-import Networking
 import NetworkingTesting
 import Testing
+
+@testable import Networking
 
 @Suite("Retry budgets")
 struct RetryBudgetTests {
@@ -9,7 +10,7 @@ struct RetryBudgetTests {
         "A budget begins with its reserve, earns its share, saves up to its capacity, and pays while there is something"
     )
     func balance() {
-        let budget = RetryBudget(share: 0.1, reserve: 1, capacity: 2)
+        let budget = RetryPolicy.Budget(share: 0.1, reserve: 1, capacity: 2)
         #expect(budget.spend() && !budget.spend())
         for _ in 0..<9 { budget.earn() }
         #expect(!budget.spend())
@@ -21,21 +22,21 @@ struct RetryBudgetTests {
 
     @Test("Shares and sizes that make no sense are made to fit")
     func limits() {
-        let budget = RetryBudget(share: -1, reserve: -5, capacity: -5)
+        let budget = RetryPolicy.Budget(share: -1, reserve: -5, capacity: -5)
         budget.earn()
         #expect(budget.balance == 0 && !budget.spend())
-        #expect(RetryBudget(share: 9, reserve: 20, capacity: 10).capacity == 20)
-        #expect(RetryBudget(share: 9).share == 1)
+        #expect(RetryPolicy.Budget(share: 9, reserve: 20, capacity: 10).capacity == 20)
+        #expect(RetryPolicy.Budget(share: 9).share == 1)
     }
 
     @Test("A budget earns also if the response belongs to another request than the one that was sent")
     func redirected() async throws {
         struct Elsewhere: Transport {
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 HTTPResponse(.ok, headers: [], content: .data(Data()), to: HTTPRequest(.get, request.url))
             }
         }
-        let budget = RetryBudget(reserve: 0)
+        let budget = RetryPolicy.Budget(reserve: 0)
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = Elsewhere()
             $0.retry = .standard
@@ -70,7 +71,7 @@ struct RetryBudgetTests {
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()
-        simulation.budget = { RetryBudget() }
+        simulation.budget = { RetryPolicy.Budget() }
         let with = simulation.run()
         #expect(with.amplification < 1.2)
         #expect(with.amplification > 1.05, "a budget that pays nothing would be no budget")

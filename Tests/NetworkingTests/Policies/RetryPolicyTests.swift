@@ -118,7 +118,7 @@ struct RetryPolicyTests {
     @Test("N-34: chosen by status, kind, error, endpoint, or by the first of several")
     func conditions() async throws {
         struct Other: Endpoint { let path: EndpointPath = "other" }
-        func isRetried(_ condition: RetryCondition, _ failure: RequestFailure) async -> Bool {
+        func isRetried(_ condition: RetryPolicy.Condition, _ failure: RequestFailure) async -> Bool {
             await delay(RetryPolicy(retries: 1, on: condition), failure) != nil
         }
         let teapot = try failure(.unacceptableStatus, answer: (418, []))
@@ -142,8 +142,8 @@ struct RetryPolicyTests {
     @Test("I-38: a closure decides, also later: no, now, after a while, with a changed request")
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
-        func judgement(_ verdict: RetryVerdict) async throws -> RetryPolicy.Judgement {
-            let condition = RetryCondition { _ in
+        func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {
+            let condition = RetryPolicy.Condition { _ in
                 await Task.yield()
                 return verdict
             }
@@ -151,12 +151,13 @@ struct RetryPolicyTests {
                 .judge(try failure(.cannotConnect), after: .init(), using: Self.random)
         }
         guard case .no = try await judgement(.no) else { return #expect(Bool(false)) }
-        guard case .retry(.zero, nil) = try await judgement(.now) else { return #expect(Bool(false)) }
-        guard case .retry(.seconds(9), nil) = try await judgement(.retry) else { return #expect(Bool(false)) }
-        guard case .retry(.seconds(3), nil) = try await judgement(.after(.seconds(3))) else {
+        guard case .retry(.zero, nil) = try await judgement(.retry(after: .zero)) else { return #expect(Bool(false)) }
+        guard case .retry(.seconds(9), nil) = try await judgement(.retry()) else { return #expect(Bool(false)) }
+        guard case .retry(.seconds(3), nil) = try await judgement(.retry(after: .seconds(3))) else {
             return #expect(Bool(false))
         }
-        guard case .retry(.seconds(1), let request?) = try await judgement(.with(changed, after: .seconds(1))) else {
+        guard case .retry(.seconds(1), let request?) = try await judgement(.retry(after: .seconds(1), with: changed))
+        else {
             return #expect(Bool(false))
         }
         #expect(request.url == changed.url)

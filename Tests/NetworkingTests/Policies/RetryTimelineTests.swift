@@ -134,9 +134,9 @@ struct RetryTimelineTests {
         let asked = Box(0)
         let policy = RetryPolicy(
             retries: 5, backoff: .constant(.seconds(1)),
-            on: RetryCondition { _ in
+            on: RetryPolicy.Condition { _ in
                 asked.change { $0 += 1 }
-                return .retry
+                return .retry()
             })
         let sending = story.call(.get, retry: policy, answers: [.text("late").delayed(by: .seconds(9))])
         await story.clock.waitForSleepers()
@@ -234,7 +234,7 @@ struct RetryTimelineTests {
 
     @Test("A retry that cannot be granted is not paid for")
     func unpaid() async throws {
-        let budget = RetryBudget(reserve: 3)
+        let budget = RetryPolicy.Budget(reserve: 3)
         let stub = StubTransport { _ in StubAnswer(.serviceUnavailable, headers: [.retryAfter: "30"]) }
         let service = NetworkService(environment: Fixture.environment) {
             $0.errorMapping = .unmapped
@@ -243,7 +243,7 @@ struct RetryTimelineTests {
             $0.retry?.budget = budget
             $0.transport = stub
         }
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(5)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
         let error = await Fixture.failure { try await service.request(UserEndpoint.open, with: settings) }
         #expect((error as? NetworkError)?.retryDecision?.reason.contains("would not end before") == true)
         #expect(budget.balance == 3)
@@ -263,7 +263,7 @@ struct RetryTimelineTests {
 
     @Test("The budget pays for retries, and is filled by successes")
     func budget() async throws {
-        let budget = RetryBudget(share: 0.5, reserve: 1, capacity: 2)
+        let budget = RetryPolicy.Budget(share: 0.5, reserve: 1, capacity: 2)
         let stub = StubTransport()
         let service = NetworkService(environment: Fixture.environment) {
             $0.retry = RetryPolicy(retries: 5)
@@ -293,7 +293,7 @@ struct Story: Sendable {
         let method: HTTPMethod
         let body: HTTPBody
         let idempotencyKey: IdempotencyKey
-        let options: RequestOptions
+        let settings: RequestSettings
         let authorizationType: AuthorizationType
         var path: EndpointPath { "story" }
     }
@@ -322,10 +322,8 @@ struct Story: Sendable {
             left.change { if $0.count > 1 { $0.removeFirst() } }
             return answer
         }
-        var options = RequestOptions()
-        options[RetryOption.self] = own
         let endpoint = Call(
-            method: method, body: body, idempotencyKey: key, options: options,
+            method: method, body: body, idempotencyKey: key, settings: RequestSettings { $0.retry = own },
             authorizationType: session == nil ? .none : .bearer)
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.retry = retry
@@ -336,7 +334,7 @@ struct Story: Sendable {
         }
         return service.task(
             endpoint, as: .string,
-            with: RequestSettings(timeouts: RequestTimeouts(total: total), maximumAttempts: maximumAttempts))
+            with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: total), maximumAttempts: maximumAttempts))
     }
 
     /// The network error with which a call ends, also where the general mapping made another one of it.

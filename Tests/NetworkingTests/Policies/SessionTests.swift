@@ -21,7 +21,7 @@ struct SessionTests {
     }
 
     private func session(
-        _ token: AccessToken?, refresh: @escaping AccessTokenSupervisor.Refresh = { _ in throw AccessTokenRejected() }
+        _ token: AccessToken?, refresh: @escaping AccessTokenSupervisor.Refresh = { _ in throw AccessToken.Rejected() }
     ) -> AccessTokenSupervisor {
         AccessTokenSupervisor(token: token, clock: clock.networkClock, refresh: refresh)
     }
@@ -67,7 +67,7 @@ struct SessionTests {
     @Test("The first user's order is not sent with the token of a user who has logged in in another process")
     func otherProcess() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         try await session.load()
         let stub = StubTransport { $0.headers[.authorization] == "Bearer bob" ? .status(.ok) : .status(.unauthorized) }
@@ -165,7 +165,7 @@ struct SessionTests {
     @Test("If a user's token could not be saved, the end of the session does not bring back the user before")
     func endWhileUnsaved() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         try await session.load()
         store.isFull.change { $0 = true }
@@ -223,7 +223,7 @@ struct SessionTests {
         let refreshes = Box(0)
         let session = session(AccessToken("dead")) { _ in
             refreshes.change { $0 += 1 }
-            throw AccessTokenRejected()
+            throw AccessToken.Rejected()
         }
         let stub = StubTransport { _ in .status(.unauthorized) }
         let service = service(session, stub)
@@ -232,7 +232,7 @@ struct SessionTests {
         for _ in 0..<20 {
             let error =
                 await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
-            #expect(error?.kind == .noToken && error?.underlying is AccessTokenRejected)
+            #expect(error?.kind == .noToken && error?.underlying is AccessToken.Rejected)
             #expect(error?.reason == "no access token: the session is over, and the user has to log in again")
         }
         #expect(refreshes.value == 1 && stub.requests.count == 1)
@@ -270,7 +270,7 @@ struct SessionTests {
             let session = AccessTokenSupervisor(
                 token: AccessToken("T"), origins: isListed ? [try #require(HTTPOrigin(mirror))] : [],
                 clock: clock.networkClock
-            ) { _ in throw AccessTokenRejected() }
+            ) { _ in throw AccessToken.Rejected() }
             let stub = StubTransport { $0.url.host == "mirror.example" ? .status(.ok) : .status(.notFound) }
             let service = service(session, stub, handlers: [handler])
             try await service.request(Elsewhere())
@@ -379,7 +379,7 @@ struct SessionTests {
         let folder = URL(fileURLWithPath: "/no/such/folder")
         let file = folder.appendingPathComponent("token.json")
         let store = AccessTokenFile(file, clock: clock.networkClock)
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         let error = await Fixture.failure { try await session.load() } as? CocoaError
         #expect(error?.code == .fileNoSuchFile && error?.userInfo[NSFilePathErrorKey] as? String == folder.path)
@@ -393,7 +393,7 @@ struct SessionTests {
         let store = MemoryTokenStore(AccessToken("T"))
         let barrier = Settlement<Void>()
         store.barrier.change { $0 = barrier }
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         let stub = StubTransport { _ in .status(.ok) }
         let service = service(session, stub)
@@ -447,7 +447,7 @@ struct SessionTests {
     @Test("Logging out takes effect at once; the removal is reported when it fails, and tried again until it succeeds")
     func removal() async throws {
         let store = MemoryTokenStore(AccessToken("a"), isFull: true)
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         try await session.load()
         let reports = Box(0)
@@ -496,7 +496,7 @@ struct SessionTests {
     )
     func removalOfAnother() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         try await session.load()
         let bob = AccessToken("bob", session: UUID())
@@ -553,7 +553,7 @@ struct SessionTests {
     func changes() async throws {
         let alice = UUID()
         let store = MemoryTokenStore(AccessToken("a", session: alice))
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessTokenRejected()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
         }
         try await session.load()
         try await store.put(AccessToken("b", session: alice))
@@ -569,7 +569,7 @@ struct SessionTests {
         let store = MemoryTokenStore(AccessToken("old"))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
             try await store.put(AccessToken("newer"))  // somebody without a lease was faster
-            throw AccessTokenRejected()
+            throw AccessToken.Rejected()
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }
         #expect(try await service(session, stub).request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")

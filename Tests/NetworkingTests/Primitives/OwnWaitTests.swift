@@ -11,18 +11,18 @@ struct OwnWaitTests {
         let hasBegun = Box(false)
         let wasCancelled = Box(false)
 
-        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { nil }
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { nil }
 
-        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
             try await untilCallEnds {
                 hasBegun.change { $0 = true }
                 for await _ in AsyncStream<Void>.makeStream().stream {}
                 wasCancelled.change { $0 = Task.isCancelled }
             }
-            return AdmissionTicket()
+            return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
 
     @Test(
@@ -39,7 +39,7 @@ struct OwnWaitTests {
             $0.admissionPolicies = [shut]
             $0.clock = clock.networkClock
         }
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
         let task = service.task(UserEndpoint.open, as: .string, with: settings)
         while !shut.hasBegun.value { await Task.yield() }
         switch kind {

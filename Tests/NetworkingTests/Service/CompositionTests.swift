@@ -22,9 +22,9 @@ struct CompositionTests {
         let log: Box<[String]>
         let base: any Transport
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             log.change { $0.append("\(name) will") }
-            let response = try await base.send(request, answering: timing)
+            let response = try await base.send(request, delivering: delivery)
             log.change { $0.append("\(name) did") }
             return response
         }
@@ -73,9 +73,9 @@ struct CompositionTests {
     )
     func order() throws {
         struct Own: AdmissionPolicy {
-            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { AdmissionTicket() }
-            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket { AdmissionTicket() }
-            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit { AdmissionPermit() }
+            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
         }
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
         let client = NetworkClient(environment: Fixture.environment, authorizedBy: session) {
@@ -177,7 +177,7 @@ struct CompositionTests {
         #expect(
             request.method == .patch && request.headers["X-A"] == "1" && request.headers[.authorization] == "Bearer t")
         #expect(request.body.data == Data(#"{"name":"Ada"}"#.utf8) && stub.requests.isEmpty)
-        #expect(CurlCommand(request).description.contains("https://api.example.com/v1/users/7"))
+        #expect(request.curlCommand().contains("https://api.example.com/v1/users/7"))
         await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
     }
 
@@ -344,7 +344,7 @@ struct CompositionTests {
         let highest = Box((now: 0, most: 0))
         struct Counting: Transport {
             let highest: Box<(now: Int, most: Int)>
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 highest.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
                 for _ in 0..<3 { await Task.yield() }
                 highest.change { $0.now -= 1 }

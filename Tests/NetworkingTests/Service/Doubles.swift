@@ -89,7 +89,7 @@ final class ManualTransport: Transport, @unchecked Sendable {  // because of its
     /// How many were ended by their callers.
     var endedCount: Int { lock.withLock { ended } }
 
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let answer = Settlement<HTTPResponse>()
         let satisfied = lock.withLock {
             waiting.append((request, answer))

@@ -143,7 +143,7 @@ struct EndingTests {
         let service = service(manual, admission: [limit])
         let first = service.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
         let second = service.task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers()
         clock.advance(by: .milliseconds(2_999))
@@ -157,7 +157,7 @@ struct EndingTests {
     @Test("A stub's delay is ended by the deadline, too")
     func deadlineOverStub() async {
         let stub = StubTransport(clock: clock.networkClock) { _ in .text("late").delayed(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
         let task = service(stub).task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(3))
@@ -170,11 +170,11 @@ struct EndingTests {
         let stub = StubTransport { _ in .text("hello") }
         let clock = clock
         let slow = ClosureAdapter { _, _ in clock.advance(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
         let task = service(stub, adapters: [slow], handlers: []).task(UserEndpoint.open, as: .string, with: settings)
         #expect((await error(of: task) as? NetworkError)?.kind == .deadlineTimedOut)
         #expect(stub.requests.isEmpty)
-        let bad = RequestSettings(timeouts: RequestTimeouts(total: .zero))
+        let bad = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .zero))
         let refused = service(stub, handlers: []).task(UserEndpoint.open, as: .string, with: bad)
         #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
     }
@@ -204,7 +204,9 @@ struct EndingTests {
             let _: String = try await inner.request(UserEndpoint.open, as: .string)
         }
         let outer = service(StubTransport { _ in .text("outer") }, adapters: [adapter])
-            .task(UserEndpoint.open, as: .string, with: RequestSettings(timeouts: RequestTimeouts(total: .seconds(1))))
+            .task(
+                UserEndpoint.open, as: .string,
+                with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(1))))
         await manual.waitForRequests(2)
         await clock.waitForSleepers()
         clock.advance(by: .seconds(1))

@@ -26,7 +26,9 @@ struct EventStreamTests {
     }
 
     /// Reads to the end; time passes as it has to.
-    private func read(_ stream: EventStream, waits count: Int) async throws -> (data: [String], waits: [Duration]) {
+    private func read(_ stream: BodySequence<ServerSentEvent>, waits count: Int) async throws -> (
+        data: [String], waits: [Duration]
+    ) {
         let reading = Task {
             var data: [String] = []
             for try await event in stream { data.append(event.data) }
@@ -74,7 +76,7 @@ struct EventStreamTests {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect), .failure(.notConnected),
             events("data: b\n\n"), .status(.forbidden))
-        let stream = service().events(News(), reconnecting: EventReconnection(delay: .seconds(1)))
+        let stream = service().events(News(), reconnecting: ServerSentEvent.Reconnection(delay: .seconds(1)))
         let reading = Task { () -> ([String], (any Error)?) in
             var data: [String] = []
             do { for try await event in stream { data.append(event.data) } } catch { return (data, error) }
@@ -102,7 +104,7 @@ struct EventStreamTests {
     func statuses() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .status(.badGateway), events("data: b\n\n"), .status(.noContent))
-        let stream = service().events(News(), reconnecting: EventReconnection(statuses: [.badGateway]))
+        let stream = service().events(News(), reconnecting: ServerSentEvent.Reconnection(statuses: [.badGateway]))
         #expect(try await read(stream, waits: 3).0 == ["a", "b"])
     }
 
@@ -118,7 +120,8 @@ struct EventStreamTests {
             $0.transport = other
             $0.clock = clock.networkClock
         }
-        let stream = limited.events(News(), reconnecting: EventReconnection(delay: .seconds(1), maximumFailures: 2))
+        let stream = limited.events(
+            News(), reconnecting: ServerSentEvent.Reconnection(delay: .seconds(1), maximumFailures: 2))
         let reading = Task { await Fixture.failure { for try await _ in stream {} } }
         for _ in 0..<3 { _ = await clock.advanceToNextSleeper() }
         #expect(await reading.value as? GeneralRequestError == .cannotConnect)
@@ -185,7 +188,7 @@ struct EventStreamTests {
         let connections = Box(0)
         let kind: NetworkError.Kind
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             connections.change { $0 += 1 }
             guard connections.value < 3 else {
                 return HTTPResponse(.noContent, headers: [], content: .data(Data()), to: request)

@@ -24,10 +24,9 @@ struct NestedCallTests {
                 return try await Task { try await service.task(.get("inner"), as: .string).map { $0 }.value }.value
             case .callback:
                 return try await withCheckedThrowingContinuation { continuation in
-                    service.request(
-                        for: .get("inner"), as: .string, on: .global(),
-                        success: { continuation.resume(returning: $0) },
-                        failure: { continuation.resume(throwing: $0) })
+                    service.task(.get("inner"), as: .string).onCompletion(on: .global()) {
+                        continuation.resume(with: $0.map(\.value))
+                    }
                 }
             }
         }
@@ -43,7 +42,7 @@ struct NestedCallTests {
     private struct NestingTransport: Transport {
         let nested: @Sendable () async throws -> String
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             let text = request.url.path == "/v1/outer" ? try await nested() : "inner"
             return HTTPResponse(.ok, content: .data(Data(text.utf8)), to: request)
         }

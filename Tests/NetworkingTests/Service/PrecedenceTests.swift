@@ -40,13 +40,15 @@ struct PrecedenceTests {
     @Test("I-49, U31: timeouts, each by itself")
     func timeouts() async throws {
         let requests = try await sent(
-            [1, 2, 3].map { RequestSettings(timeouts: RequestTimeouts(idle: .seconds($0), connect: .seconds($0 * 10))) }
+            [1, 2, 3].map {
+                RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds($0), connect: .seconds($0 * 10)))
+            }
         )
         #expect(requests.map(\.timeouts.idle) == [.seconds(1), .seconds(2), .seconds(3)])
         #expect(requests.map(\.timeouts.connect) == [.seconds(10), .seconds(20), .seconds(30)])
         let mixed = try await sent([
-            RequestSettings(timeouts: RequestTimeouts(idle: .seconds(1))),
-            RequestSettings(timeouts: RequestTimeouts(connect: .seconds(2))), RequestSettings(),
+            RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(1))),
+            RequestSettings(timeouts: HTTPRequest.Timeouts(connect: .seconds(2))), RequestSettings(),
         ])
         #expect(mixed[0].timeouts.idle == .seconds(1) && mixed[0].timeouts.connect == .seconds(2))
         #expect(mixed[2].timeouts.idle == .seconds(60) && mixed[2].timeouts.connect == .seconds(15))
@@ -103,9 +105,9 @@ struct PrecedenceTests {
         }
         try await service.request(.post("x").body(.json(Body())))
         try await service.request(.post("x").body(.json(Body())), with: settings[0])
-        try await service.request(.post("x").parameters(.json(Body())).settings(settings[1]))
+        try await service.request(.post("x").body(.json(Body())).settings { $0 = settings[1] })
         try await service.request(.post("x").body(.json(Body(), encoder: plain)))
-        try await service.request(.post("x").body(.multipart([BodyPart("part", body: .json(Body()))])))
+        try await service.request(.post("x").body(.multipart([HTTPBody.Part("part", body: .json(Body()))])))
         let bodies = stub.requests.map { $0.body.data.map { String(decoding: $0, as: UTF8.self) } }
         #expect(
             bodies.prefix(4) == [#"{"the_name":1}"#, "{\n  \"theName\" : 1\n}", #"{"theName":1}"#, #"{"theName":1}"#])
@@ -130,12 +132,11 @@ struct PrecedenceTests {
             stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Token t", "Bearer t"])
     }
 
-    @Test("The timeouts and the key of an endpoint: the call's precede them, and they precede those of its settings")
+    @Test("The settings and the key of an endpoint: those of the call precede them")
     func ownMembers() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"
-            let timeouts = RequestTimeouts(total: .seconds(7))
-            let settings = RequestSettings { $0.timeouts = RequestTimeouts(idle: .seconds(5), total: .seconds(9)) }
+            let settings = RequestSettings { $0.timeouts = HTTPRequest.Timeouts(idle: .seconds(5), total: .seconds(7)) }
             let idempotencyKey: IdempotencyKey = "mine"
         }
         let stub = StubTransport { _ in .status(.ok) }
@@ -196,7 +197,7 @@ struct PrecedenceTests {
             })
         #expect(hosts.map(\.url.host) == ["a.example", "b.example", "c.example"])
         let priorities = try await sent(
-            [RequestPriority.high, .low, .normal].map {
+            [HTTPRequest.Priority.high, .low, .normal].map {
                 var settings = RequestSettings()
                 settings.priority = $0
                 return settings

@@ -229,11 +229,11 @@ struct RepeatingTests {
         second.headers["X"] = "1"
         second.method = .put
         second.timeouts.idle = .seconds(1)
-        second[option: AdmissionOption.self] = .unlimited
+        second.admission = .unlimited
         #expect(first.headers.isEmpty)
         #expect(first.method == .get)
         #expect(first.timeouts.idle == nil)
-        #expect(first[option: AdmissionOption.self] == .required)
+        #expect(first.admission == .required)
         #expect(second.headers["X"] == "1")
     }
 }

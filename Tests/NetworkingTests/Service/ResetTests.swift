@@ -85,8 +85,8 @@ struct ResetTests {
             let base: any Transport
             let service: Box<NetworkService?>
             let resets: Box<Int>
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-                try await base.send(request, answering: timing)
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                try await base.send(request, delivering: delivery)
             }
             func reset() async {
                 resets.change { $0 += 1 }
@@ -109,17 +109,9 @@ struct ResetTests {
         held.change { $0 = nil }
     }
 
-    @Test("P-22: a reset with nothing under way returns, and calls its completion on the queue")
-    func completion() async {
-        let service = service()
-        await service.reset()
-        let queue = DispatchQueue(label: "reset")
-        let key = DispatchSpecificKey<Bool>()
-        queue.setSpecific(key: key, value: true)
-        let isOnQueue = await withCheckedContinuation { continuation in
-            service.reset(on: queue) { continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true) }
-        }
-        #expect(isOnQueue)
+    @Test("P-22: a reset with no call in progress returns")
+    func nothingInProgress() async {
+        await service().reset()
     }
 
     @Test("A refresh is not touched by a reset, nor are its calls")
@@ -192,8 +184,8 @@ struct ResetTests {
             init(_ base: any Transport, _ count: @escaping @Sendable () -> Int) {
                 (self.base, self.count) = (base, count)
             }
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-                try await base.send(request, answering: timing)
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                try await base.send(request, delivering: delivery)
             }
             func reset() async { forgotten.change { $0.append(count()) } }
         }
@@ -227,7 +219,7 @@ struct ResetTests {
         final class Slow: Transport, ResetParticipant {
             let calls = Box(0)
             let mayEnd = Settlement<Void>()
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 HTTPResponse(.ok, to: request)
             }
             func reset() async {

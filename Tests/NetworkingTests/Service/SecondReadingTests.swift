@@ -53,7 +53,7 @@ struct SecondReadingTests {
             var token: ObservationToken?
             var task: RequestTask<Void>?
 
-            func observe(_ event: RequestEvent, of call: ObservedCall) {}
+            func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
             func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { .next(failure.error) }
             deinit {
                 token?.cancel()
@@ -96,7 +96,7 @@ struct SecondReadingTests {
 
     @Test("What a redirect's target does is charged to the target, not to the host that redirected")
     func redirectedBreaker() async throws {
-        let breaker = CircuitBreaker(.init(failureRatio: 0.5, minimumCalls: 2), clock: clock.networkClock)
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumCalls: 2, clock: clock.networkClock)
         let stub = StubTransport { request in
             request.url.host == "cdn.example"
                 ? .status(.serviceUnavailable) : .status(.found, headers: [.location: "https://cdn.example/x"])
@@ -135,22 +135,22 @@ struct SecondReadingTests {
         struct Listening: AdmissionPolicy {
             let outcomes: Box<[String]>
 
-            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? { AdmissionTicket() }
-            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionTicket {
-                AdmissionTicket()
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit {
+                AdmissionPermit()
             }
-            func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
                 outcomes.change { all in
                     switch outcome {
                     case .answered(let response): all.append("answered \(response.status.code)")
-                    case .failed(let error): all.append("failed \(NetworkError.wrapping(error).kind.rawValue)")
+                    case .failed(let error): all.append("failed \(NetworkError.wrapping(error).kind.description)")
                     case .notSent: all.append("not sent")
                     }
                 }
             }
         }
         struct Halved: Transport {
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 guard request.url.path.hasSuffix("half") else {
                     return HTTPResponse(.ok, content: .data(Data("a file".utf8)), to: request)
                 }
@@ -185,7 +185,7 @@ struct SecondReadingTests {
         }
         let transport = LostBody()
         struct LostBody: Transport {
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 throw NetworkError(
                     .connectionLostAfterHead, request: request,
                     response: HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "7"], to: request))
@@ -386,7 +386,7 @@ struct SecondReadingTests {
         let url = try #require(URL(string: "https://api.example.com/_search"))
         for text in ["one", "two"] {
             let request = HTTPRequest(.get, url, body: .string(text))
-            #expect(try await transport.send(request, answering: .whenComplete(limit: 99)).data == Data(text.utf8))
+            #expect(try await transport.send(request, delivering: .buffered(limit: 99)).data == Data(text.utf8))
         }
     }
 
@@ -399,10 +399,10 @@ struct SecondReadingTests {
             let first: ManualTransport
             let isFirst: Box<Bool>
 
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 guard isFirst.value else { return HTTPResponse(.ok, content: .data(Data("now".utf8)), to: request) }
                 isFirst.change { $0 = false }
-                return try await first.send(request, answering: timing)
+                return try await first.send(request, delivering: delivery)
             }
         }
         let policy = DuplicateRequestPolicy { _, _ in
@@ -459,7 +459,7 @@ struct SecondReadingTests {
         #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
         for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
             var asked = request
-            converter.dress(&asked)
+            converter.applyHeaders(to: &asked)
             #expect(asked.headers[.accept] == "application/json")
         }
     }

@@ -147,7 +147,7 @@ struct TaskChainTests {
             }
         }
         let attempts = Box<[String]>([])
-        let first = poll(1).onDebug(on: DispatchQueue(label: "attempts")) { attempt in
+        let first = poll(1).onAttempt(on: DispatchQueue(label: "attempts")) { attempt in
             attempts.change { $0.append(attempt.request?.url.path ?? "") }
         }
         await #expect(throws: NetworkError.self) { _ = try await first.value }

@@ -12,7 +12,7 @@ struct TrafficWalkTests {
         let random: RandomSource
         let isBusy = Box(0)
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             isBusy.change { $0 += 1 }
             defer { isBusy.change { $0 -= 1 } }
             var random = random
@@ -30,7 +30,7 @@ struct TrafficWalkTests {
 
     private struct Item: Endpoint {
         let id: Int
-        let options: RequestOptions
+        let settings: RequestSettings
         var path: EndpointPath { "items/\(id)" }
         var baseURL: URL { URL(string: "https://host\(id % 2).example") ?? NetworkEnvironment.noBaseURL }
     }
@@ -54,10 +54,10 @@ struct TrafficWalkTests {
         let service = NetworkService(environment: NetworkEnvironment()) {
             $0.concurrencyLimit = limit
             $0.backoffGate = BackoffGate(longest: .zero)
-            $0.circuitBreaker = CircuitBreaker(.init(failureRatio: 0.9))
+            $0.circuitBreaker = CircuitBreaker(failureRatio: 0.9)
             $0.retry = RetryPolicy(retries: 2)
             $0.duplicates = policy
-            $0.retry?.budget = RetryBudget()
+            $0.retry?.budget = RetryPolicy.Budget()
             $0.transport = transport
         }
         let answers = Box(0)
@@ -81,9 +81,9 @@ struct TrafficWalkTests {
 
     /// One call, with its fate.
     private func step(_ service: NetworkService, _ answers: Box<Int>, _ random: inout RandomSource) async {
-        var options = RequestOptions()
-        options[PriorityOption.self] = RequestPriority(Int.random(in: -1...1, using: &random))
-        let item = Item(id: Int.random(in: 0..<4, using: &random), options: options)
+        let priority = HTTPRequest.Priority(Int.random(in: -1...1, using: &random))
+        let item = Item(
+            id: Int.random(in: 0..<4, using: &random), settings: RequestSettings { $0.priority = priority })
         let fate = Int.random(in: 0..<100, using: &random)
         switch fate {
         case 0:

@@ -41,16 +41,16 @@ struct CacheTests {
     func readAtOnce() async throws {
         answers([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
         let service = service()
-        #expect(service.cached(Get()) as User? == nil)
+        #expect(service.cachedResponse(Get(), as: .json(User.self)) == nil)
         let _: User = try await service.request(Get())
-        let kept: User? = service.cached(Get())
+        let kept = service.cachedResponse(Get(), as: .json(User.self))?.value
         #expect(kept == User(id: "7"))
-        #expect(service.cached(Get()) as [User]? == nil, "what cannot be read is nil")
+        #expect(service.cachedResponse(Get(), as: .json([User].self)) == nil, "what cannot be read is nil")
         let response = try #require(service.cachedResponse(Get(), as: .string))
         #expect(response.headers["Age"] == "0")
         let _: User = try await service.request(Get(path: "other"))
         service.removeCached(Get())
-        #expect(service.cached(Get()) as User? == nil)
+        #expect(service.cachedResponse(Get(), as: .json(User.self)) == nil)
         #expect(cache.count == 1)
         cache.removeAll()
         #expect(cache.count == 0)
@@ -121,18 +121,18 @@ struct CacheTests {
         let call = Get(authorizationType: .bearer)
         for _ in 0..<2 { let _: String = try await service.request(call) }
         #expect(stub.requests.count == 1)
-        #expect(service.cached(call) == "one")
+        #expect(service.cachedResponse(call, as: .string)?.value == "one")
         session.accessToken = AccessToken("b")
-        #expect(service.cached(call) as String? == nil)
+        #expect(service.cachedResponse(call, as: .string) == nil)
         let _: String = try await service.request(call)
         #expect(stub.requests.count == 2)
         session.accessToken = nil
-        #expect(service.cached(call) as String? == nil)
+        #expect(service.cachedResponse(call, as: .string) == nil)
         var german = Get(authorizationType: .bearer)
         german.headers[.acceptLanguage] = "de"
         session.accessToken = AccessToken("b")
-        #expect(service.cached(call) == "one")
-        #expect(service.cached(german) as String? == nil)
+        #expect(service.cachedResponse(call, as: .string)?.value == "one")
+        #expect(service.cachedResponse(german, as: .string) == nil)
     }
 
     @Test("A cookie is set once: by the answer that brought it, and not by what was kept of it")
@@ -170,7 +170,7 @@ struct CacheTests {
         let service = service()
         let _: String = try await service.request(Get())
         clock.advance(by: .seconds(5))
-        #expect(service.cached(Get()) == "one")
+        #expect(service.cachedResponse(Get(), as: .string)?.value == "one")
         stub.on(nil, nil, StubAnswer(.notModified, headers: [.cacheControl: "no-store"]))
         #expect(try await service.request(Get()) == "one")
         #expect(cache.count == 0)
@@ -208,7 +208,7 @@ struct CacheTests {
         let _: String = try await service.request(Get(headers: [.ifNoneMatch: "\"mine\""]))
         #expect(stub.requests.count == 5, "who sets conditions by hand gets what the server says")
         let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
-        #expect(plain.cached(Get()) as String? == nil)
+        #expect(plain.cachedResponse(Get(), as: .string) == nil)
     }
 
     @Test("It keeps no more than its capacity: what was not used for longest goes first, and no one answer fills it")
@@ -224,11 +224,11 @@ struct CacheTests {
             try await service.request(Get(path: "items/0"))
         }
         #expect(small.count <= 10)
-        #expect(service.cached(Get(path: "items/0")) as String? != nil)
-        #expect(service.cached(Get(path: "items/1")) as String? == nil)
+        #expect(service.cachedResponse(Get(path: "items/0"), as: .string) != nil)
+        #expect(service.cachedResponse(Get(path: "items/1"), as: .string) == nil)
         stub.on(nil, "/v1/big", StubAnswer(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
         try await service.request(Get(path: "big"))
-        #expect(service.cached(Get(path: "big"), as: .data) == nil)
+        #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
     }
 
     @Test(

@@ -11,7 +11,7 @@ struct DuplicateTests {
         var method = HTTPMethod.get
         var body = HTTPBody.empty
         var headers: HTTPHeaders = []
-        var options = RequestOptions()
+        var settings = RequestSettings()
         var authorizationType = AuthorizationType.none
         var path: EndpointPath { "search" }
         var query: URLQuery { ["q": text] }
@@ -32,7 +32,9 @@ struct DuplicateTests {
     }
 
     private func result(_ task: RequestTask<String>) async -> String {
-        do { return try await task.value } catch { return (error as? GeneralRequestError)?.code.rawValue ?? "\(error)" }
+        do { return try await task.value } catch {
+            return (error as? GeneralRequestError).map { "\($0.code)" } ?? "\(error)"
+        }
     }
 
     /// Starts a call, and waits until so many have reached the transport or wait for one that has.
@@ -160,7 +162,7 @@ struct DuplicateTests {
     @Test("I-48: the policy of the service is one for all; an endpoint's own wins over it")
     func ownPolicy() async throws {
         var own = Search()
-        own.options[DuplicatesOption.self] = .keepFirst
+        own.settings.duplicates = .keepFirst
         let service = service(.allow)
         let first = begin(service, own)
         await transport.waitForRequests()
@@ -202,7 +204,7 @@ struct DuplicateTests {
     func groups() async throws {
         func search(_ text: String) -> Search {
             var search = Search(text: text)
-            search.options[DuplicateGroupOption.self] = "search"
+            search.settings.duplicateGroup = "search"
             return search
         }
         let service = service(.replace)
@@ -237,7 +239,7 @@ struct DuplicateTests {
     @Test("Where one leaves as another one joins, nobody is cancelled who did not ask for it")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
+        let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
         for _ in 0..<20_000 {
             let first = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
             let transfer = first.transfer
@@ -253,7 +255,7 @@ struct DuplicateTests {
     @Test("A transfer that is over makes room for the next one, but never for one that another has the place of")
     func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
+        let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
         let running = RunningTransfers()
         func take() -> (isFree: Bool, transfer: SharedTransfer) {
             switch running.place(for: key, ignoring: []) {
@@ -281,7 +283,7 @@ struct DuplicateTests {
         func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
             var request = HTTPRequest(.get, url, headers: ["Accept": "text/plain"])
             change(&request)
-            return DuplicateKey(request, answering: .whenComplete(limit: limit), hashingCredentials: true)
+            return DuplicateKey(request, delivering: .buffered(limit: limit), hashingCredentials: true)
         }
         let plain = try #require(key())
         func isDuplicate(_ other: DuplicateKey?) throws -> Bool {
@@ -297,8 +299,8 @@ struct DuplicateTests {
         #expect(try !isDuplicate(key(limit: 7)))
         #expect(try !isDuplicate(key { $0[option: DuplicateGroupOption.self] = "search" }))
         #expect(
-            try !isDuplicate(DuplicateKey(plain.request, answering: .whenComplete(limit: 7), hashingCredentials: true)))
-        #expect(DuplicateKey(plain.request, answering: .atHead, hashingCredentials: true) == nil)
+            try !isDuplicate(DuplicateKey(plain.request, delivering: .buffered(limit: 7), hashingCredentials: true)))
+        #expect(DuplicateKey(plain.request, delivering: .streamed, hashingCredentials: true) == nil)
         let numbered = try #require(key { $0.headers["X-Request-ID"] = "7" })
         #expect(numbered.isDuplicate(of: plain, ignoring: ["X-Request-ID"]))
         #expect(!numbered.isDuplicate(of: plain, ignoring: []))
@@ -309,7 +311,7 @@ struct DuplicateTests {
         let url = try #require(URL(string: "https://a.example/"))
         func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
             let request = HTTPRequest(.get, url, headers: ["Accept": "text/plain", .authorization: "Bearer \(token)"])
-            return DuplicateKey(request, answering: .whenComplete(limit: 7), hashingCredentials: hashingCredentials)?
+            return DuplicateKey(request, delivering: .buffered(limit: 7), hashingCredentials: hashingCredentials)?
                 .hash
         }
         #expect(hash("a") == hash("a"))
@@ -320,7 +322,7 @@ struct DuplicateTests {
         let calls = ["1", "2"].map { cookie in
             Task {
                 try await duplicates.send(
-                    HTTPRequest(.get, url, headers: ["Cookie": cookie]), answering: .whenComplete(limit: .max))
+                    HTTPRequest(.get, url, headers: ["Cookie": cookie]), delivering: .buffered(limit: .max))
             }
         }
         while joined.value < 1 { await Task.yield() }
@@ -334,7 +336,7 @@ struct DuplicateTests {
     func neverMixed() async throws {
         let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
         var upload = Search(method: .put, body: stream)
-        upload.options[DuplicateGroupOption.self] = "uploads"
+        upload.settings.duplicateGroup = "uploads"
         let service = service(.always(.join, includesUnsafeMethods: true))
         let calls = [
             begin(service, upload), begin(service, upload),

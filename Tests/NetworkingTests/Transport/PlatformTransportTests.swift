@@ -35,10 +35,10 @@ struct PlatformTransportTests {
         func missingFeature() throws {
             let proxy = try #require(URL(string: "https://proxy.example"))
             let wanting = [
-                "addressFamily": CurlConfiguration(addressFamily: .v6),
-                "unixSocketPath": CurlConfiguration(unixSocketPath: "/run/x"),
-                "proxy": CurlConfiguration(proxy: .url(proxy)),
-                "tls": CurlConfiguration(tls: TLSConfiguration(minimumVersion: .v1_3)),
+                "addressFamily": CurlTransport.Configuration(addressFamily: .v6),
+                "unixSocketPath": CurlTransport.Configuration(unixSocketPath: "/run/x"),
+                "proxy": CurlTransport.Configuration(proxy: .url(proxy)),
+                "tls": CurlTransport.Configuration(tls: TLSConfiguration(minimumVersion: .v1_3)),
             ]
             for (part, configuration) in wanting {
                 let error = #expect(throws: NetworkError.self) {

@@ -16,7 +16,7 @@ struct SessionPlatformTests {
             case .stream: "stream"
             }
         }
-        let open: @Sendable () throws -> any BodyReader = { DataBodyReader(Data("x".utf8)) }
+        let open: @Sendable () throws -> any HTTPBody.Reader = { DataBodyReader(Data("x".utf8)) }
         #expect(kind(.empty) == "data")
         #expect(kind(.string("x")) == "data")
         #expect(kind(.source(length: 1, isReplayable: true, open: open)) == "stream")
@@ -38,11 +38,11 @@ struct SessionPlatformTests {
 
     @Test("Without a sign of a connection, a call on Apple platforms is idle after twice the timeout for connecting")
     func connecting() {
-        let limit = SessionPlatform.apple.connectingLimit(RequestTimeouts())
+        let limit = SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts())
         #expect(limit == .seconds(30))
-        #expect(SessionPlatform.linux.connectingLimit(RequestTimeouts()) == nil)
+        #expect(SessionPlatform.linux.connectingLimit(HTTPRequest.Timeouts()) == nil)
         // A call that says how long it waits, such as a long poll, waits that long.
-        #expect(SessionPlatform.apple.connectingLimit(RequestTimeouts(idle: .seconds(90))) == nil)
+        #expect(SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts(idle: .seconds(90))) == nil)
         var activity = SessionActivity(idle: .seconds(60), connecting: limit)
         #expect(activity.timeLeft(at: .seconds(29)) == .seconds(1))
         #expect(activity.timeLeft(at: .seconds(31)) == .seconds(-1))
@@ -85,7 +85,7 @@ struct SessionPlatformTests {
             responseStart: after(1), responseEnd: after(2), protocolName: "h2")
         #expect(
             times.timing
-                == ResponseTiming(
+                == HTTPResponse.Timing(
                     nameLookup: .milliseconds(250), connect: .milliseconds(500), tls: .milliseconds(750),
                     firstByte: .seconds(1), total: .seconds(2)))
         #expect(times.httpVersion == "2")
@@ -95,7 +95,7 @@ struct SessionPlatformTests {
         #expect(times.httpVersion == "1.1")
         times.protocolName = "h3"
         #expect(times.httpVersion == "3")
-        #expect(TransactionTimes().timing == ResponseTiming())
+        #expect(TransactionTimes().timing == HTTPResponse.Timing())
         #expect(TransactionTimes().httpVersion == nil)
     }
 
@@ -170,7 +170,7 @@ struct ResponseBacklogTests {
 @Suite("A streamed upload")
 struct StreamedUploadTests {
     /// A body that gives the pieces one after another, and has nothing where a piece is nil.
-    private final class PieceReader: BodyReader, @unchecked Sendable {  // because one test reads at a time
+    private final class PieceReader: HTTPBody.Reader, @unchecked Sendable {  // because one test reads at a time
         private var pieces: [String?]
         let closings = Locked(0)
 
@@ -178,7 +178,7 @@ struct StreamedUploadTests {
             self.pieces = pieces
         }
 
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult {
             guard !pieces.isEmpty else { return .end }
             guard let piece = pieces.removeFirst() else { return .notYet }
             buffer.copyBytes(from: piece.utf8)
@@ -262,12 +262,12 @@ struct PublicKeyPinTests {
     @Test("The pin of a key that Apple's Security exports is the one that openssl computes")
     func exported() throws {
         let rsa = try #require(Data(base64Encoded: Self.rsa))
-        #expect(try PublicKeyPin(.rsa(rsa))?.base64 == "v4CtBhS6UFEgrye+0pj8xK/cCn510egrF9RZzCZrDVg=")
+        #expect(try TLSConfiguration.Pin(.rsa(rsa))?.base64 == "v4CtBhS6UFEgrye+0pj8xK/cCn510egrF9RZzCZrDVg=")
         for (bits, key, pin) in Self.curves {
             let point = try #require(Data(base64Encoded: key))
-            #expect(try PublicKeyPin(.curve(point, bits: bits))?.base64 == pin, "\(bits)")
+            #expect(try TLSConfiguration.Pin(.curve(point, bits: bits))?.base64 == pin, "\(bits)")
         }
-        #expect(try PublicKeyPin(.curve(Data(count: 65), bits: 255)) == nil)
+        #expect(try TLSConfiguration.Pin(.curve(Data(count: 65), bits: 255)) == nil)
     }
 
     @Test("The certificates of a PEM file are read, whatever else is in it")
@@ -313,7 +313,7 @@ struct PublicKeyPinTests {
     #if os(Linux)
         @Test("URLSession on Linux refuses every TLS setting when it is created, and names the other engine")
         func refused() {
-            let pin = PublicKeyPin(Data(count: 32).base64EncodedString())
+            let pin = TLSConfiguration.Pin(Data(count: 32).base64EncodedString())
             for tls in [TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(pins: [pin].compactMap { $0 })] {
                 let error = #expect(throws: NetworkError.self) { _ = try URLSessionTransport(tls: tls) }
                 #expect(error?.kind == .invalidRequest)

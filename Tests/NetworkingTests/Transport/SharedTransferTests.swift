@@ -17,9 +17,9 @@ struct SharedTransferTests {
         var base: any Transport = StubTransport { _ in .text("x") }
         var work: @Sendable (NetworkService) async throws -> Void = { try await $0.request(UserEndpoint.open) }
 
-        func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             guard request.url.path.hasSuffix("search"), let service = service.value else {
-                return try await base.send(request, answering: timing)
+                return try await base.send(request, delivering: delivery)
             }
             try await work(service)
             return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
@@ -64,7 +64,7 @@ struct SharedTransferTests {
             return .join
         }
         try await Nesting(base: manual).serving(policy, limit: limit, clock: clock.networkClock) { service in
-            let settings = RequestSettings(timeouts: RequestTimeouts(total: .seconds(3)))
+            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
             let first = service.task(Search(), as: .string, with: settings)
             await manual.waitForRequests()
             let second = service.task(Search(), as: .string)
@@ -98,7 +98,7 @@ struct SharedTransferTests {
         struct Resetting: Transport {
             let service: Box<NetworkService?>
 
-            func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
                 await service.value?.reset()
                 return HTTPResponse(.ok, to: request)
             }
@@ -114,7 +114,7 @@ struct SharedTransferTests {
     @Test(
         "Its failure is told to the policies that let its caller in", arguments: [DuplicateRequestPolicy.allow, .join])
     func failure(_ policy: DuplicateRequestPolicy) async throws {
-        let breaker = CircuitBreaker(.init(minimumCalls: 3), clock: Fixture.stillClock)
+        let breaker = CircuitBreaker(minimumCalls: 3, clock: Fixture.stillClock)
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in throw NetworkError(.cannotConnect) }
             $0.duplicates = policy
@@ -132,7 +132,7 @@ struct SharedTransferTests {
     @Test("Where everybody has left before it begins, nothing is sent")
     func abandoned() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, answering: .whenComplete(limit: .max), hashingCredentials: true))
+        let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
         let stub = StubTransport { _ in StubAnswer(.ok) }
         let caller = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
         caller.transfer.cancel("replaced")

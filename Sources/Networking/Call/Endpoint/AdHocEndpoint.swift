@@ -25,14 +25,10 @@ public struct AdHocEndpoint: Endpoint {
     public private(set) var query = URLQuery()
     /// The body.
     public private(set) var body = HTTPBody.empty
-    /// Parameters.
-    public private(set) var parameters = RequestParameters.none
     /// How the call is authorized. Default: ``AuthorizationType/inherited``.
     public private(set) var authorizationType = AuthorizationType.inherited
     /// Whether the call carries an idempotency key.
     public private(set) var idempotencyKey = IdempotencyKey.none
-    /// Typed options.
-    public private(set) var options = RequestOptions()
     /// Settings.
     public private(set) var settings = RequestSettings()
     private var statusErrors: [HTTPStatus: any Error] = [:]
@@ -49,14 +45,14 @@ public struct AdHocEndpoint: Endpoint {
     }
 
     /// Makes a call to a URL, whatever the environment's is. The URL's query stays.
-    public init(_ method: HTTPMethod = .get, url: URL) {
+    init(_ method: HTTPMethod = .get, url: URL) {
         self.method = method
         path = ""
         baseURL = url
     }
 
     /// Makes a call to a URL in text. One that is none ends the call, like every other error, when it is made.
-    public init(_ method: HTTPMethod = .get, url: String) {
+    init(_ method: HTTPMethod = .get, url: String) {
         if let address = URL(string: url), address.scheme != nil {
             self.init(method, url: address)
         } else {
@@ -89,15 +85,12 @@ public struct AdHocEndpoint: Endpoint {
     }
 
     /// The call with one more header field, in the place of those of its name.
-    public func header(_ name: HTTPHeaderName, _ value: String) -> AdHocEndpoint {
+    public func header(_ name: HTTPHeader.Name, _ value: String) -> AdHocEndpoint {
         with { $0.headers[name] = value }
     }
 
     /// The call with a body.
     public func body(_ body: HTTPBody) -> AdHocEndpoint { with { $0.body = body } }
-
-    /// The call with parameters.
-    public func parameters(_ parameters: RequestParameters) -> AdHocEndpoint { with { $0.parameters = parameters } }
 
     /// The call with the service's token. Default: as a bearer token.
     public func authorized(_ type: AuthorizationType = .bearer) -> AdHocEndpoint {
@@ -107,28 +100,8 @@ public struct AdHocEndpoint: Endpoint {
     /// The call with an idempotency key.
     public func idempotent(_ key: IdempotencyKey = .unique) -> AdHocEndpoint { with { $0.idempotencyKey = key } }
 
-    /// The call with an option of the app's own.
-    public func option<Option: RequestOption>(_ option: Option.Type, _ value: Option.Value) -> AdHocEndpoint {
-        with { $0.options[option] = value }
-    }
-
-    /// The call with settings; what they leave open stays as it is.
-    public func settings(_ settings: RequestSettings) -> AdHocEndpoint {
-        with { $0.settings = settings.over($0.settings) }
-    }
-
     /// The call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
-
-    /// The call with validators in the place of the service's; `[]` lets every status through.
-    public func validated(by validators: [ResponseValidator]) -> AdHocEndpoint {
-        settings(RequestSettings(validators: validators))
-    }
-
-    /// The call with timeouts.
-    public func timeouts(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) -> AdHocEndpoint {
-        settings(RequestSettings(timeouts: RequestTimeouts(idle: idle, connect: connect, total: total)))
-    }
 
     /// The call whose refusals mean something: `.errors([.notFound: NoSuchUser()])`.
     public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {
@@ -150,8 +123,6 @@ extension Endpoint where Self == AdHocEndpoint {
     public static func delete(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.delete, path) }
     /// HEAD.
     public static func head(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.head, path) }
-    /// Any method.
-    public static func call(_ method: HTTPMethod, _ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(method, path) }
     /// A call to a URL, whatever the environment's is.
     public static func at(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
     /// A call to a URL in text, whatever the environment's is.
@@ -160,12 +131,11 @@ extension Endpoint where Self == AdHocEndpoint {
     }
 }
 
-extension AdHocEndpoint: CustomStringConvertible, CustomReflectable {
+extension AdHocEndpoint: RedactedReflectable {
     /// Method and path: `GET users/7`. Neither query, credentials nor body.
-    public var description: String {
+    var redactedDescription: String {
         "\(method) \(baseURL == NetworkEnvironment.noBaseURL ? "" : baseURL.withoutSecrets)\(path)"
     }
 
-    /// The description and the fields, so that `dump` and its like show neither query, credentials nor body.
-    public var customMirror: Mirror { Mirror(self, children: ["endpoint": description, "headers": headers]) }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["endpoint": description, "headers": headers] }
 }

@@ -13,7 +13,7 @@ public enum AuthorizationType: Hashable, Sendable {
     case inherited
 
     /// The scheme: `Basic`, `Bearer`, the custom one; empty for none and inherited.
-    public var scheme: String {
+    package var scheme: String {
         switch self {
         case .basic: "Basic"
         case .bearer: "Bearer"
@@ -25,7 +25,7 @@ public enum AuthorizationType: Hashable, Sendable {
 
 extension HTTPHeader {
     /// `Authorization` with a token under a type's scheme.
-    public static func authorization(_ type: AuthorizationType, _ token: String) -> HTTPHeader {
+    static func authorization(_ type: AuthorizationType, _ token: String) -> HTTPHeader {
         .authorization(.custom(scheme: type.scheme, credentials: token))
     }
 }

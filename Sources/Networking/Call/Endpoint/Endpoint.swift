@@ -46,7 +46,7 @@ public import Foundation
 /// ```
 ///
 /// An endpoint is read once a call, when it becomes a request.
-public protocol Endpoint<ResponseValue>: RequestDescribing {
+public protocol Endpoint<ResponseValue>: Sendable {
     /// The type of its result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the call names it.
     associatedtype ResponseValue: Sendable = Untyped
 
@@ -72,12 +72,11 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     /// Whether the call carries an `Idempotency-Key`, with which a server executes it once however often it is sent.
     /// Default: none.
     var idempotencyKey: IdempotencyKey { get }
-    /// The timeouts. Each one that is set precedes the one in ``settings``. Default: none is set.
-    var timeouts: RequestTimeouts { get }
-    /// Options of the app's own.
-    var options: RequestOptions { get }
-    /// Settings, such as a retry policy. They precede the service's; the call's precede them.
+    /// Settings, such as timeouts or a retry policy. They precede the service's; the call's precede them.
     var settings: RequestSettings { get }
+    /// The path with a placeholder for each of its values, so that reports can count calls of one kind together: the
+    /// `url.template` of OpenTelemetry. Default: `/users/{}`; write one of your own for names: `/users/{id}`.
+    var urlTemplate: String { get }
 
     /// The error that a status means for this call; nil leaves it to the general cases.
     func error(for status: HTTPStatus) -> (any Error)?
@@ -88,12 +87,17 @@ public protocol Endpoint<ResponseValue>: RequestDescribing {
     func error(for code: URLError.Code) -> (any Error)?
 }
 
-/// The result type of endpoints that have none: the call names it.
-public enum Untyped: Sendable {}
+/// The result type of an ``Endpoint`` whose calls name it, and the server error of a ``TypedEndpoint`` that has none.
+public enum Untyped: Decodable, Sendable {
+    /// Throws: it has no values.
+    public init(from decoder: any Decoder) throws {
+        throw DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the endpoint names no type"))
+    }
+}
 
 extension Endpoint {
-    /// The path with `{}` for each interpolated value: `/users/{}`. Write one of your own where names are wanted:
-    /// `/users/{id}`.
+    /// The path with `{}` for each interpolated value: `/users/{}`.
     public var urlTemplate: String { "/" + path.template }
     /// None of its own: the service's environment.
     public var baseURL: URL { NetworkEnvironment.noBaseURL }
@@ -111,10 +115,6 @@ extension Endpoint {
     public var authorizationType: AuthorizationType { .inherited }
     /// None.
     public var idempotencyKey: IdempotencyKey { .none }
-    /// None is set.
-    public var timeouts: RequestTimeouts { RequestTimeouts() }
-    /// None.
-    public var options: RequestOptions { RequestOptions() }
     /// None.
     public var settings: RequestSettings { RequestSettings() }
     /// None: the general cases hold.

@@ -34,7 +34,7 @@ struct EndpointRequest {
             method, try url(at: server, parameters.query(method)), of: server.address.origin,
             timeouts: settings.timeouts)
         request.headers =
-            environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server) + endpoint.headers
+            environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server).merging(endpoint.headers)
         request.options = settings.options
         request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
@@ -144,7 +144,7 @@ extension String {
 }
 
 /// What an endpoint has been resolved to, once a call: an endpoint may compute its properties.
-final class ResolvedEndpoint: RequestOption, Sendable {
+final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
     static var defaultOption: ResolvedEndpoint? { nil }
 
     let authorizationType: AuthorizationType

@@ -43,16 +43,13 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     }
 }
 
-extension IdempotencyKey: CustomStringConvertible, CustomReflectable {
+extension IdempotencyKey: RedactedReflectable {
     /// Which kind it is, without a key of the app's own.
-    public var description: String {
+    var redactedDescription: String {
         switch content {
         case .none: "none"
         case .minted: "unique"
         case .given: "a key of the app's own"
         }
     }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["key": description]) }
 }

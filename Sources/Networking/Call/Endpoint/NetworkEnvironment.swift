@@ -40,10 +40,9 @@ public struct NetworkEnvironment: Sendable {
     public static let noBaseURL = URL(string: "/")!
 }
 
-extension NetworkEnvironment: CustomStringConvertible, CustomReflectable {
+extension NetworkEnvironment: RedactedReflectable {
     /// The base URL with neither query, user nor password.
-    public var description: String { baseURL?.withoutSecrets ?? "no base URL" }
+    var redactedDescription: String { baseURL?.withoutSecrets ?? "no base URL" }
 
-    /// The description and the fields, so that `dump` and its like show neither query nor credentials.
-    public var customMirror: Mirror { Mirror(self, children: ["environment": description, "headers": headers]) }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["environment": description, "headers": headers] }
 }

@@ -13,7 +13,7 @@ public struct RequestSettings: Sendable {
         set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
     }
     /// The timeouts. Each one that is nil is left to the next in line.
-    public var timeouts: RequestTimeouts
+    public var timeouts: HTTPRequest.Timeouts
     /// Judge the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept` names. `[]`
     /// accepts every status.
     public var validators: [ResponseValidator]?
@@ -38,7 +38,7 @@ public struct RequestSettings: Sendable {
     // Settings are copied several times a call.
     private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
     /// Options of the app's own. Each one that is not set is left to the next in line.
-    public var options = RequestOptions()
+    public var options = HTTPRequest.Options()
 
     /// Counts the bytes of the call. A meter serves one call. Default: nil.
     public var progress: ProgressMeter? {
@@ -46,8 +46,8 @@ public struct RequestSettings: Sendable {
         set { options.set(ProgressOption.self, newValue) }
     }
 
-    /// How the call uses its service's cache. Default: ``CachingRule/standard``.
-    public var caching: CachingRule? {
+    /// How the call uses its service's cache. Default: ``ResponseCache/Rule/standard``.
+    public var caching: ResponseCache.Rule? {
         get { options[CachingOption.self] }
         set { options.set(CachingOption.self, newValue) }
     }
@@ -83,7 +83,7 @@ public struct RequestSettings: Sendable {
 
     /// Makes settings of the most frequent ones. Each one that is not given is left to the next in line.
     public init(
-        timeouts: RequestTimeouts = RequestTimeouts(), validators: [ResponseValidator]? = nil,
+        timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
     ) {
         sharedEnvironment = environment.map { CopyOnWrite($0) }
@@ -94,7 +94,7 @@ public struct RequestSettings: Sendable {
     }
 
     /// These settings, with those of `base` for what is not set here.
-    public func over(_ base: RequestSettings) -> RequestSettings {
+    func over(_ base: RequestSettings) -> RequestSettings {
         var settings = self
         settings.complete(with: base)
         return settings
@@ -117,8 +117,6 @@ public struct RequestSettings: Sendable {
     /// The settings of an endpoint, with what it says in properties of its own. Each is read once a call.
     init(of endpoint: any Endpoint) {
         self = endpoint.settings
-        options.merge(endpoint.options)
-        timeouts = endpoint.timeouts.over(timeouts)
         let key = endpoint.idempotencyKey
         if key != .none { idempotencyKey = key }
         let type = endpoint.authorizationType
@@ -126,7 +124,7 @@ public struct RequestSettings: Sendable {
     }
 
     /// What holds if nothing is set.
-    public static let standard = RequestSettings {
+    static let standard = RequestSettings {
         $0.timeouts = .standard
         $0.validators = .standard
         $0.maximumAttempts = 10

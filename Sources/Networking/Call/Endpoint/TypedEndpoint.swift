@@ -26,7 +26,7 @@ public import Foundation
 /// status.
 public protocol TypedEndpoint<ResponseValue>: Endpoint {
     /// The type that the body of a refusal is read as. Default: none.
-    associatedtype ServerError: Decodable & Sendable = NoServerError
+    associatedtype ServerError: Decodable & Sendable = Untyped
 
     /// Reads a response. Default: by its type.
     ///
@@ -36,15 +36,6 @@ public protocol TypedEndpoint<ResponseValue>: Endpoint {
     ///
     /// - Parameter decoder: The JSON decoder that holds for the call.
     func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError>
-}
-
-/// The server error of endpoints that have none.
-public enum NoServerError: Decodable, Sendable {
-    /// There is none to read.
-    public init(from decoder: any Decoder) throws {
-        throw DecodingError.dataCorrupted(
-            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the endpoint has no server error"))
-    }
 }
 
 extension TypedEndpoint where ResponseValue: Decodable {
@@ -64,7 +55,7 @@ extension TypedEndpoint {
 
     /// The server's error in a refusal; nil if the endpoint has none, and where the body is another one.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
-        guard ServerError.self != NoServerError.self else { return nil }
+        guard ServerError.self != Untyped.self else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response, decoder)
     }
 }

@@ -36,21 +36,6 @@ public enum ErrorHandlingResult: Sendable {
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
-/// An error handler made of a closure.
-public struct ClosureErrorHandler: ErrorHandler {
-    private let answer: @Sendable (RequestFailure) async -> ErrorHandlingResult
-
-    /// Makes a handler of a closure.
-    public init(_ answer: @escaping @Sendable (RequestFailure) async -> ErrorHandlingResult) {
-        self.answer = answer
-    }
-
-    /// Calls the closure.
-    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        await answer(failure)
-    }
-}
-
 /// A handler that makes another error of a failure's, and does nothing else.
 protocol ErrorMapper: ErrorHandler {
     /// The error; nil leaves it as it is.

@@ -71,15 +71,15 @@ public struct ErrorHandlingService: Sendable {
             switch result {
             case .next(let error, let reason):
                 failure.error = error
-                if let reason { failure.decisions.append(RetryDecision(.noRetry, because: reason)) }
+                if let reason { failure.decisions.append(.noRetry(because: reason)) }
             case .fail(let error):
                 return .fail(error)
             case .retry(let delay, let request, let reason):
                 if let refusal = failure.refusal(toRetryAfter: delay, with: request) {
-                    failure.decisions.append(RetryDecision(.noRetry, because: refusal))
+                    failure.decisions.append(.noRetry(because: refusal))
                     continue
                 }
-                failure.decisions.append(RetryDecision(.retry(after: delay), because: reason ?? failure.cause))
+                failure.decisions.append(.retry(after: delay, because: reason ?? failure.cause))
                 return .retry(after: delay, with: request)
             }
         }

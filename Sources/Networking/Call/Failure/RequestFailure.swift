@@ -18,7 +18,7 @@ public struct RequestFailure: Sendable {
     /// The number of the attempt, counted from 1.
     public let attempt: Int
     /// When it failed, by the service's clock.
-    public let date: Date
+    let date: Date
     /// The attempts of this call that failed before, the first one first, each with what was decided about it.
     public let history: [RequestAttempt]
     /// What has been decided about sending it again, and why, the first decision first.
@@ -97,13 +97,10 @@ public struct RequestFailure: Sendable {
     var cause: String { networkError?.cause ?? "\(type(of: error))" }
 }
 
-extension RequestFailure: CustomStringConvertible, CustomReflectable {
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["failure": description]) }
-
+extension RequestFailure: RedactedReflectable {
     /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around
     /// the path.
-    public var description: String {
+    var redactedDescription: String {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
             ?? "`\(type(of: endpoint))` [not sent]"
@@ -123,5 +120,5 @@ extension RequestFailure {
     }
 
     /// The problem details of the response (RFC 9457); nil if it has none.
-    public var problem: ProblemDetails? { response?.problem }
+    var problem: ProblemDetails? { response?.problem }
 }

@@ -2,9 +2,8 @@ import Foundation
 
 /// The lines of a body, as they come: UTF-8 between LF or CRLF, without these. What follows the last one counts where
 /// there is something.
-public struct BodyLines: AsyncSequence, Sendable {
-    /// A line.
-    public typealias Element = String
+struct BodyLines: AsyncSequence, Sendable {
+    typealias Element = String
 
     private let body: IncomingBody
 
@@ -13,10 +12,10 @@ public struct BodyLines: AsyncSequence, Sendable {
     }
 
     /// The reader of the lines.
-    public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
 
     /// Pulls the lines.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         fileprivate var bytes: IncomingBody.Iterator
         private var splitter = LineSplitter(endings: .lineFeed)
         private var lines: ArraySlice<Data> = []
@@ -29,7 +28,7 @@ public struct BodyLines: AsyncSequence, Sendable {
         /// The next line, or nil at the end.
         ///
         /// - Throws: The body's error, and ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
-        public mutating func next() async throws -> String? {
+        mutating func next() async throws -> String? {
             while lines.isEmpty, !isAtEnd {
                 if let chunk = try await bytes.next() {
                     lines = try splitter.split(chunk)[...]

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The JSON values of a body, one a line, as they come.
-public struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     private let lines: BodyLines
     private let decoder: JSONDecoder
 
@@ -11,10 +11,10 @@ public struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable 
     }
 
     /// The reader of the values.
-    public func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
+    func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
 
     /// Pulls the values.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         fileprivate var lines: BodyLines.Iterator
         fileprivate let decoder: JSONDecoder
         private var number = 0
@@ -27,7 +27,7 @@ public struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable 
         /// The next value, or nil at the end.
         ///
         /// - Throws: The body's error, and ``NetworkError/Kind/undecodableBody`` that names the line.
-        public mutating func next() async throws -> Element? {
+        mutating func next() async throws -> Element? {
             while let line = try await lines.next() {
                 number += 1
                 guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }

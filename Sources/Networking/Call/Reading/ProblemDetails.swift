@@ -20,7 +20,7 @@ public struct ProblemDetails: Hashable, Sendable {
     public var extensions: [String: JSONValue]
 
     /// Makes problem details.
-    public init(
+    package init(
         type: String = "about:blank", title: String? = nil, status: HTTPStatus? = nil, detail: String? = nil,
         instance: String? = nil, extensions: [String: JSONValue] = [:]
     ) {

@@ -38,10 +38,7 @@ public struct Response<Value: Sendable>: Sendable {
     }
 }
 
-extension Response: CustomStringConvertible, CustomReflectable {
+extension Response: RedactedReflectable {
     /// Status, method, host and path; neither the value nor the endpoint, whose members may be secret.
-    public var description: String { http.description }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["response": description]) }
+    var redactedDescription: String { http.description }
 }

@@ -8,7 +8,7 @@ extension ResponseConverter where Value: Decodable {
     public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
         guard let type = Value.self as? any SelfReading.Type else { return .json(decoder: decoder) }
         let converter = ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) })
-        return type.isJSONInside ? converter.located { .keyPath($0, .json(decoder: decoder)) } : converter
+        return type.isJSONInside ? converter.readingPaths { .keyPath($0, .json(decoder: decoder)) } : converter
     }
 }
 
@@ -47,10 +47,10 @@ extension Data: SelfReading {
     }
 }
 
-extension EmptyAnswer: SelfReading {
+extension EmptyResponse: SelfReading {
     fileprivate static var isJSONInside: Bool { false }
-    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> EmptyAnswer {
-        EmptyAnswer()
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> EmptyResponse {
+        EmptyResponse()
     }
 }
 

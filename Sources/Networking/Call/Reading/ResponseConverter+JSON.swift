@@ -10,13 +10,13 @@ extension ResponseConverter where Value: Decodable {
         _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter {
         ResponseConverter(decoding: { try (decoder ?? $1).decode(type, from: $0.nonEmpty()) })
-            .located { path in
+            .readingPaths { path in
                 let located = decoder?.at(path)
                 return ResponseConverter(decoding: {
                     try (located ?? $1.at(path)).decodeLocated(type, from: $0.nonEmpty())
                 })
             }
-            .asking(.json)
+            .defaultHeaders(.json)
     }
 }
 
@@ -25,8 +25,8 @@ extension ResponseConverter {
     ///
     /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it. The
     /// path's names are as the decoder makes them: with `.convertFromSnakeCase`, `"userData"` finds `user_data`.
-    public static func keyPath(_ path: JSONPath, _ converter: ResponseConverter) -> ResponseConverter {
-        if let located = converter.reading(at: path) { return located }
+    public static func keyPath(_ path: JSONValue.Path, _ converter: ResponseConverter) -> ResponseConverter {
+        if let located = converter.converter(at: path) { return located }
         return .transformingJSON(
             { json in
                 guard let value = json[path] else { throw UndecodableBody("\"\(path)\" is missing") }
@@ -47,7 +47,7 @@ extension ResponseConverter {
             changed.headers.contentType = .json
             return changed
         }
-        .asking(.json)
+        .defaultHeaders(.json)
     }
 
     /// The same, with a value in the place of one that cannot be read.

@@ -15,7 +15,7 @@ extension ResponseConverter where Value == URL {
     ///   - checksum: What the bytes must add up to.
     public static func file(
         at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isSynchronized: Bool = false,
-        resuming: FileDestination.ResumeRule = .never, checksum: SHA256Checksum? = nil
+        resuming: FileDestination.ResumeRule = .never, checksum: FileDestination.Checksum? = nil
     ) -> ResponseConverter {
         .file(
             FileDestination(
@@ -24,25 +24,25 @@ extension ResponseConverter where Value == URL {
 
     /// The body in a file; the value is where it is.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
-        ResponseConverter(pulling: .file) { try await destination.write($1, of: $0) }
-            .through { DownloadTransport(base: $0, destination: destination) }
+        ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }
+            .wrappingTransport { DownloadTransport(base: $0, destination: destination) }
     }
 }
 
 extension ResponseConverter where Value == IncomingBody {
     /// The body, piece by piece, as it comes. Not pulling holds the server back; letting go of it ends the transfer.
-    public static var stream: ResponseConverter { ResponseConverter(pulling: .stream) { $1 } }
+    public static var stream: ResponseConverter { ResponseConverter { $1 } }
 }
 
-extension ResponseConverter where Value == BodyLines {
+extension ResponseConverter where Value == BodySequence<String> {
     /// The body as lines of UTF-8, as they come.
-    public static var lines: ResponseConverter { ResponseConverter(pulling: .stream) { BodyLines($1) } }
+    public static var lines: ResponseConverter { ResponseConverter { BodySequence(BodyLines($1)) } }
 }
 
-extension ResponseConverter where Value == ServerSentEvents {
+extension ResponseConverter where Value == BodySequence<ServerSentEvent> {
     /// The body as server-sent events, as they come. A response of another type than `text/event-stream` is an error.
     public static var serverSentEvents: ResponseConverter {
-        ResponseConverter(pulling: .stream) { try $0.events(in: $1) }.asking(.events)
+        ResponseConverter { BodySequence(try $0.events(in: $1)) }.defaultHeaders(.events)
     }
 }
 
@@ -51,10 +51,10 @@ extension ResponseConverter where Value == ServerSentEvents? {
     ///
     /// - Parameter lastEventID: The identifier to go on from.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {
-        ResponseConverter(pulling: .stream) {
+        ResponseConverter {
             $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
         }
-        .asking(.events).insisting(on: lastEventID.isEmpty ? [] : [.lastEventID: lastEventID])
+        .defaultHeaders(.events).overridingHeaders(lastEventID.isEmpty ? [] : [.lastEventID: lastEventID])
     }
 }
 
@@ -79,7 +79,7 @@ extension ResponseConverter {
     /// The body as JSON values, one a line, as they come (`application/x-ndjson`). Blank lines are passed over.
     public static func jsonLines<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
-    ) -> ResponseConverter where Value == JSONLines<Element> {
-        ResponseConverter(pulling: .stream, decoding: { JSONLines(BodyLines($1), decoder: decoder ?? $2) })
+    ) -> ResponseConverter where Value == BodySequence<Element> {
+        ResponseConverter(decodingStream: { BodySequence(JSONLines(BodyLines($1), decoder: decoder ?? $2)) })
     }
 }

@@ -10,153 +10,151 @@ public import Foundation
 /// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
-/// What the closure throws becomes the cause of a ``NetworkError/Kind/undecodableBody`` that keeps the response. It
+/// An error of the closure is the cause of a ``NetworkError/Kind/undecodableBody`` that has the response. The closure
 /// runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private enum Reading: Sendable {
-        case whole(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
-        case pulled(@Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value)
+        case buffered(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
+        case streamed(@Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value)
     }
 
     private var reading: Reading
-    /// How the body is wanted.
-    public private(set) var delivery: BodyDelivery
-    /// Has a say in how the request is carried, for a converter that asks for more than a response.
-    private var carrying: (@Sendable (any Transport) -> any Transport)?
-    /// What the request says where nobody else says anything about it.
-    private var asked: HTTPHeaders = []
-    /// What the request says, whatever anybody else says about it.
-    private var insisted: HTTPHeaders = []
-    /// The same converter for what stands somewhere in JSON, where it reads that.
-    private var atPath: (@Sendable (JSONPath) -> ResponseConverter)?
+    /// Where the body is read into.
+    private(set) var target: BodyTarget
+    /// Wraps the transport of the call, for a converter that needs more than a response, such as a download.
+    private var wrapTransport: (@Sendable (any Transport) -> any Transport)?
+    /// Header fields that the request gets if it has none of their names.
+    private var defaultHeaders: HTTPHeaders = []
+    /// Header fields that replace those of the request.
+    private var overridingHeaders: HTTPHeaders = []
+    /// Makes the converter for the value at a path in the JSON; nil for a converter that reads no JSON.
+    private var atPath: (@Sendable (JSONValue.Path) -> ResponseConverter)?
 
-    private init(_ reading: Reading, _ delivery: BodyDelivery) {
+    private init(_ reading: Reading, _ target: BodyTarget) {
         self.reading = reading
-        self.delivery = delivery
+        self.target = target
     }
 
-    /// Makes a converter of a closure, which finds the body in memory.
+    /// Makes a converter of a closure that gets the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
-        self.init(.whole { response, _ in try read(response) }, .memory)
+        self.init(.buffered { response, _ in try read(response) }, .memory)
     }
 
-    /// Makes a converter of a closure, which finds the body in memory and is given the JSON decoder that holds for
-    /// the call.
+    /// Makes a converter of a closure that gets the body in memory, and the JSON decoder of the call.
     public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
-        self.init(.whole(read), .memory)
+        self.init(.buffered(read), .memory)
     }
 
-    /// Makes a converter that pulls the body, which is never in memory as a whole. It is called at the head, once the
-    /// response has been judged.
+    /// Makes a converter of a closure that reads the body piece by piece. The closure is called after the head of the
+    /// response has been validated.
     ///
     /// - Parameters:
-    ///   - delivery: ``BodyDelivery/file`` where the closure reads to the end, so that the call goes on until then;
-    ///     ``BodyDelivery/stream`` where it hands the body on.
-    ///   - read: Reads. An error of the body's own, such as a lost connection, is the call's error.
+    ///   - readsToEnd: Whether the closure reads the whole body. Then the call, its permit and its deadline last until
+    ///     the closure returns. Default: false; the call ends with the head, and the value is read from the body later.
+    ///   - read: Reads the body. An error of the transfer, such as a lost connection, is the call's error.
     public init(
-        pulling delivery: BodyDelivery, _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
+        streaming readsToEnd: Bool = false,
+        _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
     ) {
-        self.init(.pulled { response, body, _ in try await read(response, body) }, delivery)
+        self.init(.streamed { response, body, _ in try await read(response, body) }, readsToEnd ? .file : .stream)
     }
 
-    init(
-        pulling delivery: BodyDelivery,
-        decoding read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value
-    ) {
-        self.init(.pulled(read), delivery)
+    init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) {
+        self.init(.streamed(read), .stream)
     }
 
-    /// A converter whose requests are carried through a transport of its own.
-    func through(_ carrying: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
+    /// Returns a converter whose requests are sent through a transport of its own.
+    func wrappingTransport(_ wrap: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
         var converter = self
-        converter.carrying = carrying
+        converter.wrapTransport = wrap
         return converter
     }
 
-    /// A converter whose requests carry these fields, each where environment and endpoint have none of its name: what
-    /// it can read (`Accept`), for example. An `Accept` that was only asked for in this way is not held against the
-    /// answer.
-    public func asking(_ headers: HTTPHeaders) -> ResponseConverter {
+    /// Returns a converter whose requests have these header fields, each if environment and endpoint have none of its
+    /// name: `Accept` with the types that the converter reads, for example. A response of another type than such an
+    /// `Accept` names is not refused.
+    public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
-        converter.asked = asked.isEmpty ? headers : asked.merging(headers)
+        converter.defaultHeaders = defaultHeaders.isEmpty ? headers : defaultHeaders.merging(headers)
         return converter
     }
 
-    /// A converter whose requests carry these fields in the place of others of their names.
-    func insisting(on headers: HTTPHeaders) -> ResponseConverter {
+    /// Returns a converter whose requests have these header fields in place of others of their names.
+    func overridingHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
-        converter.insisted = headers
+        converter.overridingHeaders = headers
         return converter
     }
 
-    /// A converter that can read what stands somewhere in JSON without parsing twice.
-    func located(_ atPath: @escaping @Sendable (JSONPath) -> ResponseConverter) -> ResponseConverter {
+    /// Returns a converter that can read the value at a path in the JSON without parsing twice.
+    func readingPaths(_ atPath: @escaping @Sendable (JSONValue.Path) -> ResponseConverter) -> ResponseConverter {
         var converter = self
         converter.atPath = atPath
         return converter
     }
 
-    /// The converter for what stands at a path; nil if it is none of JSON.
-    func reading(at path: JSONPath) -> ResponseConverter? {
-        guard var located = atPath?(path) else { return nil }
-        located.asked = located.asked.merging(asked)
-        located.insisted = located.insisted.merging(insisted)
-        located.carrying = carrying
-        return located
+    /// The converter for the value at a path in the JSON; nil for a converter that reads no JSON.
+    func converter(at path: JSONValue.Path) -> ResponseConverter? {
+        guard var converter = atPath?(path) else { return nil }
+        converter.defaultHeaders = converter.defaultHeaders.merging(defaultHeaders)
+        converter.overridingHeaders = converter.overridingHeaders.merging(overridingHeaders)
+        converter.wrapTransport = wrapTransport
+        return converter
     }
 
-    /// A converter that reads a changed response.
+    /// Returns a converter that reads a changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
         reading { read in
             { try read(change($0), $1) }
-        } pulled: { _ in
-            { _, _, _ in throw UndecodableBody("what stands somewhere in JSON cannot be had of a body that is pulled") }
+        } streamed: { _ in
+            { _, _, _ in throw UndecodableBody("a value at a path in JSON cannot be read from a body that is streamed")
+            }
         }
     }
 
-    /// A converter that calls a closure for the value if this one fails.
+    /// Returns a converter that returns the value of a closure if this one fails.
     func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
         var converter = reading { read in
             { do { return try read($0, $1) } catch { return fallback(error) } }
-        } pulled: { read in
+        } streamed: { read in
             read
         }
         if let atPath { converter.atPath = { atPath($0).recovering(fallback) } }
         return converter
     }
 
-    /// A converter that reads in another way what is asked for and carried in the same.
+    /// Returns a converter with another closure, and the same headers and transport.
     private func reading<Other: Sendable>(
-        whole:
+        buffered:
             (@escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) ->
             @Sendable (HTTPResponse, JSONDecoder) throws -> Other,
-        pulled:
+        streamed:
             (@escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) ->
             @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Other
     ) -> ResponseConverter<Other> {
         var converter =
             switch reading {
-            case .whole(let read): ResponseConverter<Other>(.whole(whole(read)), delivery)
-            case .pulled(let read): ResponseConverter<Other>(.pulled(pulled(read)), delivery)
+            case .buffered(let read): ResponseConverter<Other>(.buffered(buffered(read)), target)
+            case .streamed(let read): ResponseConverter<Other>(.streamed(streamed(read)), target)
             }
-        converter.carrying = carrying
-        converter.asked = asked
-        converter.insisted = insisted
+        converter.wrapTransport = wrapTransport
+        converter.defaultHeaders = defaultHeaders
+        converter.overridingHeaders = overridingHeaders
         return converter
     }
 
-    /// Whether it is a download that its own transport can begin again.
-    var canBePaused: Bool { delivery == .file && carrying != nil }
+    /// Whether it is a download, which can be paused and resumed.
+    var canBePaused: Bool { target == .file && wrapTransport != nil }
 
-    /// What carries the request.
-    func carrier(over base: any Transport) -> any Transport {
-        carrying?(base) ?? base
+    /// The transport that sends the requests of the converter.
+    func transport(over base: any Transport) -> any Transport {
+        wrapTransport?(base) ?? base
     }
 
-    /// Puts what is asked for on a request.
-    func dress(_ request: inout HTTPRequest) {
-        for field in insisted { request.headers.set(field) }
-        for field in asked where !request.headers.contains(field.name) {
+    /// Applies the header fields of the converter to a request.
+    func applyHeaders(to request: inout HTTPRequest) {
+        for field in overridingHeaders { request.headers.set(field) }
+        for field in defaultHeaders where !request.headers.contains(field.name) {
             request.headers.append(field)
             if field.name == .accept { request[option: DerivedAccept.self] = field.value }
         }
@@ -166,14 +164,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - decoder: What decodes JSON where the converter has no decoder of its own.
+    ///   - decoder: The JSON decoder, unless the converter has its own.
     /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with
     ///   another error of the closure underlying.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         do {
             switch reading {
-            case .whole(let read): return try read(response, decoder)
-            case .pulled(let read): return try await read(response, try response.content.stream, decoder)
+            case .buffered(let read): return try read(response, decoder)
+            case .streamed(let read): return try await read(response, try response.content.stream, decoder)
             }
         } catch let error as Interruption {
             throw error
@@ -187,31 +185,31 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads a response that is in memory, without waiting; nil for a converter that pulls.
+    /// Reads a response that is in memory, without waiting; nil for a converter that reads a stream.
     func convertNow(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Value? {
-        if case .whole(let read) = reading { try read(response, decoder) } else { nil }
+        if case .buffered(let read) = reading { try read(response, decoder) } else { nil }
     }
 
-    /// A converter that changes what this one reads.
+    /// Returns a converter that transforms the value of this one.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
         var converter = reading { read in
             { try transform(try read($0, $1)) }
-        } pulled: { read in
+        } streamed: { read in
             { try transform(try await read($0, $1, $2)) }
         }
         if let atPath { converter.atPath = { atPath($0).map(transform) } }
         return converter
     }
 
-    /// Reads an empty body as nil, and everything else with another converter.
+    /// Reads an empty body as nil, and every other body with another converter.
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
         var result = converter.reading { read in
             { $0.data.isEmpty ? nil : try read($0, $1) }
-        } pulled: { read in
+        } streamed: { read in
             { try await read($0, $1, $2) }
         }
         if let atPath = converter.atPath { result.atPath = { .optional(atPath($0)) } }
@@ -219,41 +217,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 }
 
-/// The `Accept` that a converter asked for, and nobody else.
-enum DerivedAccept: RequestOption {
+/// The `Accept` of a request that only the converter has set.
+enum DerivedAccept: HTTPRequest.Option {
     static var defaultOption: String? { nil }
-}
-
-extension ResponseConverter where Value == Void {
-    /// Reads nothing: the body, empty or not, is dropped.
-    public static var void: ResponseConverter { ResponseConverter { _ in } }
-}
-
-extension ResponseConverter where Value == Data {
-    /// The body's bytes.
-    public static var data: ResponseConverter { ResponseConverter { $0.data } }
-}
-
-extension ResponseConverter where Value == HTTPResponse {
-    /// The response itself.
-    public static var response: ResponseConverter { ResponseConverter { $0 } }
-}
-
-extension ResponseConverter where Value == String {
-    /// The body as text, in the charset that its `Content-Type` names.
-    ///
-    /// Without a charset JSON is UTF-8 (RFC 8259), and other text is UTF-8 where it is valid UTF-8, else ISO Latin 1.
-    public static var string: ResponseConverter {
-        ResponseConverter { try $0.text() }.located { .keyPath($0, .json()) }
-    }
-
-    /// The body as text in an encoding of your choice, whatever the response says.
-    public static func string(encoding: String.Encoding) -> ResponseConverter {
-        ResponseConverter { response in
-            guard let text = String(data: response.data, encoding: encoding) else {
-                throw UndecodableBody("the body is no text in \(encoding)")
-            }
-            return text
-        }
-    }
 }

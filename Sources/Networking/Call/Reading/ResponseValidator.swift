@@ -48,11 +48,6 @@ extension ResponseValidator {
         status { statuses.contains($0) }
     }
 
-    /// Accepts one status; others end the call with ``NetworkError/Kind/unacceptableStatus``.
-    public static func status(_ status: HTTPStatus) -> ResponseValidator {
-        self.status { $0 == status }
-    }
-
     /// Accepts responses that have these fields with these values, whatever else they have.
     public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
@@ -78,7 +73,7 @@ extension ResponseValidator {
     }
 
     /// Accepts responses that have fields of all of these names.
-    public static func headers(named names: HTTPHeaderName...) -> ResponseValidator {
+    public static func headers(named names: HTTPHeader.Name...) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = names.first { !response.headers.contains($0) }
             return lacking.map { .invalid("the answer has no \($0)") } ?? .valid

@@ -12,7 +12,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var retry: Duration?
 
     /// Makes an event.
-    public init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
+    package init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
         self.type = type
         self.data = data
         self.id = id
@@ -22,9 +22,8 @@ public struct ServerSentEvent: Hashable, Sendable {
 
 /// The server-sent events of a body, as they come. Breaking out of the loop, and letting go of the sequence, closes
 /// the connection.
-public struct ServerSentEvents: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
+struct ServerSentEvents: AsyncSequence, Sendable {
+    typealias Element = ServerSentEvent
 
     private let body: IncomingBody
     private let lastEventID: String
@@ -42,10 +41,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     func mapped(_ error: any Error) async -> any Error { await body.mapped(error) }
 
     /// The reader of the events.
-    public func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
+    func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
 
     /// Pulls the events.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         private var bytes: IncomingBody.Iterator
         private var parser: ServerSentEventParser
         private var events: ArraySlice<ServerSentEvent> = []
@@ -61,7 +60,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         var retry: Duration? { parser.retry }
 
         /// The next event, or nil at the end. What has not been ended by an empty line by then is no event.
-        public mutating func next() async throws -> ServerSentEvent? {
+        mutating func next() async throws -> ServerSentEvent? {
             while events.isEmpty {
                 guard let chunk = try await bytes.next() else { return nil }
                 events = try parser.parse(chunk)[...]

@@ -1,12 +1,5 @@
 public import Foundation
 
-/// What a call is named after in reports: an endpoint is.
-public protocol RequestDescribing: Sendable {
-    /// The path with a placeholder for each of its values, `/users/{}`, so that calls of one kind can be counted
-    /// together: the `url.template` of OpenTelemetry.
-    var urlTemplate: String { get }
-}
-
 /// What happened in a call: its attempts with what was decided about each, its waits, its redirects, how long
 /// everything took.
 ///
@@ -20,7 +13,7 @@ public protocol RequestDescribing: Sendable {
 public struct CallReport: Sendable {
     /// Kept behind one reference, so that a response whose report is not read stays small.
     private final class Storage: Sendable {
-        let call: (any RequestDescribing)?
+        let endpoint: (any Endpoint)?
         let date: Date
         let earlier: [RequestAttempt]
         let last: RequestAttempt?
@@ -28,10 +21,10 @@ public struct CallReport: Sendable {
         let duration: Duration
 
         init(
-            _ call: (any RequestDescribing)?, _ date: Date, _ earlier: [RequestAttempt], _ last: RequestAttempt?,
+            _ endpoint: (any Endpoint)?, _ date: Date, _ earlier: [RequestAttempt], _ last: RequestAttempt?,
             _ error: (any Error)?, _ duration: Duration
         ) {
-            self.call = call
+            self.endpoint = endpoint
             self.date = date
             self.earlier = earlier
             self.last = last
@@ -45,21 +38,21 @@ public struct CallReport: Sendable {
     /// Makes a report.
     ///
     /// - Parameters:
-    ///   - call: What the call is named after; an endpoint.
+    ///   - endpoint: The endpoint of the call.
     ///   - date: When it began, by the service's clock.
     ///   - earlier: The attempts before the last one.
     ///   - last: The last attempt.
     ///   - error: What the call ended with, after the error handlers; nil if it succeeded.
     ///   - duration: How long it took in all.
-    public init(
-        of call: (any RequestDescribing)?, date: Date = Date(), earlier: [RequestAttempt] = [], last: RequestAttempt?,
+    package init(
+        of endpoint: (any Endpoint)?, date: Date = Date(), earlier: [RequestAttempt] = [], last: RequestAttempt?,
         error: (any Error)? = nil, duration: Duration
     ) {
-        storage = Storage(call, date, earlier, last, error, duration)
+        storage = Storage(endpoint, date, earlier, last, error, duration)
     }
 
-    /// What the call is named after: its endpoint.
-    public var call: (any RequestDescribing)? { storage.call }
+    /// The endpoint of the call; nil for a report that was made without one.
+    public var endpoint: (any Endpoint)? { storage.endpoint }
     /// When it began, by the service's clock.
     public var date: Date { storage.date }
     /// How long it took in all.
@@ -79,10 +72,8 @@ public struct CallReport: Sendable {
     private var lastAttempt: RequestAttempt? { storage.last ?? storage.earlier.last }
 
     /// The waits between attempts, in order.
-    public var waits: [Duration] {
-        storage.earlier.compactMap { attempt in
-            if case .retry(let delay) = attempt.decision?.verdict { delay } else { nil }
-        }
+    package var waits: [Duration] {
+        storage.earlier.compactMap { $0.decision?.delay }
     }
 }
 
@@ -93,7 +84,7 @@ extension NetworkError {
 
 /// What a call that was answered keeps for its report, which is made when somebody asks for it.
 struct CallRecord: Sendable {
-    let call: any RequestDescribing
+    let call: any Endpoint
     let date: Date
     /// The attempts before the one that was answered.
     let earlier: [RequestAttempt]

@@ -18,10 +18,10 @@ public struct RequestAttempt: Sendable {
     public let duration: Duration
     /// What the error handlers decided about sending the request again, and why, the first decision first; empty until
     /// they have.
-    public internal(set) var decisions: [RetryDecision]
+    var decisions: [RetryDecision]
 
     /// Makes an attempt.
-    public init(
+    package init(
         number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, start: Duration = .zero,
         queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = []
     ) {
@@ -39,11 +39,11 @@ public struct RequestAttempt: Sendable {
     public var decision: RetryDecision? { decisions.last }
 
     /// The redirects that were followed on the way, the first one first.
-    public var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
+    package var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 
     /// Which token the request carried, counted from 0 for the one that its session began with; nil if it carried
     /// none of a session's.
-    public var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
+    var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
 }
 
 extension RequestAttempt: CustomStringConvertible {
@@ -52,7 +52,7 @@ extension RequestAttempt: CustomStringConvertible {
     public var description: String {
         let known = error as? NetworkError
         let fault =
-            known.map { $0.kind == .unacceptableStatus ? nil : $0.kind.rawValue } ?? error.map { "\(type(of: $0))" }
+            known.map { $0.kind == .unacceptableStatus ? nil : $0.kind.description } ?? error.map { "\(type(of: $0))" }
         let outcome =
             response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" } ?? known?.description ?? fault
             ?? "no answer"
@@ -70,7 +70,7 @@ protocol CarriedToken: AnyObject, Sendable {
 }
 
 /// The token that a request carries; nil if it carries none of a session's.
-enum CarriedTokenOption: RequestOption {
+enum CarriedTokenOption: HTTPRequest.Option {
     /// None.
     static var defaultOption: (any CarriedToken)? { nil }
     /// True: it stays behind with the token.

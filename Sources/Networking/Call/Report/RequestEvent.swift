@@ -41,9 +41,9 @@ public enum RequestEvent: Sendable {
     }
 }
 
-extension RequestEvent: CustomStringConvertible, CustomReflectable {
+extension RequestEvent: RedactedReflectable {
     /// The event's name with its subject; neither queries, header fields, credentials nor bodies.
-    public var description: String {
+    var redactedDescription: String {
         switch self {
         case .started: "started"
         case .attempting(let number, let request): "attempting(\(number): \(request))"
@@ -58,7 +58,4 @@ extension RequestEvent: CustomStringConvertible, CustomReflectable {
         case .finished(let report): "finished(\(report))"
         }
     }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["event": description]) }
 }

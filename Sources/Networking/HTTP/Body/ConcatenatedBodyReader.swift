@@ -14,17 +14,17 @@ extension HTTPBody {
 }
 
 /// Reads bodies one after another; each is opened when its turn has come, and must have as many bytes as it said.
-final class ConcatenatedBodyReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var bodies: ArraySlice<HTTPBody>
-    private var current: (reader: any BodyReader, left: Int?)?
+    private var current: (reader: any HTTPBody.Reader, left: Int?)?
     private var wake: @Sendable () -> Void = {}
 
     init(_ bodies: [HTTPBody]) {
         self.bodies = bodies[...]
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult {
         while let (reader, left) = try opened() {
             let result = try reader.readNext(into: buffer)
             switch result {
@@ -57,7 +57,7 @@ final class ConcatenatedBodyReader: BodyReader, @unchecked Sendable {  // becaus
     }
 
     /// The body whose turn it is, opened; nil at the end.
-    private func opened() throws -> (reader: any BodyReader, left: Int?)? {
+    private func opened() throws -> (reader: any HTTPBody.Reader, left: Int?)? {
         if let current = lock.withLock({ current }) { return current }
         let (next, wake) = lock.withLock { (bodies.popFirst(), self.wake) }
         guard let next else { return nil }

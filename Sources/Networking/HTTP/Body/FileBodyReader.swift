@@ -1,7 +1,7 @@
 import Foundation
 
 /// Reads a file ahead on a queue of its own, so that the thread that sends it never waits for a disk.
-final class FileBodyReader: BodyReader, @unchecked Sendable {  // because of the lock around every variable
+final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
     /// How many chunks are read ahead.
     private static let readAhead = 2
@@ -27,8 +27,8 @@ final class FileBodyReader: BodyReader, @unchecked Sendable {  // because of the
         left = length
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
-        let (result, reads): (Result<BodyRead, any Error>, Bool) = lock.withLock {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult {
+        let (result, reads): (Result<HTTPBody.ReadResult, any Error>, Bool) = lock.withLock {
             let result = take(into: buffer)
             let reads = !isReading && !isAtEnd && chunks.count < FileBodyReader.readAhead
             if reads { isReading = true }
@@ -51,7 +51,7 @@ final class FileBodyReader: BodyReader, @unchecked Sendable {  // because of the
     }
 
     /// Under the lock.
-    private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<BodyRead, any Error> {
+    private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<HTTPBody.ReadResult, any Error> {
         guard let chunk = chunks.first else {
             if let failure { return .failure(failure) }
             isWaiting = !isAtEnd

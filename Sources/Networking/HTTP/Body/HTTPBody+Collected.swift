@@ -13,8 +13,8 @@ extension HTTPBody {
     /// }
     /// ```
     ///
-    /// Values that are not encoded yet are encoded as ``encoded(by:)`` does by default; those of a request that
-    /// adapters get were encoded by the call's encoder.
+    /// Adapters get a body whose values are encoded already. Other values are encoded with Foundation's default
+    /// settings.
     ///
     /// - Parameter limit: How many bytes are read into memory at most. Default: 1 MiB.
     /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,
@@ -50,7 +50,7 @@ extension HTTPBody {
     }
 }
 
-extension BodyReader {
+extension HTTPBody.Reader {
     /// Waits for the next bytes.
     ///
     /// - Parameter idle: How long it waits at most; nil for as long as the call.

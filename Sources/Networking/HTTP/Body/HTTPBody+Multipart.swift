@@ -12,14 +12,8 @@ extension HTTPBody {
     ///     ``NetworkError/Kind/bodyUnreadable``, before anything is sent.
     ///   - boundary: What stands between the parts; unless it is given, a random one that occurs in no part that is
     ///     in memory.
-    public static func multipart(_ parts: [BodyPart], boundary: String? = nil) -> HTTPBody {
+    public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
         .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(besides: parts)))
-    }
-
-    /// Files, then fields.
-    static func multipart(_ files: [BodyPart], fields: URLQuery) -> HTTPBody {
-        if let fault = fields.fault { return .encoded(headers: []) { throw fault.error } }
-        return .multipart(files + fields.parts)
     }
 
     /// The members of a value as fields, then files.
@@ -29,7 +23,7 @@ extension HTTPBody {
     ///   - encoder: What makes fields of it.
     ///   - files: The parts that follow.
     public static func multipart(
-        fields: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder(), files: [BodyPart]
+        fields: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder(), files: [HTTPBody.Part]
     ) -> HTTPBody {
         let query = URLQuery.encoded(fields, using: encoder)
         if let fault = query.fault { return .encoded(headers: []) { throw fault.error } }
@@ -39,15 +33,15 @@ extension HTTPBody {
 
 extension URLQuery {
     /// The items as fields of a form.
-    var parts: [BodyPart] { items.map { .field($0.name, $0.value ?? "") } }
+    var parts: [HTTPBody.Part] { items.map { .field($0.name, $0.value ?? "") } }
 }
 
 /// The parts with what stands around them.
 struct MultipartForm: Sendable {
-    var parts: [BodyPart]
+    var parts: [HTTPBody.Part]
     let boundary: String
 
-    var mediaType: MediaType { MediaType("multipart", "form-data", [MediaType.Parameter("boundary", boundary)]) }
+    var mediaType: MediaType { MediaType("multipart", "form-data", ["boundary": boundary]) }
 
     /// The form as one body.
     func body(_ encoder: JSONEncoder) throws -> HTTPBody {
@@ -77,7 +71,7 @@ enum MultipartBoundary {
     private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
     /// 30 letters and digits, 178 bits of chance: it does not occur in what is not in memory either.
-    static func random(besides parts: [BodyPart]) -> String {
+    static func random(besides parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(
                 decoding: (0..<30).map { _ in letters[Int.random(in: 0..<letters.count)] }, as: UTF8.self)

@@ -20,7 +20,7 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case unencoded(@Sendable (JSONEncoder) throws -> HTTPBody)
         case form(MultipartForm)
-        case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any BodyReader)
+        case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any HTTPBody.Reader)
     }
 
     /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none
@@ -124,7 +124,7 @@ public struct HTTPBody: Sendable {
     ///   - open: Runs once an attempt.
     public static func source(
         length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
-        open: @escaping @Sendable () throws -> any BodyReader
+        open: @escaping @Sendable () throws -> any HTTPBody.Reader
     ) -> HTTPBody {
         HTTPBody(
             .source(length: length, isReplayable: isReplayable, pieces: [.unknown], open: open),
@@ -133,7 +133,7 @@ public struct HTTPBody: Sendable {
 
     /// Bytes that a reader gives, of which it is known where they come from.
     static func source(
-        length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any BodyReader
+        length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any HTTPBody.Reader
     ) -> HTTPBody {
         HTTPBody(.source(length: length, isReplayable: isReplayable, pieces: pieces, open: open), headers: [])
     }
@@ -197,7 +197,7 @@ public struct HTTPBody: Sendable {
     ///
     /// - Parameter encoder: Encodes JSON, unless the body has an encoder of its own.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.
-    public func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+    package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {
             case .unencoded(let encode): return HTTPBody(try encode(encoder).content, headers: headers)
@@ -214,7 +214,7 @@ public struct HTTPBody: Sendable {
     /// Opens the body for one attempt.
     ///
     /// - Throws: What encoding or the source throws.
-    public func open() throws -> any BodyReader {
+    package func open() throws -> any HTTPBody.Reader {
         switch content {
         case .empty: DataBodyReader(Data())
         case .data(let data): DataBodyReader(data)
@@ -228,10 +228,9 @@ public struct HTTPBody: Sendable {
     }
 }
 
-extension HTTPBody: CustomStringConvertible, CustomReflectable {
+extension HTTPBody: RedactedReflectable {
     /// How long it is, and nothing of what it says: `27 bytes`.
-    public var description: String { length.map { "\($0) bytes" } ?? "a body of unknown length" }
+    var redactedDescription: String { length.map { "\($0) bytes" } ?? "a body of unknown length" }
 
-    /// The description and the fields, so that `dump` and its like show nothing of what it says.
-    public var customMirror: Mirror { Mirror(self, children: ["body": description, "headers": headers]) }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["body": description, "headers": headers] }
 }

@@ -35,7 +35,7 @@ extension JSONValue {
     /// The number, if it has no fraction and fits into an `Int` (32 bits on some watches).
     public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
     /// The number, if it has no fraction and fits into 64 bits with a sign.
-    public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
+    var int64: Int64? { if case .int(let value) = self { value } else { nil } }
     /// The number.
     public var double: Double? {
         switch self {

@@ -5,7 +5,7 @@ extension HTTPRequest {
     /// opens bodies with this.
     ///
     /// - Throws: What encoding or the source throws.
-    public func openBody() throws -> any BodyReader {
+    public func openBody() throws -> any HTTPBody.Reader {
         let reader = try body.open()
         guard let meter = self[option: ProgressOption.self], !body.isEmpty else { return reader }
         meter.beginUpload(total: body.length)
@@ -52,16 +52,16 @@ private final class MeterEnd: Sendable {
 }
 
 /// Tells how much of a body has been read.
-private final class MeteredBodyReader: BodyReader {
-    private let base: any BodyReader
+private final class MeteredBodyReader: HTTPBody.Reader {
+    private let base: any HTTPBody.Reader
     private let meter: ProgressMeter
 
-    init(_ base: any BodyReader, _ meter: ProgressMeter) {
+    init(_ base: any HTTPBody.Reader, _ meter: ProgressMeter) {
         self.base = base
         self.meter = meter
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> BodyRead {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult {
         let result = try base.read(into: buffer)
         if case .bytes(let count) = result { meter.noteSent(count) }
         return result

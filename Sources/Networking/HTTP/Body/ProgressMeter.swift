@@ -214,7 +214,7 @@ public final class ProgressMeter: Sendable {
     }
 }
 
-enum ProgressOption: RequestOption {
+enum ProgressOption: HTTPRequest.Option {
     static var defaultOption: ProgressMeter? { nil }
 }
 

@@ -1,6 +1,6 @@
 /// The bytes of one direction, over attempts that each begin anew.
 struct TransferCount: Sendable {
-    private(set) var progress = TransferProgress()
+    private(set) var progress = RequestProgress.Transfer()
     /// Where the attempt stands, which may be behind what was seen already.
     private var position: Int64 = 0
     private var mark: (time: Duration, bytes: Int64)?

@@ -53,7 +53,7 @@ public struct URLQuery: Hashable, Sendable {
     }
 
     /// Whether there is no item.
-    public var isEmpty: Bool { items.isEmpty && fault == nil }
+    package var isEmpty: Bool { items.isEmpty && fault == nil }
 
     /// Adds an item at the end; a nil value adds none, and a number that is none ends the call that uses the query.
     public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
@@ -76,11 +76,6 @@ public struct URLQuery: Hashable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// Adds a bare name, without `=`, at the end.
-    public mutating func appendFlag(_ name: String) {
-        items.append(Item(name, nil))
-    }
-
     /// The items of one query, then those of another.
     public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
         var sum = URLQuery(lhs.items + rhs.items)
@@ -89,7 +84,7 @@ public struct URLQuery: Hashable, Sendable {
     }
 
     /// A query merged with another one, name by name: all items of a name are of the one or of the other.
-    public func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> URLQuery {
+    package func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> URLQuery {
         let kept =
             switch rule {
             case .replaceAll: other.items
@@ -119,18 +114,14 @@ extension URLQuery: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension URLQuery: CustomStringConvertible, CustomReflectable {
+extension URLQuery: RedactedReflectable {
     /// The names of its items, without their values: `page, token`.
-    public var description: String { items.map(\.name).joined(separator: ", ") }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
+    var redactedDescription: String { items.map(\.name).joined(separator: ", ") }
 }
 
-extension URLQuery.Item: CustomStringConvertible, CustomReflectable {
+extension URLQuery.Item: RedactedReflectable {
     /// The name, without the value.
-    public var description: String { name }
+    var redactedDescription: String { name }
 
-    /// The name alone.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["name": name] }
 }

@@ -117,31 +117,19 @@ public struct URLQueryEncoder: Sendable {
         case unchanged
         /// `oneTwo` as `one_two`
         case snakeCase
-        /// `oneTwo` as `one-two`
-        case kebabCase
-        /// `oneTwo` as `OneTwo`
-        case capitalized
-        /// `oneTwo` as `ONETWO`
-        case uppercased
-        /// `oneTwo` as `onetwo`
-        case lowercased
-        /// As the closure says.
+        /// As the closure returns them: `.custom { $0.uppercased() }`.
         case custom(@Sendable (String) -> String)
 
         func write(_ key: String) -> String {
             switch self {
             case .unchanged: key
-            case .snakeCase: Keys.words(key, "_")
-            case .kebabCase: Keys.words(key, "-")
-            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-            case .uppercased: key.uppercased()
-            case .lowercased: key.lowercased()
+            case .snakeCase: Keys.snakeCase(key)
             case .custom(let write): write(key)
             }
         }
 
-        /// The words of a name in lower case: `myURLProperty` has three.
-        private static func words(_ key: String, _ separator: Character) -> String {
+        /// The words of a name in lower case, with underscores between them: `myURLProperty` has three.
+        private static func snakeCase(_ key: String) -> String {
             let letters = Array(key)
             var text = ""
             for (index, letter) in letters.enumerated() {
@@ -149,7 +137,7 @@ public struct URLQueryEncoder: Sendable {
                     index > 0 && letter.isUppercase
                     && (!letters[index - 1].isUppercase
                         || index + 1 < letters.count && letters[index + 1].isLowercase)
-                if isNew, letters[index - 1] != separator { text.append(separator) }
+                if isNew, letters[index - 1] != "_" { text.append("_") }
                 text += letter.lowercased()
             }
             return text
@@ -169,22 +157,22 @@ public struct URLQueryEncoder: Sendable {
     }
 
     /// How the elements of arrays are named.
-    public var arrays: Arrays
+    var arrays: Arrays
     /// How members of objects are named.
-    public var nesting: Nesting
+    var nesting: Nesting
     /// How booleans are written.
-    public var booleans: Booleans
+    var booleans: Booleans
     /// How dates are written.
-    public var dates: Dates
+    var dates: Dates
     /// How bytes are written.
-    public var data: Bytes
+    var data: Bytes
     /// How the names of properties are written.
-    public var keys: Keys
+    var keys: Keys
     /// What is written for nil.
-    public var nils: Nils
+    var nils: Nils
     /// Whether names stand in alphabetical order, at each level; otherwise in the order in which the value encodes
     /// them.
-    public var sortsKeys: Bool
+    var sortsKeys: Bool
 
     /// Makes an encoder.
     public init(

@@ -1,18 +1,15 @@
-public import Foundation
+import Foundation
 
-extension NetworkError: CustomNSError {
-    /// `Networking.NetworkError`, the domain of the error as an `NSError`.
-    public static var errorDomain: String { "Networking.NetworkError" }
-
+extension NetworkError: BridgedError {
     /// The status, where one came and is what was wrong; else the code of Foundation's that says the same, such as
     /// -1001 for a timeout; else 0.
-    public var errorCode: Int {
+    var bridgedCode: Int {
         if kind == .unacceptableStatus, let status { return status.code }
         return kind.urlErrorCode?.rawValue ?? 0
     }
 
     /// Description, reason, suggestion, the URL without query and credentials, and the error beneath.
-    public var errorUserInfo: [String: Any] {
+    var bridgedUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: cause, NSDebugDescriptionErrorKey: description]
         if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
         if let recoverySuggestion { info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion }
@@ -98,7 +95,6 @@ extension NetworkError {
     }
 }
 
-extension NetworkError: CustomReflectable {
-    /// Kind and description; not the underlying error, whose text may contain a whole URL or a body.
-    public var customMirror: Mirror { Mirror(self, children: ["kind": kind, "error": description]) }
+extension NetworkError: RedactedReflectable {
+    var reflectedMembers: KeyValuePairs<String, Any> { ["kind": kind, "error": description] }
 }

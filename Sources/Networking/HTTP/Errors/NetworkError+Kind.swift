@@ -2,102 +2,99 @@ public import Foundation
 
 extension NetworkError {
     /// What kind of failure it is. The set is open: a transport of yours may have kinds of its own.
-    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The kind's name.
-        public let rawValue: String
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the kind, such as `cannotConnect`.
+        public let description: String
 
         /// Makes a kind of its name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
+        public init(_ name: String) {
+            description = name
         }
-
-        /// The kind's name.
-        public var description: String { rawValue }
     }
 }
 
 /// Before anything is sent.
 extension NetworkError.Kind {
     /// The request cannot be sent as it is: a bad URL, method, header or timeout.
-    public static let invalidRequest = Self(rawValue: "invalidRequest")
+    public static let invalidRequest = Self("invalidRequest")
     /// The body's value cannot be encoded.
-    public static let bodyNotEncodable = Self(rawValue: "bodyNotEncodable")
+    public static let bodyNotEncodable = Self("bodyNotEncodable")
     /// The body's source failed while it was opened or read, or has not as many bytes as it said.
-    public static let bodyUnreadable = Self(rawValue: "bodyUnreadable")
+    public static let bodyUnreadable = Self("bodyUnreadable")
     /// No token could be had for a call that needs one; the refresh's error is underlying.
-    public static let noToken = Self(rawValue: "noToken")
+    public static let noToken = Self("noToken")
 }
 
 /// Before anything is sent, by policy.
 extension NetworkError.Kind {
     /// The host has failed so often of late that nothing is sent to it for a while: see `CircuitBreaker`.
-    public static let circuitOpen = Self(rawValue: "circuitOpen")
+    public static let circuitOpen = Self("circuitOpen")
 }
 
 /// On the way.
 extension NetworkError.Kind {
     /// The system has no connection to a network.
-    public static let notConnected = Self(rawValue: "notConnected")
+    public static let notConnected = Self("notConnected")
     /// The system is connected, but only to a network that the request excludes (``NetworkAccess``): cellular,
     /// expensive, or in Low Data Mode. Not retried, because being reachable changes nothing. Apple platforms only.
-    public static let networkRestricted = Self(rawValue: "networkRestricted")
+    public static let networkRestricted = Self("networkRestricted")
     /// The host's name has no address.
-    public static let cannotResolveHost = Self(rawValue: "cannotResolveHost")
+    public static let cannotResolveHost = Self("cannotResolveHost")
     /// The host refuses the connection.
-    public static let cannotConnect = Self(rawValue: "cannotConnect")
+    public static let cannotConnect = Self("cannotConnect")
     /// The connection was lost before the head of a response was received.
-    public static let connectionLostBeforeHead = Self(rawValue: "connectionLostBeforeHead")
+    public static let connectionLostBeforeHead = Self("connectionLostBeforeHead")
     /// The connection was lost after the head of the response was received.
-    public static let connectionLostAfterHead = Self(rawValue: "connectionLostAfterHead")
+    public static let connectionLostAfterHead = Self("connectionLostAfterHead")
     /// Connecting took longer than its timeout.
-    public static let connectTimedOut = Self(rawValue: "connectTimedOut")
+    public static let connectTimedOut = Self("connectTimedOut")
     /// Nothing moved for as long as the idle timeout.
-    public static let idleTimedOut = Self(rawValue: "idleTimedOut")
+    public static let idleTimedOut = Self("idleTimedOut")
     /// The call's total deadline passed.
-    public static let deadlineTimedOut = Self(rawValue: "deadlineTimedOut")
+    public static let deadlineTimedOut = Self("deadlineTimedOut")
     /// The server's certificate is not trusted.
-    public static let tlsUntrusted = Self(rawValue: "tlsUntrusted")
+    public static let tlsUntrusted = Self("tlsUntrusted")
     /// No secure connection could be made.
-    public static let tlsFailed = Self(rawValue: "tlsFailed")
+    public static let tlsFailed = Self("tlsFailed")
     /// The body ended before its announced end.
-    public static let truncatedBody = Self(rawValue: "truncatedBody")
+    public static let truncatedBody = Self("truncatedBody")
     /// What came back is not HTTP.
-    public static let malformedResponse = Self(rawValue: "malformedResponse")
+    public static let malformedResponse = Self("malformedResponse")
     /// The body's content coding (gzip, deflate, br, zstd) is broken, or ends early.
-    public static let undecodableContent = Self(rawValue: "undecodableContent")
+    public static let undecodableContent = Self("undecodableContent")
     /// The response is larger than the call's bound.
-    public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+    public static let responseTooLarge = Self("responseTooLarge")
     /// There were more redirects than allowed.
-    public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+    public static let tooManyRedirects = Self("tooManyRedirects")
     /// A redirect was not followed: to an insecure or unreadable place, or with a body that cannot be sent again.
-    public static let redirectRefused = Self(rawValue: "redirectRefused")
+    public static let redirectRefused = Self("redirectRefused")
     /// The transport was shut down.
-    public static let shutDown = Self(rawValue: "shutDown")
+    public static let shutDown = Self("shutDown")
     /// Anything else; see the underlying error.
-    public static let unknown = Self(rawValue: "unknown")
+    public static let unknown = Self("unknown")
 }
 
 /// About the response, and about the call.
 extension NetworkError.Kind {
     /// The status is not among those accepted.
-    public static let unacceptableStatus = Self(rawValue: "unacceptableStatus")
+    public static let unacceptableStatus = Self("unacceptableStatus")
     /// The content's media type is not among those accepted.
-    public static let unacceptableMediaType = Self(rawValue: "unacceptableMediaType")
+    public static let unacceptableMediaType = Self("unacceptableMediaType")
     /// A validator of yours said no.
-    public static let invalidResponse = Self(rawValue: "invalidResponse")
+    public static let invalidResponse = Self("invalidResponse")
     /// The body cannot be read as what was wanted; the decoding error is underlying.
-    public static let undecodableBody = Self(rawValue: "undecodableBody")
+    public static let undecodableBody = Self("undecodableBody")
     /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not
     /// writable.
-    public static let fileNotWritable = Self(rawValue: "fileNotWritable")
+    public static let fileNotWritable = Self("fileNotWritable")
     /// A download's bytes do not add up to the checksum that was given.
-    public static let checksumMismatch = Self(rawValue: "checksumMismatch")
+    public static let checksumMismatch = Self("checksumMismatch")
     /// A checksum was given, and the system has nothing to compute it with.
-    public static let checksumUnavailable = Self(rawValue: "checksumUnavailable")
+    public static let checksumUnavailable = Self("checksumUnavailable")
     /// The call was cancelled.
-    public static let cancelled = Self(rawValue: "cancelled")
+    public static let cancelled = Self("cancelled")
     /// The service is being reset.
-    public static let resetting = Self(rawValue: "resetting")
+    public static let resetting = Self("resetting")
 }
 
 extension NetworkError.Kind {
@@ -165,7 +162,7 @@ extension NetworkError.Kind {
 
     /// The kind in words.
     var explanation: String {
-        NetworkError.Kind.explanations[self] ?? rawValue
+        NetworkError.Kind.explanations[self] ?? description
     }
 
     private static let explanations: [Self: String] = [

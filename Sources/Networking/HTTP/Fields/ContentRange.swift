@@ -1,15 +1,15 @@
 /// Which part of a whole a body is: the `Content-Range` field of [RFC 9110, section
 /// 14.4](https://www.rfc-editor.org/rfc/rfc9110#section-14.4), in bytes.
-public struct ContentRange: Hashable, Sendable, CustomStringConvertible {
+struct ContentRange: Hashable, Sendable, CustomStringConvertible {
     /// The first byte's place, from 0; nil if no part could be given (`*`).
-    public var first: Int64?
+    var first: Int64?
     /// The last byte's place; nil if no part could be given.
-    public var last: Int64?
+    var last: Int64?
     /// How many bytes the whole has; nil if the server does not know.
-    public var total: Int64?
+    var total: Int64?
 
     /// Reads a field's value; nil if it is not of the form `bytes 0-99/1000`, `bytes 0-99/*` or `bytes */1000`.
-    public init?(_ value: String) {
+    init?(_ value: String) {
         let parts = value.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
         let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -35,7 +35,7 @@ public struct ContentRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The field's value.
-    public var description: String {
+    var description: String {
         let total = total.map(String.init) ?? "*"
         guard let first, let last else { return "bytes */\(total)" }
         return "bytes \(first)-\(last)/\(total)"
@@ -44,5 +44,5 @@ public struct ContentRange: Hashable, Sendable, CustomStringConvertible {
 
 extension HTTPHeaders {
     /// Which part of a whole the body is; nil if the field is missing or unreadable.
-    public var contentRange: ContentRange? { self[.contentRange].flatMap(ContentRange.init) }
+    var contentRange: ContentRange? { self[.contentRange].flatMap(ContentRange.init) }
 }

@@ -33,7 +33,7 @@ public enum HTTPAuthorization: Hashable, Sendable {
     }
 
     /// The scheme: `Bearer`, `Basic`, or the custom one.
-    public var scheme: String {
+    package var scheme: String {
         switch self {
         case .bearer: "Bearer"
         case .basic: "Basic"
@@ -57,11 +57,8 @@ extension HTTPAuthorization {
 
 }
 
-extension HTTPAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HTTPAuthorization: RedactedReflectable {
     /// The scheme and `<redacted>`.
-    public var description: String { "\(scheme) <redacted>" }
-    /// The same.
-    public var debugDescription: String { description }
-    /// Nothing but the description, for `dump` and its like.
-    public var customMirror: Mirror { Mirror(self, children: ["scheme": scheme]) }
+    var redactedDescription: String { "\(scheme) <redacted>" }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["scheme": scheme] }
 }

@@ -1,16 +1,16 @@
-public import Foundation
+import Foundation
 
 /// A date in an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), to the
 /// second.
 ///
 /// All three formats are read (`Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6
 /// 08:49:37 1994`); the first is written.
-public struct HTTPDate: Hashable, Comparable, Sendable {
+struct HTTPDate: Hashable, Comparable, Sendable {
     /// Whole seconds since 1970-01-01 00:00:00 UTC.
-    public let secondsSince1970: Int64
+    let secondsSince1970: Int64
 
     /// Makes an HTTP date of a date; fractions of a second are dropped.
-    public init(_ date: Date) {
+    init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         // Four digits hold the years 0000 to 9999; what lies beyond is cut to them.
         secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
@@ -21,7 +21,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     /// - Parameters:
     ///   - text: The field's value.
     ///   - now: Decides the century of a two-digit year: one that would lie more than 50 years ahead is in the past.
-    public init?(_ text: String, now: Date = Date()) {
+    init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.split { " ,-".contains($0) }.map(String.init)
         let isAsctime = words.count == 5
@@ -50,17 +50,17 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     }
 
     /// The moment as a Foundation date.
-    public var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
+    var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 
     /// Whether one date is before another.
-    public static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
+    static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }
 }
 
 extension HTTPDate: CustomStringConvertible {
     /// The date in the preferred format: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    public var description: String {
+    var description: String {
         let days = Int((Double(secondsSince1970) / 86_400).rounded(.down))
         let time = Int(secondsSince1970 - Int64(days) * 86_400)
         let (year, month, day) = HTTPDate.civil(daysSince1970: days)

@@ -2,17 +2,16 @@ import Foundation
 
 /// One header field: a name and its value.
 ///
-/// Common fields have a ready form: `.accept(.json)`, `.userAgent(osVersion: "17.4", appVersion: "3.1")`, `.dpi(scale:
-/// 2)`.
+/// Common fields have a ready form: `.accept(.json)`, `.userAgent(product: "Shop", version: "3.1")`.
 public struct HTTPHeader: Hashable, Sendable {
     /// The field's name.
-    public let name: HTTPHeaderName
+    public let name: HTTPHeader.Name
     /// The field's value, as it goes on the wire.
     public let value: String
     /// Whether the value is known to be a credential. Every other value that is not known to be harmless is treated
     /// alike: no text of the library shows it, and a redirect to another origin leaves it behind. A harmless field
     /// that carries a secret in your app needs the mark.
-    public let isSensitive: Bool
+    package let isSensitive: Bool
 
     /// Makes a field.
     ///
@@ -20,7 +19,7 @@ public struct HTTPHeader: Hashable, Sendable {
     ///   - name: Its name.
     ///   - value: Its value. CR, LF, NUL and other control characters are refused when the request is sent.
     ///   - isSensitive: Whether it is a credential. `Authorization`, `Cookie` and other known names always are.
-    public init(_ name: HTTPHeaderName, _ value: String, isSensitive: Bool = false) {
+    public init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool = false) {
         self.name = name
         self.value = value
         self.isSensitive = isSensitive || name.isSensitive
@@ -48,12 +47,6 @@ public struct HTTPHeader: Hashable, Sendable {
     public static func contentType(_ type: MediaType) -> HTTPHeader {
         HTTPHeader(.contentType, type.description)
     }
-
-    /// `dpi`, the scale of the screen that images are wanted for: `@2x`.
-    public static func dpi(scale: Double) -> HTTPHeader {
-        let isWhole = scale == scale.rounded() && scale.magnitude < 1_000
-        return HTTPHeader("dpi", isWhole ? "@\(Int(scale))x" : "@\(scale)x")
-    }
 }
 
 extension HTTPHeader {
@@ -61,12 +54,9 @@ extension HTTPHeader {
     var mayIdentifyUser: Bool { isSensitive || name.mayIdentifyUser }
 }
 
-extension HTTPHeader: CustomStringConvertible, CustomReflectable {
-    /// Nothing but the description, so that `dump` and its like show no credential either.
-    public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
-
+extension HTTPHeader: RedactedReflectable {
     /// `Name: value`, with `<redacted>` in place of a value that is not known to be harmless.
-    public var description: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
+    var redactedDescription: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
 
     /// The value if it is harmless; of a URL what is left without user, password, query and fragment.
     private var shownValue: String {
@@ -79,5 +69,7 @@ extension HTTPHeader: CustomStringConvertible, CustomReflectable {
         return String(shown) + (value.contains { $0 == "?" } ? "?<redacted>" : "")
     }
 
-    private static let namesOfURLs: Set<HTTPHeaderName> = [.location, "Content-Location", "Referer", "Link", "Refresh"]
+    private static let namesOfURLs: Set<HTTPHeader.Name> = [
+        .location, "Content-Location", "Referer", "Link", "Refresh",
+    ]
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The header fields of a request or response: ordered, with names compared without regard to case.
 ///
 /// Setting a name replaces every field under it and keeps the place of the first. Appending keeps what is there, for
@@ -22,7 +24,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// The value under a name; where it stands several times, the values joined by `, ` (RFC 9110 section 5.3).
     ///
     /// Setting replaces every field under the name, and one that was sensitive stays so; setting nil removes them.
-    public subscript(name: HTTPHeaderName) -> String? {
+    public subscript(name: HTTPHeader.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
             let rest = fields[(first + 1)...].filter { $0.name == name }
@@ -37,12 +39,12 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
 
     /// Every value under a name, in order.
-    public func values(for name: HTTPHeaderName) -> [String] {
+    public func values(for name: HTTPHeader.Name) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
 
     /// Whether a field stands under the name.
-    public func contains(_ name: HTTPHeaderName) -> Bool {
+    public func contains(_ name: HTTPHeader.Name) -> Bool {
         fields.contains { $0.name == name }
     }
 
@@ -68,12 +70,12 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
 
     /// Removes every field under the name.
-    public mutating func remove(_ name: HTTPHeaderName) {
+    public mutating func remove(_ name: HTTPHeader.Name) {
         fields.removeAll { $0.name == name }
     }
 
     /// Removes every field for which the closure says so.
-    public mutating func removeAll(where shouldRemove: (HTTPHeader) -> Bool) {
+    package mutating func removeAll(where shouldRemove: (HTTPHeader) -> Bool) {
         fields.removeAll(where: shouldRemove)
     }
 
@@ -100,11 +102,6 @@ public struct HTTPHeaders: Hashable, Sendable {
         return merged
     }
 
-    /// Merges two collections; on equal names the right one wins.
-    public static func + (lhs: HTTPHeaders, rhs: HTTPHeaders) -> HTTPHeaders {
-        lhs.merging(rhs)
-    }
-
     /// How two collections become one.
     public enum MergeRule: Sendable {
         /// The new collection takes the place of the old one.
@@ -127,7 +124,7 @@ extension HTTPHeaders: RandomAccessCollection {
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
     /// Makes a collection of names and values, in the order written; a later one replaces an earlier one of its name.
-    public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
+    public init(dictionaryLiteral elements: (HTTPHeader.Name, String)...) {
         for (name, value) in elements { set(HTTPHeader(name, value)) }
     }
 
@@ -180,12 +177,6 @@ extension HTTPHeaders {
         return elements
     }
 
-    /// `Accept-Language`, as it stands.
-    public var acceptLanguage: String? {
-        get { self[.acceptLanguage] }
-        set { self[.acceptLanguage] = newValue }
-    }
-
     /// `Content-Length`; nil if there is none or it is no number.
     public var contentLength: Int? {
         get { self[.contentLength].flatMap { Int($0) } }
@@ -193,18 +184,24 @@ extension HTTPHeaders {
     }
 
     /// The challenges of `WWW-Authenticate`, from every field of that name.
-    public var challenges: [AuthenticationChallenge] {
-        values(for: .wwwAuthenticate).flatMap { AuthenticationChallenge.parse($0) }
+    public var challenges: [HTTPHeaders.Challenge] {
+        values(for: .wwwAuthenticate).flatMap { HTTPHeaders.Challenge.parse($0) }
     }
 
-    /// `Retry-After`; nil if there is none or it cannot be read.
-    public var retryAfter: RetryAfter? {
+    /// The delay of `Retry-After` (RFC 9110 section 10.2.3) from a time on: zero to a year; nil if the field is missing
+    /// or cannot be read.
+    public func retryDelay(from now: Date) -> Duration? {
+        retryAfter?.delay(from: now)
+    }
+
+    /// `Retry-After`; nil if it is missing or cannot be read.
+    var retryAfter: RetryAfter? {
         self[.retryAfter].flatMap { RetryAfter($0) }
     }
 
-    /// `Date` (RFC 9110 section 6.6.1); nil if there is none or it cannot be read.
-    public var date: HTTPDate? {
-        self[.date].flatMap { HTTPDate($0) }
+    /// `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if it is missing or cannot be read.
+    public var date: Date? {
+        self[.date].flatMap { HTTPDate($0)?.date }
     }
 }
 

@@ -2,14 +2,9 @@
 ///
 /// Any token is a method: `HTTPMethod("PROPFIND")`. Methods are case-sensitive. A name that is no token is refused
 /// when the request is sent, with ``NetworkError/Kind/invalidRequest``.
-public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The method as it goes on the wire.
     public let rawValue: String
-
-    /// Makes a method of its name.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
 
     /// Makes a method of its name.
     public init(_ rawValue: String) {
@@ -35,11 +30,11 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Removes the resource's current representation (RFC 9110 section 9.3.5).
     public static let delete = HTTPMethod("DELETE")
     /// Opens a tunnel (RFC 9110 section 9.3.6).
-    public static let connect = HTTPMethod("CONNECT")
+    static let connect = HTTPMethod("CONNECT")
     /// Asks for the communication options (RFC 9110 section 9.3.7).
     public static let options = HTTPMethod("OPTIONS")
     /// Asks for a loop-back of the request (RFC 9110 section 9.3.8).
-    public static let trace = HTTPMethod("TRACE")
+    static let trace = HTTPMethod("TRACE")
     /// Changes a resource in part (RFC 5789).
     public static let patch = HTTPMethod("PATCH")
     /// A safe query with content (the QUERY method).

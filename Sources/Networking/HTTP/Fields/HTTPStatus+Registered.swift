@@ -6,9 +6,9 @@ extension HTTPStatus {
     /// 101 Switching Protocols.
     public static let switchingProtocols = HTTPStatus(101)
     /// 102 Processing.
-    public static let processing = HTTPStatus(102)
+    static let processing = HTTPStatus(102)
     /// 103 Early Hints.
-    public static let earlyHints = HTTPStatus(103)
+    static let earlyHints = HTTPStatus(103)
     /// 200 OK.
     public static let ok = HTTPStatus(200)
     /// 201 Created.
@@ -70,13 +70,13 @@ extension HTTPStatus {
     /// 425 Too Early.
     public static let tooEarly = HTTPStatus(425)
     /// 426 Upgrade Required.
-    public static let upgradeRequired = HTTPStatus(426)
+    static let upgradeRequired = HTTPStatus(426)
     /// 428 Precondition Required.
     public static let preconditionRequired = HTTPStatus(428)
     /// 429 Too Many Requests.
     public static let tooManyRequests = HTTPStatus(429)
     /// 431 Request Header Fields Too Large.
-    public static let requestHeaderFieldsTooLarge = HTTPStatus(431)
+    static let requestHeaderFieldsTooLarge = HTTPStatus(431)
     /// 451 Unavailable For Legal Reasons.
     public static let unavailableForLegalReasons = HTTPStatus(451)
     /// 500 Internal Server Error.
@@ -90,7 +90,7 @@ extension HTTPStatus {
     /// 504 Gateway Timeout.
     public static let gatewayTimeout = HTTPStatus(504)
     /// 511 Network Authentication Required.
-    public static let networkAuthenticationRequired = HTTPStatus(511)
+    static let networkAuthenticationRequired = HTTPStatus(511)
 
 }
 

@@ -2,7 +2,7 @@
 ///
 /// Any three-digit number is a status: `HTTPStatus(520)`. The registered ones, and some that servers use
 /// unregistered, have names.
-public struct HTTPStatus: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
+public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     /// The code.
     public let code: Int
 
@@ -12,20 +12,12 @@ public struct HTTPStatus: RawRepresentable, Hashable, Comparable, Sendable, Expr
     }
 
     /// Makes a status of its code.
-    public init(rawValue: Int) {
-        self.code = rawValue
-    }
-
-    /// Makes a status of its code.
     public init(integerLiteral value: Int) {
         self.code = value
     }
 
-    /// The code.
-    public var rawValue: Int { code }
-
     /// 100 to 199: the final response follows.
-    public var isInformational: Bool { (100..<200).contains(code) }
+    var isInformational: Bool { (100..<200).contains(code) }
     /// 200 to 299: the request was understood and accepted.
     public var isSuccessful: Bool { (200..<300).contains(code) }
     /// 300 to 399: something more is to be done.

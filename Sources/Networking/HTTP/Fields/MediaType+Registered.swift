@@ -31,11 +31,11 @@ extension MediaType {
     /// `image/jpeg`.
     public static let jpeg = MediaType("image", "jpeg")
     /// `image/gif`.
-    public static let gif = MediaType("image", "gif")
+    static let gif = MediaType("image", "gif")
     /// `image/webp`.
     public static let webp = MediaType("image", "webp")
     /// `image/heic`.
-    public static let heic = MediaType("image", "heic")
+    static let heic = MediaType("image", "heic")
     /// `image/svg+xml`.
     public static let svg = MediaType("image", "svg+xml")
     /// `video/mp4`.
@@ -46,7 +46,7 @@ extension MediaType {
 
 extension MediaType {
     /// The media type that a file name's extension usually stands for; nil if that is not known here.
-    public init?(fileExtension: String) {
+    init?(fileExtension: String) {
         guard let type = MediaType.byExtension[fileExtension.lowercased()].flatMap({ MediaType($0) }) else {
             return nil
         }

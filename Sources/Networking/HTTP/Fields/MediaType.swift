@@ -9,27 +9,29 @@ public struct MediaType: Sendable {
     /// The part after the slash, such as `html`; `*` in a range.
     public let subtype: String
     /// The parameters, in order.
-    public let parameters: [Parameter]
+    let parameters: [Parameter]
 
     /// A parameter such as `charset=utf-8`.
-    public struct Parameter: Hashable, Sendable {
-        /// The parameter's name.
-        public let name: String
-        /// The parameter's value, without quotes.
-        public let value: String
+    struct Parameter: Hashable, Sendable {
+        let name: String
+        /// The value, without quotes.
+        let value: String
 
-        /// Makes a parameter.
-        public init(_ name: String, _ value: String) {
+        init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// Type and subtype without parameters, in lower case: `text/html`.
-    public var essence: String { "\(type)/\(subtype)".lowercased() }
+    var essence: String { "\(type)/\(subtype)".lowercased() }
 
-    /// Makes a media type of its parts.
-    public init(_ type: String, _ subtype: String, _ parameters: [Parameter] = []) {
+    /// Makes a media type of its parts: `MediaType("text", "html", ["charset": "utf-8"])`.
+    public init(_ type: String, _ subtype: String, _ parameters: KeyValuePairs<String, String> = [:]) {
+        self.init(type, subtype, parameters: parameters.map { Parameter($0.key, $0.value) })
+    }
+
+    init(_ type: String, _ subtype: String, parameters: [Parameter]) {
         self.type = type
         self.subtype = subtype
         self.parameters = parameters
@@ -50,7 +52,7 @@ public struct MediaType: Sendable {
             guard let parameter = scanner.parameter() else { return nil }
             parameters.append(Parameter(parameter.name, parameter.value))
         }
-        self.init(type, subtype, parameters)
+        self.init(type, subtype, parameters: parameters)
     }
 
     /// The value of the first parameter of that name.
@@ -65,9 +67,9 @@ public struct MediaType: Sendable {
     public var withoutParameters: MediaType { MediaType(type, subtype) }
 
     /// The type with a charset in place of the one it has.
-    public func charset(_ charset: String) -> MediaType {
+    func charset(_ charset: String) -> MediaType {
         let others = parameters.filter { $0.name.lowercased() != "charset" }
-        return MediaType(type, subtype, others + [Parameter("charset", charset)])
+        return MediaType(type, subtype, parameters: others + [Parameter("charset", charset)])
     }
 
     /// Whether a response of type `other` satisfies this one as a range in `Accept` (RFC 9110 section 12.5.1): `*/*`

@@ -1,14 +1,14 @@
-public import Foundation
+import Foundation
 
 /// The value of `Retry-After`, [RFC 9110 section 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3).
-public enum RetryAfter: Hashable, Sendable {
+enum RetryAfter: Hashable, Sendable {
     /// A number of seconds after the response was received.
     case seconds(Int)
     /// A moment.
     case date(HTTPDate)
 
     /// Reads a field value; nil if it is neither a whole number of seconds nor a date.
-    public init?(_ value: String) {
+    init?(_ value: String) {
         let digits = value.utf8
         if !digits.isEmpty, digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
             self = .seconds(Int(value) ?? .max)
@@ -20,7 +20,7 @@ public enum RetryAfter: Hashable, Sendable {
     }
 
     /// How long to wait from a moment on: never less than zero, at most a year.
-    public func delay(from now: Date) -> Duration {
+    func delay(from now: Date) -> Duration {
         let seconds =
             switch self {
             case .seconds(let seconds): Double(seconds)

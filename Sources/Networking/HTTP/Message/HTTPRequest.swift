@@ -11,8 +11,8 @@ public struct HTTPRequest: Sendable {
         var origin: HTTPOrigin?
         var headers: HTTPHeaders
         var body: HTTPBody
-        var timeouts: RequestTimeouts
-        var options = RequestOptions()
+        var timeouts: HTTPRequest.Timeouts
+        var options = HTTPRequest.Options()
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -48,13 +48,13 @@ public struct HTTPRequest: Sendable {
     }
 
     /// How long the attempt may take. The total is the call's business; a transport ignores it.
-    public var timeouts: RequestTimeouts {
+    public var timeouts: HTTPRequest.Timeouts {
         get { parts.value.timeouts }
         _modify { yield &parts.value.timeouts }
     }
 
     /// The typed options.
-    public var options: RequestOptions {
+    public var options: HTTPRequest.Options {
         get { parts.value.options }
         _modify { yield &parts.value.options }
     }
@@ -62,7 +62,7 @@ public struct HTTPRequest: Sendable {
     /// Makes a request.
     public init(
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,
-        timeouts: RequestTimeouts = RequestTimeouts()
+        timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts()
     ) {
         self.init(method, url, of: HTTPOrigin(url), headers: headers, body: body, timeouts: timeouts)
     }
@@ -70,14 +70,14 @@ public struct HTTPRequest: Sendable {
     /// Makes a request whose origin is known already.
     init(
         _ method: HTTPMethod, _ url: URL, of origin: HTTPOrigin?, headers: HTTPHeaders = [], body: HTTPBody = .empty,
-        timeouts: RequestTimeouts
+        timeouts: HTTPRequest.Timeouts
     ) {
         parts = CopyOnWrite(
             Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 
     /// The setting of a typed option.
-    public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
+    public subscript<Option: HTTPRequest.Option>(option option: Option.Type) -> Option.Value {
         get { options[option] }
         set { options[option] = newValue }
     }
@@ -88,12 +88,11 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// The description and the fields, so that `dump` and its like show neither query nor credentials.
-    public var customMirror: Mirror { Mirror(self, children: ["request": description, "headers": headers]) }
+extension HTTPRequest: RedactedReflectable {
+    var reflectedMembers: KeyValuePairs<String, Any> { ["request": description, "headers": headers] }
 
     /// Method, host and path: `GET api.example.com/users/7`. Neither query nor credentials.
-    public var description: String {
+    var redactedDescription: String {
         let port = url.port.map { ":\($0)" } ?? ""
         let host = url.host ?? ""
         return "\(method) \(host.contains(":") ? "[\(host)]" : host)\(port)\(url.path(percentEncoded: true))"

@@ -8,9 +8,9 @@ public struct HTTPResponse: Sendable {
     private struct Parts: Sendable {
         var status: HTTPStatus
         var headers: HTTPHeaders
-        var content: ResponseContent
+        var content: HTTPResponse.Content
         var request: HTTPRequest
-        var timing: ResponseTiming
+        var timing: HTTPResponse.Timing
         var redirects: [HTTPResponse] = []
         var httpVersion: String?
     }
@@ -30,7 +30,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// The body.
-    public var content: ResponseContent {
+    public var content: HTTPResponse.Content {
         get { parts.value.content }
         set { parts.value.content = newValue }
     }
@@ -42,7 +42,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// When the parts of the exchange were over.
-    public var timing: ResponseTiming {
+    public var timing: HTTPResponse.Timing {
         get { parts.value.timing }
         _modify { yield &parts.value.timing }
     }
@@ -56,8 +56,8 @@ public struct HTTPResponse: Sendable {
 
     /// Makes a response.
     public init(
-        _ status: HTTPStatus, headers: HTTPHeaders = [], content: ResponseContent = .data(Data()),
-        to request: HTTPRequest, timing: ResponseTiming = ResponseTiming(), httpVersion: String? = nil
+        _ status: HTTPStatus, headers: HTTPHeaders = [], content: HTTPResponse.Content = .data(Data()),
+        to request: HTTPRequest, timing: HTTPResponse.Timing = HTTPResponse.Timing(), httpVersion: String? = nil
     ) {
         parts = CopyOnWrite(
             Parts(
@@ -74,7 +74,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// A text for the status in the registry's words: `Not Found`.
-    public var message: String { status.reasonPhrase }
+    var message: String { status.reasonPhrase }
 
     /// The response, come to by way of others.
     func reached(by redirects: [HTTPResponse]) -> HTTPResponse {
@@ -92,10 +92,9 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-extension HTTPResponse: CustomStringConvertible, CustomReflectable {
-    /// The description and the fields, so that `dump` and its like show neither query, credentials nor body.
-    public var customMirror: Mirror { Mirror(self, children: ["response": description, "headers": headers]) }
+extension HTTPResponse: RedactedReflectable {
+    var reflectedMembers: KeyValuePairs<String, Any> { ["response": description, "headers": headers] }
 
     /// Status and request: `404 Not Found to GET api.example.com/users/7`. Neither query, credentials nor body.
-    public var description: String { "\(status) to \(request)" }
+    var redactedDescription: String { "\(status) to \(request)" }
 }

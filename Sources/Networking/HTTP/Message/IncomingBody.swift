@@ -9,8 +9,6 @@ public import Foundation
 /// for try await chunk in body { try file.write(contentsOf: chunk) }
 /// ```
 public struct IncomingBody: AsyncSequence, Sendable {
-    /// Bytes, as they came.
-    public typealias Element = Data
 
     fileprivate final class Source: Sendable {
         let pull: @Sendable () async throws -> Data?

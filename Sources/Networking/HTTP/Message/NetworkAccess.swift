@@ -26,7 +26,7 @@ public struct NetworkAccess: OptionSet, Sendable {
     public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
 }
 
-enum NetworkAccessOption: RequestOption {
+enum NetworkAccessOption: HTTPRequest.Option {
     /// All.
     static var defaultOption: NetworkAccess? { nil }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The system that the library was built for, as user agents name it.
-public enum OperatingSystem {
+enum OperatingSystem {
     /// `Linux`, `macOS`, `iOS`, `tvOS`, `watchOS` or `visionOS`.
-    public static var name: String {
+    static var name: String {
         #if os(macOS)
             "macOS"
         #elseif os(iOS)
@@ -20,7 +20,7 @@ public enum OperatingSystem {
     }
 
     /// The version of the running system, such as `17.4.1`.
-    public static var version: String {
+    static var version: String {
         let version = ProcessInfo.processInfo.operatingSystemVersion
         return "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
     }

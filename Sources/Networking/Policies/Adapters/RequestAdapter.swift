@@ -27,28 +27,9 @@ public protocol RequestAdapter: ResetParticipant {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }
 
-/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cached(_:as:with:)``, which returns
+/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cachedResponse(_:as:with:)``, which returns
 /// at once.
 public protocol SynchronousRequestAdapter: RequestAdapter {
     /// Changes the request.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
-}
-
-/// A request adapter made of a closure.
-///
-/// ```swift
-/// let locale = ClosureAdapter { request, _ in request.headers[.acceptLanguage] = Locale.current.identifier }
-/// ```
-public struct ClosureAdapter: RequestAdapter {
-    private let change: @Sendable (inout HTTPRequest, any Endpoint) async throws -> Void
-
-    /// Makes an adapter of a closure.
-    public init(_ change: @escaping @Sendable (inout HTTPRequest, any Endpoint) async throws -> Void) {
-        self.change = change
-    }
-
-    /// Calls the closure.
-    public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
-        try await change(&request, endpoint)
-    }
 }

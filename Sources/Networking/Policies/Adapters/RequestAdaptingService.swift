@@ -11,7 +11,7 @@ public struct RequestAdaptingService: Sendable {
     /// Runs every adapter on the request.
     ///
     /// - Throws: What the first adapter throws that does. A call that is ended meanwhile runs no further adapter.
-    public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+    package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
         for adapter in adapters {
             try await adapter.adapt(&request, for: endpoint)
             try CallScope.check()

@@ -19,12 +19,12 @@ public struct TraceContext: Hashable, Sendable {
     /// The span that the next one is a child of: 16 hexadecimal digits, not all zero.
     public let spanID: String
     /// Whether the trace is recorded.
-    public let isSampled: Bool
+    let isSampled: Bool
     /// What systems on the way have added, as it came: `tracestate`.
-    public let state: String?
+    let state: String?
 
     /// Makes a context; nil if an id has not the form that it must have.
-    public init?(traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil) {
+    init?(traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil) {
         guard TraceContext.isID(traceID, digits: 32), TraceContext.isID(spanID, digits: 16) else { return nil }
         self.traceID = traceID
         self.spanID = spanID

@@ -1,5 +1,5 @@
 /// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
-public struct AdmissionTicket: Sendable {
+public struct AdmissionPermit: Sendable {
     /// In a block of memory of its own, because hardly any ticket has a context and all of them are copied.
     private final class Kept: Sendable {
         let context: any Sendable
@@ -27,17 +27,19 @@ public struct AdmissionTicket: Sendable {
     }
 }
 
-/// How an attempt ended.
-public enum AdmissionOutcome: Sendable {
-    /// With a response, whatever its status is.
-    case answered(HTTPResponse)
-    /// Without a response, or with an incomplete one.
-    case failed(any Error)
-    /// Nothing was sent.
-    case notSent
+extension AdmissionPermit {
+    /// How an attempt ended.
+    public enum Outcome: Sendable {
+        /// With a response, whatever its status is.
+        case answered(HTTPResponse)
+        /// Without a response, or with an incomplete one.
+        case failed(any Error)
+        /// Nothing was sent.
+        case notSent
+    }
 }
 
-extension AdmissionOutcome {
+extension AdmissionPermit.Outcome {
     /// The response; of one whose body was lost, the head.
     var response: HTTPResponse? {
         switch self {
@@ -50,7 +52,8 @@ extension AdmissionOutcome {
 
 /// Decides when a request may be sent: a limit, a gate, a circuit breaker.
 ///
-/// A service asks its policies before each attempt, in the order of their ``stage``, in the task of the call. If one
+/// A service asks its policies before each attempt, in the task of the call: the circuit breaker, the backoff gate,
+/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, and the gate of the session. If one
 /// of them returns nil, the tickets of the others are returned, the call waits for that one alone, and the rest are
 /// asked again: no call waits while it holds a ticket. Each ticket is returned exactly once, in the opposite order,
 /// as soon as the response is known and before it is validated. An error ends the attempt and goes to the error
@@ -63,60 +66,80 @@ extension AdmissionOutcome {
 /// struct ForegroundOnly: AdmissionPolicy {
 ///     let app: AppState
 ///
-///     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-///         app.isActive ? AdmissionTicket() : nil
+///     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+///         app.isActive ? AdmissionPermit() : nil
 ///     }
 ///
-///     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+///     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
 ///         try await untilCallEnds { await app.becomesActive() }
-///         return AdmissionTicket()
+///         return AdmissionPermit()
 ///     }
 ///
-///     func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {}
+///     func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
-    /// Its place among the policies of its service. Default: ``AdmissionStage/custom``.
-    var stage: AdmissionStage { get }
     /// Admits the request at once, or returns nil if it has to wait. A policy with a queue returns nil while others
     /// wait.
     ///
     /// - Throws: Why the request must not be sent at all.
-    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket?
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit?
     /// Waits until the request may be sent. Wait by ``untilCallEnds(_:)`` or ``NetworkClock/wait(for:)``, which end
     /// with the call; its deadline and a reset do not cancel the task.
     ///
     /// - Throws: Why the request must not be sent at all.
-    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
     /// Gets a ticket back, once for each ticket.
-    func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome)
+    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
+}
+
+/// A policy of the library, whose place in the order is fixed.
+protocol StagedAdmissionPolicy: AdmissionPolicy {
+    /// Its place among the policies of a service.
+    var stage: AdmissionStage { get }
 }
 
 extension AdmissionPolicy {
-    /// Between the gates and the limits.
-    public var stage: AdmissionStage { .custom }
+    /// Its place among the policies of a service; an app's own policy is between the gates and the limits.
+    var admissionStage: AdmissionStage { (self as? any StagedAdmissionPolicy)?.stage ?? .custom }
 }
 
-/// Whether a request needs a permit: `request[option: AdmissionOption.self] = .unlimited`.
-public enum AdmissionOption: RequestOption {
-    /// The kinds of admission.
-    public enum Value: Hashable, Sendable {
-        /// It waits for its permit as every other request does: the default.
+extension RequestSettings {
+    /// Whether a request needs a permit.
+    public enum Admission: Hashable, Sendable {
+        /// The request waits for its permit.
         case required
-        /// It needs no permit of a ``ConcurrencyLimit`` and does not count there.
+        /// The request needs no permit of a ``ConcurrencyLimit`` and does not count there.
         case unlimited
-        /// It is part of a token refresh: it needs no permit, carries no token, waits for no refresh and starts none.
-        /// The library marks the calls that a refresh makes; set it by hand if a refresh makes them in a task of its
-        /// own.
+        /// The request is part of a token refresh: it needs no permit, carries no token, waits for no refresh and
+        /// starts none. The library marks the calls that a refresh makes; set it by hand if a refresh makes them in a
+        /// task of its own.
         case refresh
     }
 
-    /// ``Value/required``
-    public static let defaultOption = Value.required
+    /// Whether a request needs a permit. Default: nil, which leaves it to the endpoint, and then to the service; then
+    /// ``Admission/required``.
+    public var admission: Admission? {
+        get { options[AdmissionOption.self] }
+        set { options.set(AdmissionOption.self, newValue) }
+    }
+}
+
+/// Whether a request needs a permit.
+private enum AdmissionOption: HTTPRequest.Option {
+    static var defaultOption: RequestSettings.Admission? { nil }
+}
+
+extension HTTPRequest {
+    /// Whether the request needs a permit.
+    var admission: RequestSettings.Admission {
+        get { self[option: AdmissionOption.self] ?? .required }
+        set { self[option: AdmissionOption.self] = newValue }
+    }
 }
 
 /// The order in which a service asks its policies, whichever order they are listed in.
-public enum AdmissionStage: Int, Comparable, Sendable {
+enum AdmissionStage: Int, Comparable, Sendable {
     /// Fails requests that would fail: ``CircuitBreaker``.
     case breaker
     /// Holds requests back that the server does not accept yet: ``BackoffGate``.
@@ -129,6 +152,5 @@ public enum AdmissionStage: Int, Comparable, Sendable {
     /// ``TokenGate``.
     case token
 
-    /// Whether one is asked before another.
-    public static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
+    static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
 }

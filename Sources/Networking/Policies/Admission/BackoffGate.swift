@@ -4,7 +4,7 @@
 /// says that nothing remains; it opens when the time has passed. Requests that come meanwhile wait, unless their
 /// total deadline would pass before. A token refresh is never held back. Services that talk to the same server share
 /// the object.
-public final class BackoffGate: AdmissionPolicy {
+public final class BackoffGate: StagedAdmissionPolicy {
     /// What a gate tells about an origin.
     public enum Event: Hashable, Sendable {
         /// Requests wait, so long from now.
@@ -16,7 +16,7 @@ public final class BackoffGate: AdmissionPolicy {
     /// Tells of every origin for which the gate closes or opens.
     public let events = Broadcaster<Event>()
     /// The longest time that the gate stays closed for one response.
-    public let longest: Duration
+    let longest: Duration
     private let clock: NetworkClock
     /// When it opens again, for each origin for which it is closed.
     private let closed = Locked(OriginTable<Duration>())
@@ -32,8 +32,7 @@ public final class BackoffGate: AdmissionPolicy {
         self.clock = clock
     }
 
-    /// Before the limit, so that a call that waits here holds no permit.
-    public var stage: AdmissionStage { .gate }
+    var stage: AdmissionStage { .gate }
 
     /// How long requests to an origin still wait; nil if they do not.
     public func wait(for origin: HTTPOrigin) -> Duration? {
@@ -41,14 +40,14 @@ public final class BackoffGate: AdmissionPolicy {
     }
 
     /// Lets the request through where the gate is open.
-    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-        openingTime(for: request) == nil ? AdmissionTicket() : nil
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+        openingTime(for: request) == nil ? AdmissionPermit() : nil
     }
 
     /// Waits until the gate is open.
     ///
     /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once where the call's deadline would pass before.
-    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
+    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         while let opening = openingTime(for: request) {
             let wait = opening - clock.now()
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
@@ -58,11 +57,11 @@ public final class BackoffGate: AdmissionPolicy {
             }
             try await clock.wait(for: wait)
         }
-        return AdmissionTicket()
+        return AdmissionPermit()
     }
 
     /// Hears whether the host asks for time.
-    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let response = outcome.response, let asked = timeAsked(by: response),
             let origin = response.request.origin
         else { return }

@@ -6,20 +6,19 @@
 /// responses. Responses below 400 are successes. Responses of 400 to 499, cancelled calls, an unavailable network and
 /// requests that were not sent count as neither. A token refresh is always sent. Services of the same server share the
 /// object.
-public final class CircuitBreaker: AdmissionPolicy {
+public final class CircuitBreaker: StagedAdmissionPolicy {
     /// When a breaker opens, and for how long.
-    public struct Configuration: Hashable, Sendable {
+    struct Configuration: Hashable, Sendable {
         /// The share of failures, from 0 to 1, at which it opens.
-        public var failureRatio: Double
+        var failureRatio: Double
         /// How many calls the window must have seen before it may.
-        public var minimumCalls: Int
+        var minimumCalls: Int
         /// How far back calls count.
-        public var window: Duration
+        var window: Duration
         /// How long it stays open before a probe goes.
-        public var pause: Duration
+        var pause: Duration
 
-        /// Creates a configuration. Default: half of at least 10 calls within 10 seconds, and a pause of 30 seconds.
-        public init(
+        init(
             failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
             pause: Duration = .seconds(30)
         ) {
@@ -58,13 +57,23 @@ public final class CircuitBreaker: AdmissionPolicy {
     private let machines = Locked(OriginTable<CircuitMachine>())
 
     /// Makes a breaker, closed for every origin.
-    public init(_ configuration: Configuration = Configuration(), clock: NetworkClock = .continuous) {
-        self.configuration = configuration
+    ///
+    /// - Parameters:
+    ///   - failureRatio: The share of failures, from 0 to 1, at which it opens. Default: 0.5.
+    ///   - minimumCalls: How many calls the window must contain before it may open. Default: 10.
+    ///   - window: For how long a call counts. Default: 10 seconds.
+    ///   - pause: How long it stays open before it lets a probe through. Default: 30 seconds.
+    ///   - clock: Measures the window and the pause. Default: the system's clock.
+    public init(
+        failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
+        pause: Duration = .seconds(30), clock: NetworkClock = .continuous
+    ) {
+        configuration = Configuration(
+            failureRatio: failureRatio, minimumCalls: minimumCalls, window: window, pause: pause)
         self.clock = clock
     }
 
-    /// The first of all, so that what has no prospect waits for nothing.
-    public var stage: AdmissionStage { .breaker }
+    var stage: AdmissionStage { .breaker }
 
     /// Whether requests to an origin go.
     public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
@@ -75,15 +84,15 @@ public final class CircuitBreaker: AdmissionPolicy {
     /// Lets the request through where the breaker is closed, or as a probe.
     ///
     /// - Throws: ``NetworkError/Kind/circuitOpen``.
-    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
-        guard let origin = request.origin else { return AdmissionTicket() }
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
+        guard let origin = request.origin else { return AdmissionPermit() }
         if machines.withLock({ $0[origin]?.isClosed ?? true }) {
-            return AdmissionTicket(for: origin)
+            return AdmissionPermit(for: origin)
         }
         let now = clock.now()
         switch change(origin, at: now, { $0.enter(at: now) }) {
-        case .pass: return AdmissionTicket(for: origin)
-        case .probe: return AdmissionTicket(for: origin, context: Probe())
+        case .pass: return AdmissionPermit(for: origin)
+        case .probe: return AdmissionPermit(for: origin, context: Probe())
         case .refuse(let wait):
             let words =
                 wait > .zero ? "try again in \(wait.words)" : "another request is finding out whether it works again"
@@ -93,12 +102,12 @@ public final class CircuitBreaker: AdmissionPolicy {
     }
 
     /// Never waits: it lets the request through or ends it.
-    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket {
-        try tryEnter(request, for: endpoint) ?? AdmissionTicket()
+    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit {
+        try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
     /// Hears how the request ended. A host that led elsewhere has answered; what came of it is the other one's doing.
-    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = ticket.origin else { return }
         let wasProbe = ticket.context is Probe
         let now = clock.now()
@@ -129,7 +138,7 @@ public final class CircuitBreaker: AdmissionPolicy {
     }
 }
 
-extension AdmissionOutcome {
+extension AdmissionPermit.Outcome {
     /// What the end of a request tells, and about which host where a redirect led to it.
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {

@@ -1,17 +1,17 @@
 import Foundation
 
 /// Lets so many requests be on their way at once, for each host and in all; the rest wait, the most urgent first, and
-/// of equally urgent ones (``RequestPriority``) first come first served.
+/// of equally urgent ones (``HTTPRequest/Priority``) first come first served.
 ///
-/// Services that talk to the same server share the object. A waiter that is cancelled leaves the queue. Requests that
-/// ask for ``AdmissionOption/Value/unlimited`` take no place.
-public final class ConcurrencyLimit: AdmissionPolicy {
+/// Services that talk to the same server share the object. A call that is cancelled leaves the queue. Requests whose
+/// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
+public final class ConcurrencyLimit: StagedAdmissionPolicy {
     private typealias Turn = Settlement<Void>
 
     private struct Host: Sendable {
         var active = 0
         /// Those who wait, by their urgency.
-        var lines: [RequestPriority: WaitingLine<Turn>] = [:]
+        var lines: [HTTPRequest.Priority: WaitingLine<Turn>] = [:]
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
@@ -27,14 +27,14 @@ public final class ConcurrencyLimit: AdmissionPolicy {
             return lines[priority]?.popFirst()
         }
 
-        mutating func tidy(_ priority: RequestPriority) {
+        mutating func tidy(_ priority: HTTPRequest.Priority) {
             if lines[priority]?.count == 0 { lines[priority] = nil }
         }
     }
 
     /// The waiter whose turn it is at a host.
     private struct Candidate: Comparable, Sendable {
-        let priority: RequestPriority
+        let priority: HTTPRequest.Priority
         let number: UInt64
         let origin: HTTPOrigin
 
@@ -54,9 +54,9 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     }
 
     /// How many requests to one host may be on their way at once.
-    public let limit: Int
+    let limit: Int
     /// How many requests may be on their way at once to all hosts together; nil if that is not bounded.
-    public let total: Int?
+    let total: Int?
     private let state = Locked(State())
 
     /// Makes a limit.
@@ -69,8 +69,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         self.total = total.map { max($0, 1) }
     }
 
-    /// After the gates, so that nobody holds a place while waiting for one of them.
-    public var stage: AdmissionStage { .limit }
+    var stage: AdmissionStage { .limit }
 
     /// How many requests are on their way.
     public var activeCount: Int { state.withLock { $0.active } }
@@ -79,14 +78,14 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     public var waiterCount: Int { state.withLock { $0.waiting } }
 
     /// Takes a place where one is free and nobody waits for it.
-    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionTicket? {
-        guard let origin = origin(request) else { return AdmissionTicket() }
-        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionTicket(for: origin) : nil
+    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+        guard let origin = origin(request) else { return AdmissionPermit() }
+        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
     }
 
     /// Waits in the queue of the request's host.
-    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-        guard let origin = origin(request) else { return AdmissionTicket() }
+    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+        guard let origin = origin(request) else { return AdmissionPermit() }
         let priority = request.priority
         let turn = Turn()
         let positions = request[option: QueuePositions.self]
@@ -100,7 +99,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
             nominate(origin, &state)
             return number
         }
-        guard let number else { return AdmissionTicket(for: origin) }
+        guard let number else { return AdmissionPermit(for: origin) }
         positions?.note(number, in: state.id)
         do {
             try await turn.value()
@@ -108,11 +107,11 @@ public final class ConcurrencyLimit: AdmissionPolicy {
             leaveLine(origin, priority, number)
             throw error
         }
-        return AdmissionTicket(for: origin)
+        return AdmissionPermit(for: origin)
     }
 
     /// Hands the place to the next in the queue, or sets it free.
-    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = ticket.origin else { return }
         var freed = origin
         while let next = nextTurn(freeing: freed) {
@@ -168,7 +167,7 @@ public final class ConcurrencyLimit: AdmissionPolicy {
         return nil
     }
 
-    private func leaveLine(_ origin: HTTPOrigin, _ priority: RequestPriority, _ number: UInt64) {
+    private func leaveLine(_ origin: HTTPOrigin, _ priority: HTTPRequest.Priority, _ number: UInt64) {
         state.withLock { state in
             guard state.hosts[origin]?.lines[priority]?.remove(number: number) == true else { return }
             state.waiting -= 1
@@ -179,6 +178,6 @@ public final class ConcurrencyLimit: AdmissionPolicy {
     }
 
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
-        request[option: AdmissionOption.self] == .required ? request.origin : nil
+        request.admission == .required ? request.origin : nil
     }
 }

@@ -5,7 +5,7 @@
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One for each policy; empty once they have been given back.
-        var tickets: [AdmissionTicket?] = []
+        var tickets: [AdmissionPermit?] = []
         /// Released with the tickets: a response that is kept has its request, and so its permit.
         var policies: [any AdmissionPolicy] = []
     }
@@ -26,10 +26,10 @@ final class Permit: TransferPermit {
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
-        guard request[option: AdmissionOption.self] != .refresh else { return Permit(Holding()) }
+        guard request.admission != .refresh else { return Permit(Holding()) }
         var entry = Entry(policies, request, endpoint)
         while let refusing = try entry.enterAll() {
-            if policies[refusing].stage == .limit {
+            if policies[refusing].admissionStage == .limit {
                 try await entry.reserve(noteWait)
             } else {
                 try await entry.wait(for: refusing, noteWait)
@@ -44,7 +44,7 @@ final class Permit: TransferPermit {
         private var request: HTTPRequest
         let endpoint: any Endpoint
         /// One for each policy that has been entered.
-        private var tickets: [AdmissionTicket?]
+        private var tickets: [AdmissionPermit?]
 
         init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
             self.policies = policies
@@ -83,7 +83,7 @@ final class Permit: TransferPermit {
         /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for
         /// each other.
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
-            let limits = policies.indices.filter { policies[$0].stage == .limit }
+            let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
             if request[option: QueuePositions.self] == nil { request[option: QueuePositions.self] = QueuePositions() }
             do {
@@ -106,7 +106,7 @@ final class Permit: TransferPermit {
     }
 
     /// Gives every ticket back, the one entered last first, unless that has happened.
-    func release(_ outcome: AdmissionOutcome) {
+    func release(_ outcome: AdmissionPermit.Outcome) {
         let held = take()
         for index in held.tickets.indices.reversed() {
             if let ticket = held.tickets[index] { held.policies[index].leave(ticket, outcome) }

@@ -35,10 +35,10 @@ public struct HTTPProbe: ReachabilityProbe {
     /// Asks. Reachable is a server that answers as expected, or with an error of its own; a redirect, another
     /// success, 511, or a certificate that nobody trusts comes from a portal.
     public func status() async -> ReachabilityStatus {
-        let timeouts = RequestTimeouts(idle: timeout, connect: timeout)
+        let timeouts = HTTPRequest.Timeouts(idle: timeout, connect: timeout)
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)
         do {
-            let response = try await transport.send(request, answering: .atHead)
+            let response = try await transport.send(request, delivering: .streamed)
             return isFromPortal(response.status) ? .captivePortal : InterfaceProbe.wayOut
         } catch let error as NetworkError {
             switch error.kind {

@@ -1,9 +1,3 @@
-/// Something that has a reachability service.
-public protocol HasReachabilityService {
-    /// The service.
-    var reachabilityService: ReachabilityService { get }
-}
-
 /// Asks a probe at an interval whether the network can be reached, and publishes each change.
 ///
 /// Reachability is a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to ``stopMonitoring()``,

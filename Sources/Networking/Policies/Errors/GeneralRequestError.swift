@@ -17,7 +17,7 @@ public import Foundation
 /// Errors are equal if their codes are; `catch`, `case` and `==` compare nothing else.
 public struct GeneralRequestError: Error, Sendable {
     /// Which failure it is.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
+    public enum Code: Hashable, Sendable, CaseIterable {
         /// The system has no connection to a network.
         case noInternetConnection
         /// The server's name has no address, or the server refuses the connection.
@@ -76,12 +76,9 @@ extension GeneralRequestError: Hashable {
     }
 }
 
-extension GeneralRequestError: CustomStringConvertible, CustomReflectable {
+extension GeneralRequestError: RedactedReflectable {
     /// One line for the developer: the code, then method, host, path and reason. Neither query, credentials nor body.
-    public var description: String { cause.map { "\(code): \($0)" } ?? "\(code)" }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+    var redactedDescription: String { cause.map { "\(code): \($0)" } ?? "\(code)" }
 }
 
 extension GeneralRequestError: LocalizedError {
@@ -109,12 +106,9 @@ extension GeneralRequestError: LocalizedError {
     }
 }
 
-extension GeneralRequestError: CustomNSError {
-    /// `Networking.GeneralRequestError`.
-    public static var errorDomain: String { "Networking.GeneralRequestError" }
-
+extension GeneralRequestError: BridgedError {
     /// The status or the code of Foundation's that means the same: 401, -1009.
-    public var errorCode: Int {
+    var bridgedCode: Int {
         switch code {
         case .noInternetConnection: URLError.Code.notConnectedToInternet.rawValue
         case .cannotConnect: URLError.Code.cannotConnectToHost.rawValue
@@ -127,7 +121,7 @@ extension GeneralRequestError: CustomNSError {
     }
 
     /// Description, suggestion, the URL without query and credentials, and the cause.
-    public var errorUserInfo: [String: Any] {
+    var bridgedUserInfo: [String: Any] {
         var info: [String: Any] = [:]
         if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
         if let recoverySuggestion { info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion }

@@ -19,23 +19,14 @@ public struct ServerFailure<ServerError: Sendable>: Error {
         self.networkError = networkError
     }
 
-    /// The status that came back.
+    /// The status of the response.
     public var status: HTTPStatus? { networkError.status }
-    /// The header fields that came back.
-    public var headers: HTTPHeaders { networkError.response?.headers ?? [] }
-    /// The request as it was sent.
-    public var request: HTTPRequest? { networkError.request }
-    /// The response.
-    public var response: HTTPResponse? { networkError.response }
 }
 
-extension ServerFailure: CustomStringConvertible, CustomReflectable, LocalizedError {
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
-
+extension ServerFailure: RedactedReflectable, LocalizedError {
     /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be
     /// anybody's business.
-    public var description: String { "\(networkError) (\(ServerError.self))" }
+    var redactedDescription: String { "\(networkError) (\(ServerError.self))" }
 
     /// What the server's error says of itself, where it is a `LocalizedError`; else the line.
     public var errorDescription: String? { (serverError as? any LocalizedError)?.errorDescription ?? description }

@@ -42,7 +42,7 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     }
 
     /// Begins and ends background tasks with calls.
-    public func observe(_ event: RequestEvent, of call: ObservedCall) {
+    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         switch event {
         case .started:
             running.withLock { $0[call.id] = .beginning }

@@ -6,7 +6,7 @@ extension CallReport {
     /// sent again, what kind of error it ended with.
     public var attributes: [String: JSONValue] {
         var attributes = attempts.last?.attributes(redaction: .standard) ?? [:]
-        if let call { attributes["url.template"] = .string(call.urlTemplate) }
+        if let endpoint { attributes["url.template"] = .string(endpoint.urlTemplate) }
         let count = attempts.count
         attributes["http.request.resend_count"] = count > 1 ? JSONValue(integer: count - 1) : nil
         // What an error handler made of it says less than what went wrong.
@@ -19,7 +19,7 @@ extension CallReport {
     fileprivate static func name(of cause: any Error) -> String {
         guard let known = cause as? NetworkError else { return "\(type(of: cause))" }
         if known.kind == .unacceptableStatus, let status = known.status { return "\(status.code)" }
-        return known.kind.rawValue
+        return known.kind.description
     }
 }
 

@@ -1,15 +1,12 @@
 import Foundation
 
-extension CallReport: CustomStringConvertible, CustomReflectable {
-    /// Nothing but the description, for `dump` and its like.
-    public var customMirror: Mirror { Mirror(self, children: ["report": description]) }
-
+extension CallReport: RedactedReflectable {
     /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. Neither query, credentials nor body.
-    public var description: String {
-        let subject = request?.description ?? call.map { $0.urlTemplate } ?? "a call"
+    var redactedDescription: String {
+        let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
         let outcome =
             status.map(\.description) ?? (error as? NetworkError ?? attempts.last?.error as? NetworkError)?.kind
-            .rawValue
+            .description
             ?? error.map { "\(type(of: $0))" } ?? "answered"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault
@@ -66,7 +63,7 @@ extension RequestAttempt {
     fileprivate var fault: String? {
         guard let error else { return nil }
         guard let known = error as? NetworkError else { return "\(type(of: error))" }
-        return known.kind == .unacceptableStatus ? nil : known.kind.rawValue
+        return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 
     /// The status or the error, and what was decided.

@@ -1,45 +1,41 @@
-public import Foundation
+import Foundation
 
-/// A request as a command line for the `curl` program, which a POSIX shell runs as it stands.
-///
-/// Method, URL, fields and body are those of the request; the user's `.curlrc` is left out. Files are named, not
-/// copied: run it where they are. A body whose bytes come from a reader of yours is taken from the standard input.
-/// What the ``Redaction`` hides is hidden here, too; ``Redaction/revealed`` gives a command that does what the
-/// request does.
-///
-/// ```swift
-/// print(CurlCommand(request))                             // credentials, query values and body hidden
-/// print(CurlCommand(request, redaction: .revealed))       // to be run
-/// ```
-public struct CurlCommand: Sendable, CustomStringConvertible {
-    /// The command, on one line or more.
-    public let description: String
-
-    /// Writes the command for a request, whose body must have been encoded (`HTTPBody.encoded()`): that of a request
-    /// that was sent is.
-    public init(_ request: HTTPRequest, redaction: Redaction = .standard) {
-        let body = BodyArguments(request, redaction)
+extension HTTPRequest {
+    /// The request as a command line for the `curl` program, on one line or more, which a POSIX shell runs as it stands.
+    ///
+    /// Method, URL, fields and body are those of the request; the user's `.curlrc` is ignored. Files are named, not
+    /// copied: run the command where they are. A body from a ``HTTPBody/Reader`` of yours is read from the standard input.
+    /// The body of a request that adapters, transports and observers get is encoded.
+    ///
+    /// ```swift
+    /// print(request.curlCommand())                            // credentials, query values and body hidden
+    /// print(request.curlCommand(redaction: .revealed))        // can be run
+    /// ```
+    ///
+    /// - Parameter redaction: Decides which values the command shows. Default: ``Redaction/standard``.
+    public func curlCommand(redaction: Redaction = .standard) -> String {
+        let body = BodyArguments(self, redaction)
         var arguments = ["curl --disable --globoff --path-as-is"]
-        arguments.append(request.method == .head ? "--head" : "--request \(ShellText.quoted(request.method.rawValue))")
-        arguments += CurlCommand.fields(request, redaction).map { "--header \(ShellText.quoted($0))" }
+        arguments.append(method == .head ? "--head" : "--request \(ShellText.quoted(method.rawValue))")
+        arguments += curlFields(redaction).map { "--header \(ShellText.quoted($0))" }
         if let argument = body.argument { arguments.append(argument) }
-        arguments.append("--url \(ShellText.quoted(redaction.text(of: request.url)))")
+        arguments.append("--url \(ShellText.quoted(redaction.text(of: url)))")
         let command = arguments.joined(separator: " \\\n    ")
-        description = body.source.map { "\($0) | \(command)" } ?? command
+        return body.source.map { "\($0) | \(command)" } ?? command
     }
 
     /// The request's fields, and those that curl would add by itself, taken away.
-    private static func fields(_ request: HTTPRequest, _ redaction: Redaction) -> [String] {
-        let headers = request.allHeaders
+    private func curlFields(_ redaction: Redaction) -> [String] {
+        let headers = allHeaders
         var lines = headers.map { field in
             let value = redaction.value(of: field)
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
-        for name in ["User-Agent", "Accept"] + (request.body.isEmpty ? [] : ["Content-Type", "Expect"])
-        where !headers.contains(HTTPHeaderName(name)) {
+        for name in ["User-Agent", "Accept"] + (body.isEmpty ? [] : ["Content-Type", "Expect"])
+        where !headers.contains(HTTPHeader.Name(name)) {
             lines.append("\(name):")
         }
-        if request.body.length == nil, !headers.contains(.transferEncoding) {
+        if body.length == nil, !headers.contains(.transferEncoding) {
             lines.append("Transfer-Encoding: chunked")
         }
         return lines
@@ -124,23 +120,5 @@ enum ShellText {
             }
         }
         return String(decoding: text, as: UTF8.self)
-    }
-}
-
-/// What one wants to see of an attempt while debugging, next to ``RequestAttempt/request``,
-/// ``RequestAttempt/response``, ``RequestAttempt/error`` and ``RequestAttempt/duration``. The body is as it came.
-extension RequestAttempt {
-    /// The body of the response, where it is in memory; nil if none came.
-    public var data: Data? { response.flatMap { $0.data.isEmpty ? nil : $0.data } }
-
-    /// The body as text, by the charset that the response names, UTF-8 where it names none; nil if it is none.
-    public var text: String? { data == nil ? nil : try? response?.text() }
-
-    /// The body as JSON; nil if it is none.
-    public var json: JSONValue? { data.flatMap { try? JSONDecoder().decode(JSONValue.self, from: $0) } }
-
-    /// The request as a command for the `curl` program; nil if none could be made.
-    public func curl(redaction: Redaction = .standard) -> CurlCommand? {
-        request.map { CurlCommand($0, redaction: redaction) }
     }
 }

@@ -20,7 +20,7 @@ extension HARArchive {
             }
             guard let request = attempt.request else { return entries }
             let timings = Timings(
-                attempt.response?.timing ?? ResponseTiming(), queued: queued,
+                attempt.response?.timing ?? HTTPResponse.Timing(), queued: queued,
                 total: attempt.start + attempt.duration - start)
             entries.append(
                 Entry(
@@ -52,7 +52,7 @@ extension RequestAttempt {
     /// Why there is no more of a response than its head; nil if it came whole.
     fileprivate var lostBody: String? {
         guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
-        return error.kind.rawValue
+        return error.kind.description
     }
 }
 
@@ -87,7 +87,7 @@ extension HARArchive.Response {
         self.init(
             status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
             redirectURL: "",
-            comment: (error as? NetworkError)?.kind.rawValue ?? error.map { "\(type(of: $0))" })
+            comment: (error as? NetworkError)?.kind.description ?? error.map { "\(type(of: $0))" })
     }
 }
 
@@ -181,7 +181,7 @@ extension HARArchive.Timings {
     ///   - timing: What the engine tells.
     ///   - queued: How long it waited before.
     ///   - total: How long all of it took, the wait included.
-    init(_ timing: ResponseTiming, queued: Duration?, total: Duration) {
+    init(_ timing: HTTPResponse.Timing, queued: Duration?, total: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double {
             guard let to else { return -1 }
             return max((to - (from ?? .zero)) / .milliseconds(1), 0)

@@ -195,7 +195,7 @@ extension HARArchive.Entry {
         response = try members.decode(HARArchive.Response.self, forKey: .response)
         timings =
             try members.decodeIfPresent(HARArchive.Timings.self, forKey: .timings)
-            ?? HARArchive.Timings(ResponseTiming(), queued: nil, total: .zero)
+            ?? HARArchive.Timings(HTTPResponse.Timing(), queued: nil, total: .zero)
         comment = try members.decodeIfPresent(String.self, forKey: .comment)
     }
 }

@@ -36,7 +36,7 @@ public final class HARRecorder: RequestObserver {
     }
 
     /// Records a call that is over.
-    public func observe(_ event: RequestEvent, of call: ObservedCall) {
+    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         guard case .finished(let report) = event else { return }
         let new = HARArchive.entries(of: report, redaction: redaction)
         entries.withLock { entries in

@@ -9,7 +9,7 @@ import Foundation
 /// Credentials, query values and bodies are not shown unless the ``Redaction`` lets them.
 public struct LogObserver: RequestObserver {
     /// How important a line is.
-    public enum Level: Int, Comparable, Sendable {
+    public enum Level: Comparable, Sendable {
         /// Each step of a call: attempts with fields and bodies, waits, redirects.
         case debug
         /// Each call, when it is over.
@@ -18,9 +18,6 @@ public struct LogObserver: RequestObserver {
         case warning
         /// A call that ended with an error.
         case error
-
-        /// Whether the first is less important.
-        public static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
     /// A line.
@@ -30,7 +27,7 @@ public struct LogObserver: RequestObserver {
         /// What happened, without level and call.
         public let message: String
         /// The call that it is about.
-        public let call: ObservedCall
+        public let call: RequestEvent.Call
 
         /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in
         /// 0.1 s`.
@@ -61,7 +58,7 @@ public struct LogObserver: RequestObserver {
     }
 
     /// Writes a line, where the event is important enough.
-    public func observe(_ event: RequestEvent, of call: ObservedCall) {
+    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
         guard level >= self.level, let message = message(for: event) else { return }
         write(Line(level: level, message: message, call: call))

@@ -13,7 +13,7 @@ public import Foundation
 /// `isSensitive: true`) is shown by ``revealed`` only.
 public struct Redaction: Sendable {
     /// Which names' values are shown.
-    public enum Names<Name: Hashable & Sendable>: Sendable {
+    enum Names<Name: Hashable & Sendable>: Sendable {
         /// Those of every name.
         case all
         /// Those of some.
@@ -35,7 +35,7 @@ public struct Redaction: Sendable {
     }
 
     /// How much of a body is shown.
-    public enum Bodies: Sendable {
+    enum Bodies: Sendable {
         /// Its length and media type.
         case hidden
         /// Of a JSON document or a form, the names, and the values of these; of anything else length and media type.
@@ -45,23 +45,23 @@ public struct Redaction: Sendable {
     }
 
     /// The header fields whose values are shown.
-    public var headers: Names<HTTPHeaderName>
+    var headers: Names<HTTPHeader.Name>
     /// The query items whose values are shown.
-    public var query: Names<String>
+    var query: Names<String>
     /// How much of bodies is shown.
-    public var bodies: Bodies
+    var bodies: Bodies
     /// Whether fields that are marked as sensitive, and user and password in a URL, are shown.
     private var showsCredentials = false
 
     /// Makes a rule of its parts.
-    public init(headers: Names<HTTPHeaderName>, query: Names<String>, bodies: Bodies) {
+    init(headers: Names<HTTPHeader.Name>, query: Names<String>, bodies: Bodies) {
         self.headers = headers
         self.query = query
         self.bodies = bodies
     }
 
     /// Shows the values of harmless header fields, no query value, no body.
-    public static let standard = Redaction(headers: .only(HTTPHeaderName.harmless), query: .only([]), bodies: .hidden)
+    public static let standard = Redaction(headers: .only(HTTPHeader.Name.harmless), query: .only([]), bodies: .hidden)
 
     /// Shows everything, credentials included: for the developer who runs the program, and for records that are
     /// replayed.
@@ -71,15 +71,23 @@ public struct Redaction: Sendable {
         return redaction
     }()
 
-    /// This rule with more names: of header fields, of query items, of the members of JSON bodies and forms.
+    /// Returns a rule that shows more.
+    ///
+    /// - Parameters:
+    ///   - headers: Header fields whose values are shown, too.
+    ///   - query: Query items whose values are shown, too.
+    ///   - fields: Members of JSON bodies and forms whose values are shown, too.
+    ///   - bodies: Whether whole bodies are shown. Default: false.
     public func allowing(
-        headers: Set<HTTPHeaderName> = [], query: Set<String> = [], fields: Set<String> = []
+        headers: Set<HTTPHeader.Name> = [], query: Set<String> = [], fields: Set<String> = [], bodies: Bool = false
     ) -> Redaction {
         var redaction = self
         redaction.headers = self.headers.adding(headers)
         redaction.query = self.query.adding(query)
-        if !fields.isEmpty {
-            switch bodies {
+        if bodies {
+            redaction.bodies = .shown
+        } else if !fields.isEmpty {
+            switch self.bodies {
             case .hidden: redaction.bodies = .fields(fields)
             case .fields(let own): redaction.bodies = .fields(own.union(fields))
             case .shown: break
@@ -94,7 +102,7 @@ public struct Redaction: Sendable {
     static let urlMark = "REDACTED"
 
     /// Fields whose values are URLs.
-    private static let addresses: Set<HTTPHeaderName> = [.location, .contentLocation, "Referer"]
+    private static let addresses: Set<HTTPHeader.Name> = [.location, .contentLocation, "Referer"]
 }
 
 extension Redaction {
@@ -140,7 +148,7 @@ extension Redaction {
     ///   - body: Its bytes.
     ///   - type: Its media type, where it is known.
     ///   - limit: How many bytes of it are shown at most.
-    public func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
+    package func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
         guard !body.isEmpty else { return "" }
         let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"
         switch bodies {

@@ -12,7 +12,7 @@ public import Foundation
 /// struct SlowCallObserver: RequestObserver {
 ///     let report: @Sendable (String) -> Void
 ///
-///     func observe(_ event: RequestEvent, of call: ObservedCall) {
+///     func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
 ///         guard case .finished(let finished) = event, finished.duration > .seconds(2) else { return }
 ///         report(finished.waterfall)
 ///     }
@@ -20,7 +20,7 @@ public import Foundation
 /// ```
 public protocol RequestObserver: Sendable {
     /// Is called for each event of each call.
-    func observe(_ event: RequestEvent, of call: ObservedCall)
+    func observe(_ event: RequestEvent, of call: RequestEvent.Call)
     /// Whether it is called for ``RequestEvent/progress(_:)``, for which bytes are counted. Default: false.
     var wantsProgress: Bool { get }
 }
@@ -30,23 +30,23 @@ extension RequestObserver {
     public var wantsProgress: Bool { false }
 }
 
-/// The call that an event is about.
-public struct ObservedCall: Sendable {
-    /// The identifier of the call. A trace that a ``TraceContextAdapter`` begins has the same one.
-    public let id: UUID
-    /// Its endpoint.
-    public let endpoint: any Endpoint
+extension RequestEvent {
+    /// The call that an event is about.
+    public struct Call: Sendable {
+        /// The identifier of the call. A trace that a ``TraceContextAdapter`` begins has the same one.
+        public let id: UUID
+        /// Its endpoint.
+        public let endpoint: any Endpoint
 
-    /// Makes a call, for a test of an observer.
-    public init(id: UUID = UUID(), endpoint: any Endpoint) {
-        self.id = id
-        self.endpoint = endpoint
+        /// Makes a call, for a test of an observer.
+        package init(id: UUID = UUID(), endpoint: any Endpoint) {
+            self.id = id
+            self.endpoint = endpoint
+        }
     }
 }
 
-extension ObservedCall: CustomStringConvertible, CustomReflectable {
+extension RequestEvent.Call: RedactedReflectable {
     /// The endpoint's type, its template and the id; none of its values, which may be secrets.
-    public var description: String { "\(type(of: endpoint)) \(endpoint.urlTemplate) \(id.uuidString.lowercased())" }
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["call": description]) }
+    var redactedDescription: String { "\(type(of: endpoint)) \(endpoint.urlTemplate) \(id.uuidString.lowercased())" }
 }

@@ -9,7 +9,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     private let identity = Identity()
 
     /// What each handler has had done to the call so far; it travels with the call's original request.
-    private enum Histories: RequestOption {
+    private enum Histories: HTTPRequest.Option {
         static let defaultOption: [ObjectIdentifier: RetryPolicy.History] = [:]
     }
 

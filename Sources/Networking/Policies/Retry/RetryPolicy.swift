@@ -19,13 +19,13 @@ public struct RetryPolicy: Sendable {
     /// What chance does to the wait.
     public var jitter: Jitter
     /// Which failures are meant.
-    public var condition: RetryCondition
+    public var condition: RetryPolicy.Condition
     /// How long a wait that the server asks for may be; it is cut to that.
     public var longestRetryAfter: Duration
     /// Whether requests are repeated that may do twice what was to be done once.
     public var repeatsUnsafeRequests: Bool
     /// What all retries by this policy are paid from. Default: nil; nothing bounds their sum.
-    public var budget: RetryBudget?
+    public var budget: RetryPolicy.Budget?
 
     /// Makes a policy.
     ///
@@ -33,12 +33,12 @@ public struct RetryPolicy: Sendable {
     ///   - retries: How often to send again at most; 3 makes four attempts.
     ///   - backoff: How long to wait before each. Default: not at all.
     ///   - jitter: How the wait is randomized. Default: not at all.
-    ///   - condition: Which failures are retried. Default: ``RetryCondition/transient``.
+    ///   - condition: Which failures are retried. Default: ``RetryPolicy/Condition/transient``.
     ///   - longestRetryAfter: The longest wait that the server may ask for. Default: 60 seconds.
     ///   - repeatsUnsafeRequests: Whether requests are repeated that may do twice what was to be done once.
     public init(
         retries: Int, backoff: Backoff = .constant(.zero), jitter: Jitter = .none,
-        on condition: RetryCondition = .transient, longestRetryAfter: Duration = .seconds(60),
+        on condition: RetryPolicy.Condition = .transient, longestRetryAfter: Duration = .seconds(60),
         repeatsUnsafeRequests: Bool = false
     ) {
         self.retries = max(retries, 0)
@@ -69,19 +69,15 @@ public struct RetryPolicy: Sendable {
     }
 
     func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
-        let verdict = await condition.verdict(on: failure)
-        if case .no = verdict { return .no(because: "the policy is not about this failure") }
+        guard case .retry(let delay, let replacement) = await condition.verdict(on: failure) else {
+            return .no(because: "the policy is not about this failure")
+        }
         guard retries > 0 else { return .no(because: "the policy allows no retries") }
         guard history.retries < retries else {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
         }
         guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.whyUnsafe) }
-        switch verdict {
-        case .no, .now: return .retry(after: .zero, with: nil)
-        case .after(let delay): return .retry(after: delay, with: nil)
-        case .with(let request, let delay): return .retry(after: delay, with: request)
-        case .retry: return .retry(after: delay(after: failure, history, using: random), with: nil)
-        }
+        return .retry(after: delay ?? self.delay(after: failure, history, using: random), with: replacement)
     }
 
     private func delay(after failure: RequestFailure, _ history: History, using random: RandomSource) -> Duration {
@@ -102,7 +98,7 @@ public struct RetryPolicy: Sendable {
 }
 
 /// The policy of one request.
-enum RetryOption: RequestOption {
+enum RetryOption: HTTPRequest.Option {
     /// The service's.
     static var defaultOption: RetryPolicy? { nil }
 }

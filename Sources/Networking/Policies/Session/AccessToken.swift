@@ -42,10 +42,23 @@ extension AccessToken {
     }
 }
 
-extension AccessToken: CustomStringConvertible, CustomReflectable {
+extension AccessToken: RedactedReflectable {
     /// `AccessToken(<redacted>)`.
-    public var description: String { "AccessToken(<redacted>)" }
+    var redactedDescription: String { "AccessToken(<redacted>)" }
 
-    /// A mirror without the secrets.
-    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt as Any]) }
+    var reflectedMembers: KeyValuePairs<String, Any> { ["expiresAt": expiresAt as Any] }
+}
+
+extension AccessToken {
+    /// The error of a refresh by which the session is over. Throw it if the error of the refresh is not a refusal with
+    /// 400, 401 or 403, which ends the session, too.
+    public struct Rejected: Error {
+        /// The cause; nil if there is none.
+        public let underlying: (any Error)?
+
+        /// Makes the error.
+        public init(_ underlying: (any Error)? = nil) {
+            self.underlying = underlying
+        }
+    }
 }

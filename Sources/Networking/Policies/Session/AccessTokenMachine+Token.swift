@@ -58,7 +58,7 @@ extension AccessTokenMachine {
         fail(error)
         if isRejection { over = over ?? error }
         guard isNews || isRejection && ended.kind == .refresh else { return ended.waiters.map { .fail($0.id, error) } }
-        let event: AccessTokenEvent = isRejection ? .sessionOver(error) : .unreachable(error)
+        let event: AccessTokenSupervisor.Event = isRejection ? .sessionOver(error) : .unreachable(error)
         return [.announce(event)] + ended.waiters.map { .fail($0.id, error) }
     }
 
@@ -120,7 +120,7 @@ extension AccessTokenMachine {
         self.session = found?.session ?? session
         store(found, at: now)
         noteKept(generation: tokenGeneration)
-        guard let found else { return [.announce(.sessionOver(AccessTokenRejected(LoggedOutElsewhere())))] }
+        guard let found else { return [.announce(.sessionOver(AccessToken.Rejected(LoggedOutElsewhere())))] }
         return [.announce(.refreshed(found))]
     }
 

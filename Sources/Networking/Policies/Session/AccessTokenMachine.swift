@@ -70,7 +70,7 @@ package struct AccessTokenMachine: Sendable {
         case cancel(id: Int)
         case release(Waiter, Origin)
         case fail(Waiter, any Error)
-        case announce(AccessTokenEvent)
+        case announce(AccessTokenSupervisor.Event)
         /// The store has to be brought up to date.
         case keep
     }

@@ -21,7 +21,7 @@
 ///   the process that is in dies. It renews its hold as long as the operation runs, and cancels the operation if it has
 ///   lost it.
 /// - The methods may be called from any thread, several at a time. None may set the supervisor's token. What they throw
-///   is reported as ``AccessTokenEvent/notStored(_:)``, or is the error beneath those of the calls that wait for the
+///   is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the error beneath those of the calls that wait for the
 ///   token.
 /// - A token is kept with its ``AccessToken/session``.
 public protocol AccessTokenStore: Sendable {

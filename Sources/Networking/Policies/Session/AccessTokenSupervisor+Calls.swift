@@ -34,7 +34,7 @@ extension AccessTokenSupervisor {
             beginCall(with: &request, of: endpoint)
             call = request[option: CallSession.self]
         }
-        guard let call, call.isOf(self), request[option: AdmissionOption.self] != .refresh else { return nil }
+        guard let call, call.isOf(self), request.admission != .refresh else { return nil }
         guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
         return call
     }

@@ -21,8 +21,8 @@ extension AccessTokenSupervisor {
         switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
         case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
         case .findNothing: return .nothing
-        case .remainOver: throw AccessTokenRejected(SessionEnded())
-        case .logOut: throw AccessTokenRejected(LoggedOutElsewhere())
+        case .remainOver: throw AccessToken.Rejected(SessionEnded())
+        case .logOut: throw AccessToken.Rejected(LoggedOutElsewhere())
         case .refresh(let old): return try await refresh(old, stored, of: job, in: store)
         }
     }
@@ -57,7 +57,7 @@ extension AccessTokenSupervisor {
         }
         do {
             return try await writing.withLock { try await save(new, over: [stored, old], of: job, in: store) }
-        } catch let error as AccessTokenRejected {
+        } catch let error as AccessToken.Rejected {
             throw error
         } catch let error as Superseded {
             throw error
@@ -81,7 +81,7 @@ extension AccessTokenSupervisor {
         }
         if try isUnsaved(finding: later, for: job) { return .token(new, from: .refresh, isKept: false) }
         // Meanwhile another process has logged out, or logged in: that wins.
-        guard let later else { throw AccessTokenRejected(LoggedOutElsewhere()) }
+        guard let later else { throw AccessToken.Rejected(LoggedOutElsewhere()) }
         return .token(later, from: .elsewhere, isKept: true)
     }
 

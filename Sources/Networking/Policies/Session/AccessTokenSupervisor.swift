@@ -26,13 +26,21 @@ import Foundation
 /// the new one, without a refresh. The refresh runs in a task of its own, which no caller's cancellation stops. Every
 /// method is safe from any thread.
 public final class AccessTokenSupervisor: Sendable {
-    /// Gets a new token in place of the old one, which is nil if there was none yet.
+    /// Gets a new token in place of the old one, which is nil if there is none yet.
+    ///
+    /// It returns the token and does not store it. Its own calls need no permit, carry no token, wait for no refresh
+    /// and start none, by whatever service they are made; all other adapters and handlers apply. It has
+    /// `refreshTimeout`, 30 seconds by default.
+    ///
+    /// ``AccessToken/Rejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
+    /// ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service that
+    /// makes the call maps them to errors of the app's own. After any other error, the session is kept.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
     /// Tells what becomes of the session.
-    public let events = Broadcaster<AccessTokenEvent>()
+    public let events = Broadcaster<AccessTokenSupervisor.Event>()
     /// The statuses that say a token is refused. Default: 401.
-    public let unauthorizedStatuses: Set<HTTPStatus>
+    let unauthorizedStatuses: Set<HTTPStatus>
 
     /// The other origins that get the token.
     let origins: Set<HTTPOrigin>
@@ -67,8 +75,7 @@ public final class AccessTokenSupervisor: Sendable {
     ///   - origins: Other servers that get the token. It goes to the origin of the service's environment, and to no
     ///     other one that an endpoint or a handler names, unless it is listed here.
     ///   - clock: The clock by which time limits and expiry are measured.
-    ///   - refresh: Gets a new token. It returns the token and does not store it. See ``AccessTokenRefresher`` for what
-    ///     its errors mean.
+    ///   - refresh: Gets a new token: see ``Refresh``.
     public convenience init(
         token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -114,21 +121,6 @@ public final class AccessTokenSupervisor: Sendable {
                     at: clock.date())))
     }
 
-    /// Makes a supervisor that has an object refresh the token. The object is held weakly.
-    public convenience init(
-        token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
-        refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
-        refresher: any AccessTokenRefresher
-    ) {
-        self.init(
-            token: token, unauthorizedStatuses: unauthorizedStatuses, refreshTimeout: refreshTimeout, origins: origins,
-            clock: clock
-        ) { [weak refresher] old in
-            guard let refresher else { throw RefresherReleased() }
-            return try await refresher.refreshAccessToken(old)
-        }
-    }
-
     deinit { watching.withLock { $0 }?.cancel() }
 
     /// The current token. Assigning it, also nil, ends the session and begins another one: it wins over a refresh under
@@ -163,14 +155,14 @@ public final class AccessTokenSupervisor: Sendable {
     }
 
     /// Whether a refresh is under way.
-    public var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
+    package var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
 
     /// How many calls wait for the refresh under way.
-    public var waiterCount: Int { state.withLock { $0.waiters.count } }
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// Holds authorized requests back while a refresh runs. It enters last, wherever it stands among the admission
     /// policies.
-    public var gate: TokenGate { TokenGate(supervisor: self) }
+    public var gate: any AdmissionPolicy { TokenGate(supervisor: self) }
 
     /// Puts the token on authorized requests.
     public var adapter: TokenRequestAdapter { TokenRequestAdapter(accessTokenSupervisor: self) }
@@ -179,7 +171,6 @@ public final class AccessTokenSupervisor: Sendable {
     public var handler: UnauthorizedErrorHandler { UnauthorizedErrorHandler(accessTokenSupervisor: self) }
 }
 
-extension AccessTokenSupervisor: CustomReflectable {
-    /// Whether there is a token, and nothing of it.
-    public var customMirror: Mirror { Mirror(self, children: ["token": accessToken == nil ? "none" : "<redacted>"]) }
+extension AccessTokenSupervisor: RedactedReflectable {
+    var reflectedMembers: KeyValuePairs<String, Any> { ["token": accessToken == nil ? "none" : "<redacted>"] }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The session that a call belongs to, and how often the call has been sent again because of its token. It travels with
 /// the call's request.
-final class CallSession: RequestOption, Sendable {
+final class CallSession: HTTPRequest.Option, Sendable {
     static var defaultOption: CallSession? { nil }
 
     /// How the call is authorized.

@@ -2,23 +2,22 @@
 /// before it is sent.
 ///
 /// It also hears of each refusal, before the permit of the refused request is handed on.
-public struct TokenGate: AdmissionPolicy {
+struct TokenGate: StagedAdmissionPolicy {
     let supervisor: AccessTokenSupervisor
 
     init(supervisor: AccessTokenSupervisor) {
         self.supervisor = supervisor
     }
 
-    /// The last of all.
-    public var stage: AdmissionStage { .token }
+    var stage: AdmissionStage { .token }
 
     /// Lets the request in if the token can be sent, or if it needs none.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
-    public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionTicket? {
-        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionTicket() }
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         switch supervisor.passage(of: call.session) {
-        case .open: return AdmissionTicket()
+        case .open: return AdmissionPermit()
         case .wait: return nil
         case .closed(let error): throw NetworkError.noToken(because: error, request)
         }
@@ -27,8 +26,8 @@ public struct TokenGate: AdmissionPolicy {
     /// Waits for a token that can be sent.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` with the refresh's error underlying.
-    public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionTicket {
-        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionTicket() }
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
             // A refusal of this token would be one of the token that the call's own refresh has brought.
@@ -38,11 +37,11 @@ public struct TokenGate: AdmissionPolicy {
         } catch {
             throw NetworkError.noToken(because: error, request)
         }
-        return AdmissionTicket()
+        return AdmissionPermit()
     }
 
     /// Hears whether the server refused the token.
-    public func leave(_ ticket: AdmissionTicket, _ outcome: AdmissionOutcome) {
+    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if case .answered(let response) = outcome { _ = supervisor.judge(response) }
     }
 }
@@ -53,7 +52,7 @@ extension NetworkError {
         let words =
             switch cause {
             case is SessionEnded: "the session in which the call began has ended"
-            case is AccessTokenRejected: "the session is over, and the user has to log in again"
+            case is AccessToken.Rejected: "the session is over, and the user has to log in again"
             case let known as any CausedByNetworkError: "\(known)"
             default: "\(NetworkError.wrapping(cause))"
             }

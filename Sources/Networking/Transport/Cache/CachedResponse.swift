@@ -8,7 +8,7 @@ struct CachedResponse: Sendable {
     /// The request's fields that may identify its user, and the fields that the response's `Vary` names: whoever has
     /// others gets another answer.
     private let audience: HTTPHeaders
-    private let varying: [HTTPHeaderName]
+    private let varying: [HTTPHeader.Name]
     /// When it came, or was last found unchanged.
     private var date: Date
 
@@ -26,7 +26,7 @@ struct CachedResponse: Sendable {
         headers.remove(.setCookie)  // a cookie is set once
         self.headers = headers
         self.body = body
-        varying = names.map { HTTPHeaderName($0) }
+        varying = names.map { HTTPHeader.Name($0) }
         audience = CachedResponse.audience(of: request, varying)
         self.date = date
     }
@@ -36,7 +36,7 @@ struct CachedResponse: Sendable {
         CachedResponse.audience(of: request, varying) == audience
     }
 
-    private static func audience(of request: HTTPRequest, _ varying: [HTTPHeaderName]) -> HTTPHeaders {
+    private static func audience(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
         var headers = request.allHeaders
         headers.removeAll { !$0.mayIdentifyUser && !varying.contains($0.name) }
         return headers
@@ -61,7 +61,7 @@ struct CachedResponse: Sendable {
         if let seconds = directives.seconds("max-age") { return age(at: now) < seconds }
         guard let expires = headers[.expires].flatMap({ HTTPDate($0) }) else { return false }
         // By the server's clock, where it tells: ours may be another.
-        let made = headers.date ?? HTTPDate(date)
+        let made = headers.date.map(HTTPDate.init) ?? HTTPDate(date)
         return age(at: now) < expires.secondsSince1970 - made.secondsSince1970
     }
 
@@ -81,7 +81,7 @@ struct CachedResponse: Sendable {
     ///
     /// - Returns: Whether it may be kept on.
     mutating func refresh(by response: HTTPResponse, at now: Date) -> Bool {
-        let kept: [HTTPHeaderName] = [.contentLength, .contentEncoding, .contentType, .contentRange, .setCookie]
+        let kept: [HTTPHeader.Name] = [.contentLength, .contentEncoding, .contentType, .contentRange, .setCookie]
         var news = response.headers
         news.removeAll { kept.contains($0.name) }
         headers.remove("Age")

@@ -13,19 +13,19 @@ package struct CachingTransport: Transport {
     }
 
     /// Sends the request, unless its response is known.
-    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let rule = request[option: CachingOption.self] ?? .standard
-        guard rule != .off, request.method == .get, request.body.isEmpty, case .whenComplete(let limit) = timing,
+        guard rule != .off, request.method == .get, request.body.isEmpty, case .buffered(let limit) = delivery,
             !request.hasConditions
         else {
-            return try await pass(request, timing)
+            return try await pass(request, delivery)
         }
         let changes = cache.changes
         var kept = rule == .reload ? nil : cache.answer(to: request)
         if let kept, kept.isFresh(for: request, at: cache.date()) { return kept.answer(to: request, at: cache.date()) }
         var asked = request
         if kept?.makeConditional(&asked) != true { kept = nil }
-        var response = try await base.send(asked, answering: timing)
+        var response = try await base.send(asked, delivering: delivery)
         // The conditions are the cache's own: a request to a redirect's target has none.
         response.request.headers.remove(.ifNoneMatch)
         response.request.headers.remove(.ifModifiedSince)
@@ -52,8 +52,8 @@ package struct CachingTransport: Transport {
     }
 
     /// Sends what is no business of the cache. What has been changed is not what was kept (RFC 9111 section 4.4).
-    private func pass(_ request: HTTPRequest, _ timing: AnswerTiming) async throws -> HTTPResponse {
-        let response = try await base.send(request, answering: timing)
+    private func pass(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
+        let response = try await base.send(request, delivering: delivery)
         if !request.method.isSafe, (200..<400).contains(response.status.code) { cache.removeAnswers(from: request.url) }
         return response
     }
@@ -61,7 +61,7 @@ package struct CachingTransport: Transport {
 
 extension HTTPRequest {
     fileprivate var hasConditions: Bool {
-        let names: [HTTPHeaderName] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range]
+        let names: [HTTPHeader.Name] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range]
         return names.contains { headers.contains($0) }
     }
 }

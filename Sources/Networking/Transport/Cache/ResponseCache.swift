@@ -22,7 +22,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// How many bytes it keeps at most; what has not been used for longest goes first.
-    public let capacity: Int
+    let capacity: Int
     let date: @Sendable () -> Date
     private let state = Locked(State())
 
@@ -37,7 +37,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// How many responses it has.
-    public var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.answers.count } } }
+    package var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.answers.count } } }
 
     /// Forgets every response.
     public func removeAll() {
@@ -96,20 +96,22 @@ extension ResponseCache.State {
     }
 }
 
-/// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
-public enum CachingRule: Hashable, Sendable {
-    /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The
-    /// rule of a service with a cache, unless said otherwise.
-    case standard
-    /// The server is asked for all of it, and its response is kept.
-    case reload
-    /// Neither used nor kept.
-    case off
+extension ResponseCache {
+    /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
+    public enum Rule: Hashable, Sendable {
+        /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The
+        /// rule of a service with a cache, unless said otherwise.
+        case standard
+        /// The server is asked for all of it, and its response is kept.
+        case reload
+        /// Neither used nor kept.
+        case off
+    }
 }
 
-enum CachingOption: RequestOption {
+enum CachingOption: HTTPRequest.Option {
     /// The service's own rule.
-    static var defaultOption: CachingRule? { nil }
+    static var defaultOption: ResponseCache.Rule? { nil }
 }
 
 extension ResponseCache: ResetParticipant {
@@ -119,10 +121,7 @@ extension ResponseCache: ResetParticipant {
     }
 }
 
-extension ResponseCache: CustomStringConvertible, CustomReflectable {
+extension ResponseCache: RedactedReflectable {
     /// How many responses there are.
-    public var description: String { "\(count) responses" }
-
-    /// The description alone.
-    public var customMirror: Mirror { Mirror(self, children: ["cache": description]) }
+    var redactedDescription: String { "\(count) responses" }
 }

@@ -129,10 +129,7 @@ public final class CookieJar: Sendable {
     }
 }
 
-extension CookieJar: CustomStringConvertible, CustomReflectable {
+extension CookieJar: RedactedReflectable {
     /// The number of cookies, and nothing of them.
-    public var description: String { "CookieJar (\(cookies.count) cookies)" }
-
-    /// Nothing but the description, so that `dump` and the like show no cookie.
-    public var customMirror: Mirror { Mirror(self, children: ["jar": description]) }
+    var redactedDescription: String { "CookieJar (\(cookies.count) cookies)" }
 }

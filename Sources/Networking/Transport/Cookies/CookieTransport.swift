@@ -7,7 +7,7 @@ package struct CookieTransport: Transport {
     private let jar: CookieJar
 
     /// Marks a request whose `Cookie` field was set by the transport.
-    private enum IsFromJar: RequestOption {
+    private enum IsFromJar: HTTPRequest.Option {
         static let defaultOption = false
         static let isSensitive = true
     }
@@ -19,8 +19,8 @@ package struct CookieTransport: Transport {
     }
 
     /// Sends the request with the jar's cookies.
-    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        let response = try await base.send(addingCookies(to: request), answering: timing)
+    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        let response = try await base.send(addingCookies(to: request), delivering: delivery)
         guard response.headers.contains(.setCookie) else { return response }
         jar.keep(response.headers, from: response.request.url)
         return response

@@ -10,7 +10,7 @@
             case passed(NetworkError)
         }
 
-        private let timeouts: RequestTimeouts
+        private let timeouts: HTTPRequest.Timeouts
         private let idle: UInt64
         private let connect: UInt64
         private var start: UInt64 = 0
@@ -18,7 +18,7 @@
         private var last: UInt64?
         private var uploaded: Int64 = 0
 
-        init(_ timeouts: RequestTimeouts) {
+        init(_ timeouts: HTTPRequest.Timeouts) {
             self.timeouts = timeouts
             idle = UInt64(max(timeouts.effectiveIdle.nanoseconds, 1))
             connect = UInt64(max(timeouts.effectiveConnect.nanoseconds, 1))
@@ -62,7 +62,8 @@
             let limit = timeouts.effectiveConnect.words
             return .passed(
                 NetworkError(
-                    .connectTimedOut, reason: "all connections were in use for \(limit): see CurlConfiguration.Limits"))
+                    .connectTimedOut,
+                    reason: "all connections were in use for \(limit): see CurlTransport.Configuration.Limits"))
         }
     }
 

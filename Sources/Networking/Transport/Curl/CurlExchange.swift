@@ -3,7 +3,7 @@
 
     /// One exchange on a loop: connects libcurl's callbacks with a request's body and a transfer.
     ///
-    /// Everything but ``cancel()`` and ``init(_:answering:configuration:loop:owner:)`` runs on the loop's thread.
+    /// Everything but ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` runs on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
@@ -28,14 +28,15 @@
 
         /// Opens the body.
         init(
-            _ request: HTTPRequest, answering timing: AnswerTiming, configuration: CurlConfiguration, loop: CurlLoop,
+            _ request: HTTPRequest, delivering delivery: BodyDelivery, configuration: CurlTransport.Configuration,
+            loop: CurlLoop,
             owner: any AnyObject & Sendable
         ) throws {
             self.request = request
             self.loop = loop
             self.owner = owner
             var mailbox: CurlMailbox?
-            transfer = Transfer(request, answering: timing) {
+            transfer = Transfer(request, delivering: delivery) {
                 let box = CurlMailbox(loop)
                 mailbox = box
                 return BytePipe(
@@ -206,7 +207,7 @@
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 if head.isExclusive { handle?.noteExclusiveConnection() }
-                transfer.receiveHead(head, timing: handle?.timing ?? ResponseTiming())
+                transfer.receiveHead(head, timing: handle?.timing ?? HTTPResponse.Timing())
                 return headerLine.count
             } catch {
                 failure = error

@@ -2,7 +2,7 @@
     import CLibcurl
     import Foundation
 
-    extension CurlConfiguration.HTTPVersions {
+    extension CurlTransport.Configuration.HTTPVersions {
         /// libcurl's value for the setting.
         var option: Int {
             switch self {
@@ -17,7 +17,7 @@
         /// Sets the options of the transport's configuration.
         ///
         /// - Throws: ``NetworkError`` that names the part that this libcurl does not support.
-        func apply(_ configuration: CurlConfiguration) throws {
+        func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
             switch configuration.proxy {
             case .environment: break

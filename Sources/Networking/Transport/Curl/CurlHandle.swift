@@ -22,12 +22,12 @@
         private var isPausedOnUnknownSocket = false
         /// A proxy or a Unix socket between the client and every host.
         private let between: String?
-        private let httpVersions: CurlConfiguration.HTTPVersions
+        private let httpVersions: CurlTransport.Configuration.HTTPVersions
         private let library: CurlLibrary
 
         /// - Throws: ``NetworkError`` that names the part of the configuration that this libcurl does not support.
         init(
-            _ configuration: CurlConfiguration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
+            _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
         ) throws {
             guard let easy = clibcurl_easy_init() else {
                 throw NetworkError(.unknown, reason: "libcurl has no memory for a handle")
@@ -123,10 +123,10 @@
         }
 
         /// The times so far.
-        var timing: ResponseTiming {
+        var timing: HTTPResponse.Timing {
             let isReused = isOnKeptConnection
             let tls = time(CCURLINFO_APPCONNECT_TIME_T)
-            return ResponseTiming(
+            return HTTPResponse.Timing(
                 nameLookup: isReused ? .zero : time(CCURLINFO_NAMELOOKUP_TIME_T),
                 connect: isReused ? .zero : time(CCURLINFO_CONNECT_TIME_T),
                 tls: !isSecure ? nil : isReused ? .zero : tls,

@@ -15,7 +15,7 @@
             case resume(CurlExchange, Int32)
         }
 
-        private let configuration: CurlConfiguration
+        private let configuration: CurlTransport.Configuration
         private let library: CurlLibrary
         private let inbox = CurlInbox()
         private let share: CurlShare
@@ -36,7 +36,7 @@
 
         /// - Throws: ``NetworkError`` if the system has no descriptor or memory left, or if libcurl does not support
         ///   the configuration.
-        init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
+        init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws {
             self.configuration = configuration
             self.library = library
             share = try CurlShare()
@@ -165,12 +165,12 @@
         }
 
         /// Ends the exchange of a handle.
-        private func end(_ handle: CurlHandle, _ outcome: Result<ResponseTiming, NetworkError>) {
+        private func end(_ handle: CurlHandle, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
             if let exchange = detach(handle) { finish(exchange, outcome) }
         }
 
         /// Ends an exchange without a handle; its caller is answered at the end of the turn.
-        private func finish(_ exchange: CurlExchange, _ outcome: Result<ResponseTiming, NetworkError>) {
+        private func finish(_ exchange: CurlExchange, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
             outcomes.add(outcome, of: exchange)

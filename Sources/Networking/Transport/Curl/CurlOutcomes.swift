@@ -4,7 +4,7 @@
     /// Callers are notified in batches: waking their threads one by one costs more than everything else. A caller waits
     /// for the others a few turns of the loop at most, while the loop has other work.
     struct CurlOutcomes {
-        typealias Outcome = Result<ResponseTiming, NetworkError>
+        typealias Outcome = Result<HTTPResponse.Timing, NetworkError>
 
         private var ended: [(exchange: CurlExchange, outcome: Outcome)] = []
         private var turns = 0

@@ -5,7 +5,7 @@
     /// Used on the loop's thread only.
     struct CurlResponse: ~Copyable {
         private let transfer: Transfer
-        private let limits: CurlConfiguration.Limits
+        private let limits: CurlTransport.Configuration.Limits
         private let requiresHTTP2: Bool
         private var headReader: ResponseHeadReader
         /// The content codings of the response, if it has some that the engine knows.
@@ -18,7 +18,7 @@
         /// Whether any byte has arrived.
         private(set) var hasBegun = false
 
-        init(to transfer: Transfer, _ configuration: CurlConfiguration) {
+        init(to transfer: Transfer, _ configuration: CurlTransport.Configuration) {
             self.transfer = transfer
             limits = configuration.limits
             requiresHTTP2 = configuration.httpVersions == .http2

@@ -3,10 +3,10 @@
 
     /// Sends requests with libcurl. The default transport on Linux.
     ///
-    /// One thread, or ``CurlConfiguration/threads``, drives all connections; a request has no thread of its own.
-    /// Connections are kept and shared; HTTP/2 is used where TLS negotiates it (``CurlConfiguration/httpVersions``).
+    /// One thread, or ``CurlTransport/Configuration/threads``, drives all connections; a request has no thread of its own.
+    /// Connections are kept and shared; HTTP/2 is used where TLS negotiates it (``CurlTransport/Configuration/httpVersions``).
     /// The library is the system's `libcurl.so.4`, 7.68 or later, loaded at run time. Proxies named by `http_proxy` and
-    /// related variables are used unless ``CurlConfiguration/proxy`` says otherwise.
+    /// related variables are used unless ``CurlTransport/Configuration/proxy`` says otherwise.
     ///
     /// The transport repeats a request by itself in two cases only:
     ///
@@ -18,7 +18,7 @@
     /// Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
     ///
     /// ```swift
-    /// let transport = try CurlTransport(CurlConfiguration(tls: TLSConfiguration(pins: [pin])))
+    /// let transport = try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
     /// let service = NetworkService(environment: environment) { $0.transport = transport }
     /// ```
     public final class CurlTransport: Transport {
@@ -26,7 +26,7 @@
         public static let shared = try? CurlTransport()
 
         private let library: CurlLibrary
-        private let configuration: CurlConfiguration
+        private let configuration: CurlTransport.Configuration
         private let loops: [CurlLoop]
         /// The loop for requests that must not use HTTP/2, with connections of its own: several versions of libcurl
         /// would use any HTTP/2 connection to the host. Nil if there are no such requests.
@@ -38,14 +38,14 @@
         /// - Throws: ``NetworkError``: ``NetworkError/Kind/invalidRequest`` if the loaded libcurl does not support a
         ///   part of the configuration, which the error names; ``NetworkError/Kind/unknown`` if there is no libcurl, or
         ///   the system has no threads or descriptors left.
-        public convenience init(_ configuration: CurlConfiguration = CurlConfiguration()) throws {
+        public convenience init(_ configuration: CurlTransport.Configuration = CurlTransport.Configuration()) throws {
             switch CurlLibrary.loaded {
             case .success(let library): try self.init(configuration, library: library)
             case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
             }
         }
 
-        init(_ configuration: CurlConfiguration, library: CurlLibrary) throws {
+        init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws {
             self.library = library
             try configuration.validate(for: library)
             var perThread = configuration.perThread
@@ -108,19 +108,19 @@
         /// Sends a request, without following redirects.
         ///
         /// - Throws: ``NetworkError``; ``NetworkError/Kind/invalidRequest`` if nothing was sent.
-        public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-            let exchange = try start(request, timing)
+        public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+            let exchange = try start(request, delivery)
             do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
         }
 
         // Not inlined: its variables must not become part of the frame of `send`, which lives while the call waits.
         @inline(never)
-        private func start(_ request: HTTPRequest, _ timing: AnswerTiming) throws -> CurlExchange {
+        private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlExchange {
             do {
                 try request.validate()
                 let loop = loop(for: request)
                 let exchange = try CurlExchange(
-                    request, answering: timing, configuration: configuration, loop: loop, owner: self)
+                    request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
                 // Before the start, so that this event precedes that of the response head.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)
@@ -152,12 +152,10 @@
         }
     }
 
-    extension CurlTransport: CustomStringConvertible, CustomReflectable {
-        /// Nothing but the description, so that `dump` and the like show no request in progress.
-        public var customMirror: Mirror { Mirror(self, children: ["transport": description]) }
+    extension CurlTransport: RedactedReflectable {
 
         /// The name and the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
-        public var description: String {
+        var redactedDescription: String {
             let parts = library.version.split(separator: " ").enumerated().filter {
                 $0.offset < 2 || $0.element.hasPrefix("nghttp2")
             }

@@ -28,7 +28,7 @@ struct ResponseHeadReader {
     private var version = ""
     private var headers = HTTPHeaders()
     /// The field to which a folded line belongs.
-    private var last: (name: HTTPHeaderName, value: String)?
+    private var last: (name: HTTPHeader.Name, value: String)?
     private var isComplete = false
 
     /// - Parameter limit: The largest number of bytes in all heads and trailers of a response.
@@ -55,7 +55,7 @@ struct ResponseHeadReader {
         guard headers.count < ResponseHeadReader.maximumFieldCount else {
             return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
         }
-        last = (HTTPHeaderName(text(line, 0..<colon)), text(line, colon + 1..<line.count))
+        last = (HTTPHeader.Name(text(line, 0..<colon)), text(line, colon + 1..<line.count))
         return .more
     }
 

@@ -9,17 +9,17 @@ struct DownloadTransport: Transport {
     let base: any Transport
     let destination: FileDestination
 
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try destination.check()
         var request = request
         request[option: FileDownload.self] = FileDownload()
         return try await PauseGate.passing(request[option: PauseOption.self]) {
             destination.resuming == .never
-                ? try await base.send(request, answering: timing) : try await resume(request, timing)
+                ? try await base.send(request, delivering: delivery) : try await resume(request, delivery)
         }
     }
 
-    private func resume(_ request: HTTPRequest, _ timing: AnswerTiming) async throws -> HTTPResponse {
+    private func resume(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         guard request.method == .get, !request.headers.contains(.range) else {
             throw NetworkError(
                 .invalidRequest, reason: "download: only a GET without a Range of its own can be resumed")
@@ -31,24 +31,24 @@ struct DownloadTransport: Transport {
         whole[option: ContentName.self] = content
         let size = destination.partialSize
         if size > 0, let point = destination.point, point.content == content,
-            let rest = try await rest(of: whole, from: point, after: size, timing)
+            let rest = try await rest(of: whole, from: point, after: size, delivery)
         {
             return rest
         }
-        return try await base.send(whole, answering: timing)
+        return try await base.send(whole, delivering: delivery)
     }
 
     /// Asks for what is missing.
     ///
     /// - Returns: The response; nil if the download has to begin anew. What was answered then has been let go.
     private func rest(
-        of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ timing: AnswerTiming
+        of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ delivery: BodyDelivery
     ) async throws -> HTTPResponse? {
         let start = point.start(after: size)
         var rest = whole
         rest.headers[.range] = "bytes=\(start)-"
         rest.headers[.ifRange] = point.validator
-        let response = try await base.send(rest, answering: timing)
+        let response = try await base.send(rest, delivering: delivery)
         switch response.status {
         case .partialContent: return point.isContinued(by: response, at: start) ? response : nil
         case .rangeNotSatisfiable: return nil
@@ -58,11 +58,11 @@ struct DownloadTransport: Transport {
 }
 
 /// The name by which a download is known, as it was before redirects.
-enum ContentName: RequestOption {
+enum ContentName: HTTPRequest.Option {
     static var defaultOption: String? { nil }
 }
 
 /// Who may pause a download, and have it go on.
-enum PauseOption: RequestOption {
+enum PauseOption: HTTPRequest.Option {
     static var defaultOption: PauseGate? { nil }
 }

@@ -42,21 +42,21 @@ public struct FileDestination: Sendable {
     }
 
     /// The target.
-    public let url: URL
+    package let url: URL
     /// What happens to a file that is there already.
-    public let rule: OverwriteRule
+    let rule: OverwriteRule
     /// Whether the bytes have to be on the disk, and not only handed to the system, before the call is answered.
-    public let isSynchronized: Bool
+    let isSynchronized: Bool
     /// Whether an incomplete download is resumed.
-    public let resuming: ResumeRule
+    let resuming: ResumeRule
     /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file
     /// stays.
-    public let checksum: SHA256Checksum?
+    let checksum: FileDestination.Checksum?
 
     /// Makes a destination. The target's folder has to be there.
     public init(
         _ url: URL, overwriting rule: OverwriteRule = .fail, isSynchronized: Bool = false,
-        resuming: ResumeRule = .never, checksum: SHA256Checksum? = nil
+        resuming: ResumeRule = .never, checksum: FileDestination.Checksum? = nil
     ) {
         self.url = url
         self.rule = rule

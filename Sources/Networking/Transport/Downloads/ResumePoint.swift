@@ -50,7 +50,7 @@ extension HTTPHeaders {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
         }
         guard let text = self[.lastModified], let changed = HTTPDate(text), let date,
-            changed.secondsSince1970 < date.secondsSince1970
+            changed.date < date
         else { return nil }
         return text
     }

@@ -9,7 +9,7 @@
 package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
-    private let ignored: [HTTPHeaderName]
+    private let ignored: [HTTPHeader.Name]
     private let hashesCredentials: Bool
     private let running = RunningTransfers()
     private let downloads = RunningDownloads()
@@ -22,7 +22,7 @@ package final class DuplicateHandlingTransport: Transport {
     ///   - ignored: Header fields that equal requests may differ in.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
-        ignoring ignored: [HTTPHeaderName] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
+        ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
     ) {
         self.base = base
         self.policy = policy
@@ -33,14 +33,14 @@ package final class DuplicateHandlingTransport: Transport {
     /// Sends the request, or has it wait for an equal one.
     ///
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
-    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        guard let policy = policy(for: request) else { return try await base.send(request, answering: timing) }
+    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        guard let policy = policy(for: request) else { return try await base.send(request, delivering: delivery) }
         if let file = request[option: FileDownload.self] {
             return try await downloads.send(
-                request, into: file, answering: timing, over: base, by: policy, ignoring: ignored)
+                request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)
         }
-        guard let caller = try caller(request, timing, policy) else {
-            return try await base.send(request, answering: timing)
+        guard let caller = try caller(request, delivery, policy) else {
+            return try await base.send(request, delivering: delivery)
         }
         return try await caller.response(to: request)
     }
@@ -56,9 +56,9 @@ package final class DuplicateHandlingTransport: Transport {
     /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     @inline(never)
     private func caller(
-        _ request: HTTPRequest, _ timing: AnswerTiming, _ policy: DuplicateRequestPolicy
+        _ request: HTTPRequest, _ delivery: BodyDelivery, _ policy: DuplicateRequestPolicy
     ) throws -> SharedTransfer.Caller? {
-        guard let key = DuplicateKey(request, answering: timing, hashingCredentials: hashesCredentials),
+        guard let key = DuplicateKey(request, delivering: delivery, hashingCredentials: hashesCredentials),
             case .waiting(let caller) = try place(key, policy)
         else { return nil }
         return caller

@@ -111,12 +111,12 @@ public struct DuplicateRequestPolicy: Sendable {
 }
 
 /// The policy of one request.
-enum DuplicatesOption: RequestOption {
+enum DuplicatesOption: HTTPRequest.Option {
     /// The service's.
     static var defaultOption: DuplicateRequestPolicy? { nil }
 }
 
 /// The group of one request.
-enum DuplicateGroupOption: RequestOption {
+enum DuplicateGroupOption: HTTPRequest.Option {
     static var defaultOption: String? { nil }
 }

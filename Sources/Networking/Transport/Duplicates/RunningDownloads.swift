@@ -8,13 +8,13 @@ struct RunningDownloads: Sendable {
     /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its
     ///   place.
     func send(
-        _ request: HTTPRequest, into file: FileDownload, answering timing: AnswerTiming, over base: any Transport,
-        by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeaderName]
+        _ request: HTTPRequest, into file: FileDownload, delivering delivery: BodyDelivery, over base: any Transport,
+        by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
     ) async throws -> HTTPResponse {
         // What is asked for depends on how much of the file is there.
         let ignored = ignored + [.range, .ifRange]
-        guard let key = DuplicateKey(request, answering: timing, hashingCredentials: false) else {
-            return try await base.send(request, answering: timing)
+        guard let key = DuplicateKey(request, delivering: delivery, hashingCredentials: false) else {
+            return try await base.send(request, delivering: delivery)
         }
         var request = request
         let download = RunningDownload(key, of: file)
@@ -27,16 +27,16 @@ struct RunningDownloads: Sendable {
                 // What was there of the file may be another part by now, or none: all of it is asked for.
                 request.headers.removeAll { $0.name == .range || $0.name == .ifRange }
             case .separate, .share, .restart:
-                return try await base.send(request, answering: timing)
+                return try await base.send(request, delivering: delivery)
             }
         }
-        return try await download.send(request, answering: timing, over: base) { remove(download) }
+        return try await download.send(request, delivering: delivery, over: base) { remove(download) }
     }
 
     /// Notes a download.
     ///
     /// - Returns: An equal one of another attempt, which has to be decided about first; nil if the download is noted.
-    private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeaderName]) -> RunningDownload? {
+    private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeader.Name]) -> RunningDownload? {
         downloads.withLock { downloads in
             let equal = downloads[download.key.hash]?.first {
                 $0.key.isDuplicate(of: download.key, ignoring: ignored) && $0.file !== download.file
@@ -73,13 +73,13 @@ final class RunningDownload: Sendable {
     /// - Parameter forget: Is called once the download is over: when its file is in its place or closed, or when its body
     ///   is released and no file was begun, as that of an error is.
     func send(
-        _ request: HTTPRequest, answering timing: AnswerTiming, over base: any Transport,
+        _ request: HTTPRequest, delivering delivery: BodyDelivery, over base: any Transport,
         whenOver forget: @escaping @Sendable () -> Void
     ) async throws -> HTTPResponse {
         end.observe { _ in forget() }
         file.observeEnd { [end] in end.settle(.success(())) }
         do {
-            var response = try await waiting { try await base.send(request, answering: timing) }
+            var response = try await waiting { try await base.send(request, delivering: delivery) }
             guard case .stream(let body) = response.content else {
                 end.settle(.success(()))  // all of it is there
                 return response

@@ -12,7 +12,7 @@ struct RunningTransfers: Sendable {
     /// Finds the transfer under way for a key; where there is none, puts a new one there.
     ///
     /// - Parameter ignored: The header fields in which equal requests may differ.
-    func place(for key: DuplicateKey, ignoring ignored: [HTTPHeaderName]) -> Place {
+    func place(for key: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Place {
         func find(in transfers: inout Few<SharedTransfer>) -> Place {
             if let found = transfers.first(where: { $0.key.isDuplicate(of: key, ignoring: ignored) }) {
                 return .taken(by: found)

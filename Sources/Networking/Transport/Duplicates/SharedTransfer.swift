@@ -81,8 +81,8 @@ final class SharedTransfer: Sendable {
     private func carry(on base: any Transport) async {
         let outcome: Outcome
         do {
-            var response = try await base.send(key.request, answering: key.timing)
-            if case .whenComplete(let limit) = key.timing, response.content.isPending(upTo: limit) {
+            var response = try await base.send(key.request, delivering: key.delivery)
+            if case .buffered(let limit) = key.delivery, response.content.isPending(upTo: limit) {
                 response = try await response.collected(upTo: limit)
             }
             outcome = .success(response)

@@ -1,6 +1,6 @@
 /// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its
 /// place, or closed after a failure.
-final class FileDownload: RequestOption, Sendable {
+final class FileDownload: HTTPRequest.Option, Sendable {
     static var defaultOption: FileDownload? { nil }
 
     private let end = Settlement<Void>()

@@ -2,7 +2,7 @@
 /// again. Used on one thread or queue.
 struct OutgoingBody: ~Copyable {
     private let request: HTTPRequest
-    private var reader: (any BodyReader)?
+    private var reader: (any HTTPBody.Reader)?
     private var staged: StagedBytes?
     /// The number of bytes read since the body was opened.
     private(set) var bytesRead = 0
@@ -16,7 +16,7 @@ struct OutgoingBody: ~Copyable {
 
     /// Opens the body, if there are bytes to send.
     ///
-    /// - Parameter onReady: See ``BodyReader/onReady(_:)``.
+    /// - Parameter onReady: See ``HTTPBody/Reader/onReady(_:)``.
     mutating func open(onReady: @escaping @Sendable () -> Void) throws(NetworkError) {
         guard !request.body.isEmpty else { return }
         do { reader = try request.openBody() } catch { throw NetworkError.bodyUnreadable(error) }
@@ -34,7 +34,7 @@ struct OutgoingBody: ~Copyable {
     /// Reads the next bytes.
     ///
     /// - Throws: ``NetworkError`` if the body is longer or shorter than its length.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> HTTPBody.ReadResult {
         guard let reader else { return .end }
         if let count = staged?.take(into: buffer) { return .bytes(count) }
         // Readers may rely on some room; engines sometimes have room for a few bytes only.
@@ -48,8 +48,8 @@ struct OutgoingBody: ~Copyable {
     }
 
     private mutating func read(
-        into buffer: UnsafeMutableRawBufferPointer, from reader: any BodyReader
-    ) throws(NetworkError) -> BodyRead {
+        into buffer: UnsafeMutableRawBufferPointer, from reader: any HTTPBody.Reader
+    ) throws(NetworkError) -> HTTPBody.ReadResult {
         let result = try reader.readNext(into: buffer)
         if case .bytes(let count) = result { bytesRead += count }
         guard let length = request.body.length else { return result }
@@ -66,7 +66,7 @@ struct OutgoingBody: ~Copyable {
     }
 
     /// The body must not go on after its length: it would be cut off there, and nobody would know.
-    private func checkEnd(of reader: any BodyReader, after length: Int) throws(NetworkError) {
+    private func checkEnd(of reader: any HTTPBody.Reader, after length: Int) throws(NetworkError) {
         // As large as an engine's own, in case a reader relies on some room.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }

@@ -1,5 +1,5 @@
 /// What happens to a request below the pipeline, reported by engines, redirects, and handlers that wait.
-public enum RequestSignal: Sendable {
+enum RequestSignal: Sendable {
     /// An engine has taken the request and is about to carry it.
     case sent(HTTPRequest)
     /// A response leads elsewhere, and the request that follows it is about to be sent.
@@ -22,19 +22,16 @@ public enum RequestWait: Sendable {
     case paused
 }
 
-/// Who watches a request below the pipeline; nobody unless the call has observers.
-///
-/// A transport of yours that carries requests itself may tell: `request[option:
-/// RequestWatch.self]?.tell(.sent(request))`.
-public struct RequestWatch: RequestOption, Sendable {
+/// Receives the signals of a request below the pipeline; nil unless the call has observers.
+struct RequestWatch: HTTPRequest.Option, Sendable {
     /// Nobody.
-    public static var defaultOption: RequestWatch? { nil }
+    static var defaultOption: RequestWatch? { nil }
 
     /// Takes a signal, on the thread that tells.
-    public let tell: @Sendable (RequestSignal) -> Void
+    let tell: @Sendable (RequestSignal) -> Void
 
     /// Makes a watch of a closure.
-    public init(_ tell: @escaping @Sendable (RequestSignal) -> Void) {
+    init(_ tell: @escaping @Sendable (RequestSignal) -> Void) {
         self.tell = tell
     }
 }

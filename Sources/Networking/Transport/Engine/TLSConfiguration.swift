@@ -6,7 +6,7 @@ public import Foundation
 /// var tls = TLSConfiguration()
 /// tls.trust = .file(companyAuthority)
 /// tls.pins = [pin, spare]
-/// let transport = try CurlTransport(CurlConfiguration(tls: tls))  // on Linux
+/// let transport = try CurlTransport(CurlTransport.Configuration(tls: tls))  // on Linux
 /// let transport = try URLSessionTransport(tls: tls)               // on Apple platforms
 /// ```
 ///
@@ -19,7 +19,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     /// The authorities that are trusted. Default: those of the system.
     public var trust: Trust
     /// The server's public key must be one of these, and its certificate must be trusted, too. Default: any key.
-    public var pins: [PublicKeyPin]
+    public var pins: [TLSConfiguration.Pin]
     /// The certificate that the client sends to each server that asks for one, also after a redirect. Default: none.
     public var clientCertificate: ClientCertificate?
     /// The oldest version of TLS that is accepted. Default: TLS 1.2.
@@ -27,7 +27,7 @@ public struct TLSConfiguration: Hashable, Sendable {
 
     /// Makes a configuration.
     public init(
-        trust: Trust = .system, pins: [PublicKeyPin] = [], clientCertificate: ClientCertificate? = nil,
+        trust: Trust = .system, pins: [TLSConfiguration.Pin] = [], clientCertificate: ClientCertificate? = nil,
         minimumVersion: Version = .v1_2
     ) {
         self.trust = trust
@@ -55,7 +55,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     }
 
     /// A client's certificate and its private key.
-    public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    public struct ClientCertificate: Hashable, Sendable, RedactedReflectable {
         enum Source: Hashable, Sendable {
             case pem(certificate: URL, key: URL?)
             case pkcs12(Data)
@@ -86,11 +86,8 @@ public struct TLSConfiguration: Hashable, Sendable {
             self.passphrase = passphrase
         }
 
-        /// Nothing but the description, for `dump` and the like.
-        public var customMirror: Mirror { Mirror(self, children: ["certificate": description]) }
-
         /// The certificate's path, or the number of bytes; never the passphrase.
-        public var description: String {
+        var redactedDescription: String {
             switch source {
             case .pem(let certificate, _): "client certificate \(certificate.path)"
             case .pkcs12(let data): "client certificate of \(data.count) bytes"

@@ -15,21 +15,21 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     private var body = Data()
     /// The number of bytes of the body that have arrived.
     private var received = 0
-    private var timing = ResponseTiming()
+    private var timing = HTTPResponse.Timing()
     /// Who counts a body that comes into memory; one that is pulled is counted where it is pulled.
     private var meter: ProgressMeter?
 
     /// - Parameters:
     ///   - request: What is sent.
-    ///   - timing: When the response is wanted.
+    ///   - delivery: How the body is returned.
     ///   - pipe: Makes what a pulled body goes through.
-    init(_ request: HTTPRequest, answering timing: AnswerTiming, through pipe: () -> BytePipe) {
+    init(_ request: HTTPRequest, delivering delivery: BodyDelivery, through pipe: () -> BytePipe) {
         self.request = request
-        switch timing {
-        case .whenComplete(let limit):
+        switch delivery {
+        case .buffered(let limit):
             self.limit = max(limit, 0)
             self.pipe = nil
-        case .atHead:
+        case .streamed:
             limit = nil
             self.pipe = pipe()
         }
@@ -45,7 +45,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
     private var answer: HTTPResponse {
         @inline(never) get {
-            let content = pipe.map { ResponseContent.stream(IncomingBody($0, of: request)) } ?? .data(body)
+            let content = pipe.map { HTTPResponse.Content.stream(IncomingBody($0, of: request)) } ?? .data(body)
             return HTTPResponse(
                 head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing,
                 httpVersion: head?.version)
@@ -65,7 +65,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// The head came. One of status 1xx goes before the real one and is none.
-    func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> ResponseTiming) {
+    func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing) {
         guard !head.status.isInformational else { return }
         self.head = head
         request[option: RequestWatch.self]?.tell(.head(head.status, head.headers))
@@ -110,7 +110,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// The exchange is over and went well.
     ///
     /// - Parameter httpVersion: The version of HTTP, for an engine that knows it only now.
-    func finish(timing: ResponseTiming, httpVersion: String? = nil) {
+    func finish(timing: HTTPResponse.Timing, httpVersion: String? = nil) {
         pipe?.finish()
         // The head of a streamed response was passed on long ago.
         if pipe == nil, let httpVersion { head?.version = httpVersion }

@@ -1,11 +1,11 @@
-/// When a transport returns a response. It is advice: a transport may return any ``ResponseContent``, and the caller
-/// converts it.
-public enum AnswerTiming: Sendable {
-    /// When the response is complete, with its bytes in memory. A body of more bytes than the limit is
-    /// ``NetworkError/Kind/responseTooLarge``.
-    case whenComplete(limit: Int)
-    /// When the head has been received. The body is read from an ``IncomingBody``.
-    case atHead
+/// How a transport returns the body of a response. It is advice: a transport may return any ``HTTPResponse/content``, and
+/// the caller converts it.
+public enum BodyDelivery: Sendable {
+    /// The transport returns when the response is complete, with its bytes in memory. A body of more bytes than the
+    /// limit is ``NetworkError/Kind/responseTooLarge``.
+    case buffered(limit: Int)
+    /// The transport returns when the head has been received. The body is read from an ``IncomingBody``.
+    case streamed
 }
 
 /// Sends a request and returns the response.
@@ -24,10 +24,10 @@ public enum AnswerTiming: Sendable {
 /// struct StopwatchTransport: Transport {
 ///     let base: any Transport
 ///
-///     func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+///     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
 ///         let start = ContinuousClock.now
 ///         defer { print(request, ContinuousClock.now - start) }
-///         return try await base.send(request, answering: timing)
+///         return try await base.send(request, delivering: delivery)
 ///     }
 /// }
 /// ```
@@ -36,7 +36,7 @@ public protocol Transport: ResetParticipant {
     ///
     /// - Parameters:
     ///   - request: The request, after adapters and cookies.
-    ///   - timing: When to return.
+    ///   - delivery: How to return the body of the response.
     /// - Throws: ``NetworkError`` if there is no response.
-    func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse
 }

@@ -44,9 +44,9 @@ enum Redirect {
     }
 
     /// The fields that are meant for the first server, in addition to credentials.
-    private static let originFields: Set<HTTPHeaderName> = [.host, .traceparent, .tracestate]
+    private static let originFields: Set<HTTPHeader.Name> = [.host, .traceparent, .tracestate]
 
-    private static let contentFields: Set<HTTPHeaderName> = [
+    private static let contentFields: Set<HTTPHeader.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest", "Content-Digest",
         .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
     ]

@@ -18,20 +18,20 @@ package struct RedirectFollowingTransport: Transport {
     /// Sends the request and whatever the responses redirect to.
     ///
     /// - Throws: What the base throws, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
-    package func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
-        let response = try await base.send(request, answering: timing)
+    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        let response = try await base.send(request, delivering: delivery)
         guard let next = try next(after: response, hops: 0) else { return response }
-        return try await follow(next, from: response, timing)
+        return try await follow(next, from: response, delivery)
     }
 
     private func follow(
-        _ first: HTTPRequest, from redirect: HTTPResponse, _ timing: AnswerTiming
+        _ first: HTTPRequest, from redirect: HTTPResponse, _ delivery: BodyDelivery
     ) async throws -> HTTPResponse {
         var request = first
         var redirects = [redirect.withoutStream]
         do {
             while true {
-                let response = try await base.send(request, answering: timing)
+                let response = try await base.send(request, delivering: delivery)
                 guard let next = try next(after: response, hops: redirects.count) else {
                     return response.reached(by: redirects)
                 }

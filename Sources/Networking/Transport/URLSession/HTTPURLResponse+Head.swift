@@ -8,7 +8,7 @@ extension HTTPURLResponse {
     var head: ResponseHead {
         var headers = HTTPHeaders()
         for (name, value) in allHeaderFields {
-            let name = HTTPHeaderName("\(name)")
+            let name = HTTPHeader.Name("\(name)")
             // Foundation on Linux joins equal fields by commas. A blank is in no URL, so that these are several.
             let values =
                 switch name {

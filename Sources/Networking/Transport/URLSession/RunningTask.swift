@@ -28,7 +28,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
 
     init(
         _ request: HTTPRequest, sending upload: SessionUpload, of spooled: SpooledBody?,
-        answering timing: AnswerTiming, limits: URLSessionTransport.Limits, on platform: SessionPlatform,
+        delivering delivery: BodyDelivery, limits: URLSessionTransport.Limits, on platform: SessionPlatform,
         queue: DispatchQueue
     ) {
         self.queue = queue
@@ -39,7 +39,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         let buffers = platform.buffers(limits)
         backlog = ResponseBacklog(capacity: buffers.backlog)
         let reader = Reader()
-        transfer = Transfer(request, answering: timing) {
+        transfer = Transfer(request, delivering: delivery) {
             BytePipe(
                 capacity: buffers.pipe, onRoom: { reader.task?.resumeReading() },
                 onAbandon: { reader.task?.abandon() })
@@ -55,9 +55,9 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
     private var now: Duration { start.duration(to: .now) }
 
     /// The times so far.
-    var timing: ResponseTiming {
+    var timing: HTTPResponse.Timing {
         lock.withLock {
-            transaction?.timing ?? ResponseTiming(firstByte: firstByte, total: start.duration(to: .now))
+            transaction?.timing ?? HTTPResponse.Timing(firstByte: firstByte, total: start.duration(to: .now))
         }
     }
 

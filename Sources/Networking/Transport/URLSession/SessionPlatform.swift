@@ -30,8 +30,8 @@ struct SessionPlatform: Sendable {
     ///
     /// `URLSession` has no timeout for connecting. Twice the timeout leaves a server time for its response on a
     /// connection that was kept, or that has no TLS. A call with an idle timeout of its own has that.
-    func connectingLimit(_ timeouts: RequestTimeouts) -> Duration? {
-        guard reportsCertificates, timeouts.effectiveIdle == RequestTimeouts.standard.idle else { return nil }
+    func connectingLimit(_ timeouts: HTTPRequest.Timeouts) -> Duration? {
+        guard reportsCertificates, timeouts.effectiveIdle == HTTPRequest.Timeouts.standard.idle else { return nil }
         return timeouts.effectiveConnect * 2
     }
 }

@@ -15,7 +15,7 @@ struct StreamedUpload: ~Copyable {
 
     /// Opens the body.
     ///
-    /// - Parameter onReady: See ``BodyReader/onReady(_:)``.
+    /// - Parameter onReady: See ``HTTPBody/Reader/onReady(_:)``.
     init(_ request: HTTPRequest, onReady: @escaping @Sendable () -> Void) throws(NetworkError) {
         body = OutgoingBody(of: request)
         try body.open(onReady: onReady)

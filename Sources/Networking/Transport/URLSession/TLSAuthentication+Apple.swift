@@ -4,7 +4,7 @@
 
     /// Responds to the challenges of TLS as a ``TLSConfiguration`` says.
     final class TLSAuthentication: @unchecked Sendable {  // because nothing changes after init
-        private let pins: [PublicKeyPin]
+        private let pins: [TLSConfiguration.Pin]
         /// The authorities to trust; nil for those of the system.
         private let authorities: [SecCertificate]?
         private let client: URLCredential?
@@ -67,7 +67,7 @@
             else { return false }
             let bits = attributes[kSecAttrKeySizeInBits as String] as? Int ?? 0
             let isRSA = kind == kSecAttrKeyTypeRSA as String
-            let pin = try? PublicKeyPin(isRSA ? .rsa(data) : .curve(data, bits: bits))
+            let pin = try? TLSConfiguration.Pin(isRSA ? .rsa(data) : .curve(data, bits: bits))
             return pin.map { pins.contains($0) } ?? false
         }
 

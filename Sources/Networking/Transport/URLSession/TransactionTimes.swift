@@ -16,8 +16,8 @@ struct TransactionTimes {
     var protocolName: String?
 
     /// The times, each counted from the beginning; zero for the parts of a connection that was reused.
-    var timing: ResponseTiming {
-        ResponseTiming(
+    var timing: HTTPResponse.Timing {
+        HTTPResponse.Timing(
             nameLookup: isReusedConnection ? .zero : span(to: nameLookupEnd),
             connect: isReusedConnection ? .zero : span(to: tlsStart ?? connectEnd),
             tls: isReusedConnection && isSecure ? .zero : span(to: tlsEnd),

@@ -28,7 +28,7 @@
 /// from Linux:
 ///
 /// - Connecting has no timeout of its own. With the default idle timeout, a call is idle after twice
-///   ``RequestTimeouts/connect``, 30 s by default, until the first sign of a connection: a new certificate, or bytes.
+///   ``HTTPRequest/Timeouts/connect``, 30 s by default, until the first sign of a connection: a new certificate, or bytes.
 /// - A session that waits for a network (`waitsForConnectivity`) has no idle timeout from then until the first bytes;
 ///   give such calls a total deadline.
 /// - A background session is refused: its tasks outlive the process, and so the call.
@@ -126,7 +126,7 @@ public final class URLSessionTransport: Transport {
     /// Sends a request; one hop.
     ///
     /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
-    public func send(_ request: HTTPRequest, answering timing: AnswerTiming) async throws -> HTTPResponse {
+    public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             try request.validate()
             var message = try message(for: request)
@@ -136,7 +136,7 @@ public final class URLSessionTransport: Transport {
                 message.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
             let running = RunningTask(
-                request, sending: upload, of: spooled, answering: timing, limits: limits, on: .current, queue: queue)
+                request, sending: upload, of: spooled, delivering: delivery, limits: limits, on: .current, queue: queue)
             request[option: RequestWatch.self]?.tell(.sent(request))
             try start(running, message)
             do {
@@ -235,12 +235,9 @@ extension URL {
     }
 }
 
-extension URLSessionTransport: CustomStringConvertible, CustomReflectable {
-    /// Nothing but the description, so that `dump` and the like show no request in progress.
-    public var customMirror: Mirror { Mirror(self, children: ["transport": description]) }
-
+extension URLSessionTransport: RedactedReflectable {
     /// The engine's name.
-    public var description: String { "URLSessionTransport" }
+    var redactedDescription: String { "URLSessionTransport" }
 }
 
 extension URLSessionConfiguration {

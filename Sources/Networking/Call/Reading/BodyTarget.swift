@@ -1,18 +1,18 @@
 import Foundation
 
-/// How a converter gets the body of a response.
-public enum BodyDelivery: Hashable, Sendable {
-    /// In memory, complete, within the call's maximum size.
+/// Where a converter reads the body of a response into.
+enum BodyTarget: Hashable, Sendable {
+    /// Memory, within the call's maximum size.
     case memory
-    /// Piece by piece, into a file: the call returns, and its permit with it, when the file is complete.
+    /// A file, piece by piece: the call returns and its permit is released when the file is complete.
     case file
-    /// Piece by piece, to the reader: the call returns, and its permit with it, at the head. From then on only the
-    /// idle timeout and the reader end it.
+    /// The caller, piece by piece: the call returns and its permit is released at the head. From then on only the idle
+    /// timeout and the caller end the transfer.
     case stream
 
-    /// When the transport is to return.
-    func timing(limit: Int) -> AnswerTiming {
-        self == .memory ? .whenComplete(limit: limit) : .atHead
+    /// How the transport returns the body.
+    func delivery(limit: Int) -> BodyDelivery {
+        self == .memory ? .buffered(limit: limit) : .streamed
     }
 }
 
@@ -26,7 +26,7 @@ extension HTTPResponse {
     }
 }
 
-extension ResponseContent {
+extension HTTPResponse.Content {
     /// The body as something that is pulled, wherever it is.
     var stream: IncomingBody {
         get throws {

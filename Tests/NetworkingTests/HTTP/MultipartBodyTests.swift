@@ -4,19 +4,18 @@ import Testing
 
 @testable import Networking
 
-@Suite("Uploads in their short form, and multipart bodies")
-struct UploadEndpointTests {
-    private struct Avatar: UploadEndpoint {
+@Suite("Multipart bodies")
+struct MultipartBodyTests {
+    private struct Avatar: Endpoint {
         var method: HTTPMethod = .post
         var path: EndpointPath { "avatar" }
-        var imageBodyParts: [ImageBodyPart] {
-            [
-                ImageBodyPart(imageData: Data("jpeg".utf8)),
-                ImageBodyPart(
-                    imageData: Data("png".utf8), name: "small", fileName: "s.png", mediaType: MediaType("image", "png")),
-            ]
+        var body: HTTPBody {
+            .multipart([
+                .data("photo", Data("jpeg".utf8), fileName: "photo.jpg"),
+                .data("small", Data("png".utf8), fileName: "s.png"),
+                .field("age", 36), .field("name", "Ada"),
+            ])
         }
-        var fields: URLQuery { .encoded(["user": ["name": "Ada", "age": "36"]]) }
     }
 
     private func sent(_ endpoint: some Endpoint<Untyped>) async throws -> (
@@ -31,7 +30,7 @@ struct UploadEndpointTests {
         return (request.method, request.allHeaders[.contentType] ?? "", String(decoding: body, as: UTF8.self))
     }
 
-    @Test("R-06, R-29, R-30: images come first, then the fields, with their names and types")
+    @Test("R-06, R-29, R-30: parts are sent in order, with their names and types")
     func parts() async throws {
         let (method, type, body) = try await sent(Avatar())
         let boundary = try #require(type.firstMatch(of: /^multipart\/form-data; boundary=([0-9A-Za-z]{30})$/)?.output.1)
@@ -49,11 +48,11 @@ struct UploadEndpointTests {
 
                 png
                 --\(boundary)
-                Content-Disposition: form-data; name="user[age]"
+                Content-Disposition: form-data; name="age"
 
                 36
                 --\(boundary)
-                Content-Disposition: form-data; name="user[name]"
+                Content-Disposition: form-data; name="name"
 
                 Ada
                 --\(boundary)--
@@ -95,7 +94,7 @@ struct UploadEndpointTests {
             var path: EndpointPath { "form" }
             var method: HTTPMethod { .post }
         }
-        let evil = MediaType("image", "png", [MediaType.Parameter("x", "1\r\nX-Evil: 1")])
+        let evil = MediaType("image", "png", ["x": "1\r\nX-Evil: 1"])
         for body in [
             HTTPBody.multipart([.field("a", 1)], boundary: "a\r\nb"), .multipart([.field("a", 1)], boundary: ""),
             .multipart([.field("a", 1)], boundary: String(repeating: "x", count: 71)),
@@ -111,7 +110,9 @@ struct UploadEndpointTests {
 
     @Test("A random boundary occurs in no part that is in memory; no parts at all are a form, too")
     func boundary() async throws {
-        let parts = (0..<50).map { BodyPart.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) })) }
+        let parts = (0..<50).map {
+            HTTPBody.Part.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) }))
+        }
         for _ in 0..<20 {
             let boundary = MultipartBoundary.random(besides: parts)
             for part in parts { #expect(part.body.data?.range(of: Data(boundary.utf8)) == nil) }
@@ -125,60 +126,51 @@ struct UploadEndpointTests {
     }
 
     /// One enumeration for ordinary calls and uploads, as the documentation of RonasIT's library has it.
-    private enum ProfileEndpoint: UploadEndpoint {
+    private enum ProfileEndpoint: Endpoint {
         case fetch
         case update(city: String)
         case upload(Data)
-        case uploadWithCaption(Data)
 
         var path: EndpointPath { "profile" }
         var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
-        var parameters: RequestParameters {
+        var body: HTTPBody {
             switch self {
-            case .fetch, .upload: .none
+            case .fetch: .empty
             case .update(let city): .form(["city": city])
-            case .uploadWithCaption: .methodDependent(["caption": "me"])
-            }
-        }
-        var imageBodyParts: [ImageBodyPart] {
-            switch self {
-            case .fetch, .update: []
-            case .upload(let data), .uploadWithCaption(let data): [ImageBodyPart(imageData: data)]
+            case .upload(let data):
+                .multipart([.data("photo", data, fileName: "photo.jpg"), .field("caption", "me")])
             }
         }
     }
 
-    @Test(
-        "R-29, R-30: an enumeration of uploads has calls without images, too, and parameters become fields after them")
+    @Test("R-29, R-30: one enumeration has calls without a body, with a form and with an image")
     func enumeration() async throws {
         let fetch = try await sent(ProfileEndpoint.fetch)
         #expect(fetch.method == .get && fetch.type.isEmpty && fetch.body.isEmpty)
         let update = try await sent(ProfileEndpoint.update(city: "Ulm"))
         #expect(update.type.hasPrefix("application/x-www-form-urlencoded") && update.body == "city=Ulm")
         let upload = try await sent(ProfileEndpoint.upload(Data("jpeg".utf8)))
-        #expect(upload.type.hasPrefix("multipart/form-data") && upload.body.contains("photo.jpg"))
-        let both = try await sent(ProfileEndpoint.uploadWithCaption(Data("jpeg".utf8)))
-        let image = try #require(both.body.range(of: "photo.jpg"))
-        let caption = try #require(both.body.range(of: "name=\"caption\"\r\n\r\nme\r\n"))
-        #expect(image.upperBound < caption.lowerBound)
+        let image = try #require(upload.body.range(of: "photo.jpg"))
+        let caption = try #require(upload.body.range(of: "name=\"caption\"\r\n\r\nme\r\n"))
+        #expect(upload.type.hasPrefix("multipart/form-data") && image.upperBound < caption.lowerBound)
     }
 
-    @Test("A body of the endpoint's own is kept: fields follow its parts, and a body that is not a form is an error")
-    func ownBody() async throws {
-        struct Upload: UploadEndpoint {
+    @Test("Parameters are fields after the parts of a multipart body; with any other body they are an error")
+    func bodyAndParameters() async throws {
+        struct Upload: Endpoint {
             let body: HTTPBody
             var path: EndpointPath { "upload" }
+            var method: HTTPMethod { .post }
             var parameters: RequestParameters { .form(["caption": "me"]) }
-            var imageBodyParts: [ImageBodyPart] { [ImageBodyPart(imageData: Data("jpeg".utf8))] }
         }
         let form = try await sent(Upload(body: .multipart([.field("own", 1)], boundary: "b"))).body
         #expect(form.contains("name=\"own\"\r\n\r\n1\r\n--b\r\n"))
-        #expect(form.contains("name=\"caption\"\r\n\r\nme\r\n--b--") && !form.contains("jpeg"))
+        #expect(form.contains("name=\"caption\"\r\n\r\nme\r\n--b--"))
         let error = await Fixture.failure { _ = try await sent(Upload(body: .string("own"))) } as? NetworkError
         #expect(error?.reason?.contains("expected a body or parameters that are one, found both") == true)
     }
 
-    @Test("A form is collected for whoever signs it, within a limit, and sent as it was collected")
+    @Test("An adapter can collect a form up to a limit, and the collected form is what is sent")
     func collected() async throws {
         struct Signing: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -197,7 +189,7 @@ struct UploadEndpointTests {
         #expect(request.headers["X-Length"] == "\(request.body.data?.count ?? 0)")
         #expect(request.allHeaders[.contentType]?.hasPrefix("multipart/form-data; boundary=") == true)
         #expect(request.body.data?.range(of: Data("photo.jpg".utf8)) != nil)
-        let large = [BodyPart.data("a", Data(count: 2_000))]
+        let large = [HTTPBody.Part.data("a", Data(count: 2_000))]
         let error =
             await Fixture.failure { try await service.request(.post("x").body(.multipart(large))) } as? NetworkError
         #expect(error?.kind == .bodyUnreadable)
@@ -221,7 +213,7 @@ struct UploadEndpointTests {
     }
 
     /// Has its bytes when it is told.
-    private final class LateReader: BodyReader {
+    private final class LateReader: HTTPBody.Reader {
         private let text = Box<String?>(nil)
         private let wake = Box<(@Sendable () -> Void)?>(nil)
         private let hasBeenAsked = Box(false)
@@ -233,7 +225,7 @@ struct UploadEndpointTests {
             wake.value?()
         }
 
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTPBody.ReadResult {
             hasBeenAsked.change { $0 = true }
             guard let text = text.value else { return .notYet }
             self.text.change { $0 = "" }

@@ -1,32 +1,34 @@
 import Foundation
 
-/// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
-///
-/// ```sh
-/// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
-/// ```
-public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
-    /// The digest in base64.
-    public let base64: String
+extension TLSConfiguration {
+    /// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
+    ///
+    /// ```sh
+    /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+    /// ```
+    public struct Pin: Hashable, Sendable, CustomStringConvertible {
+        /// The digest in base64.
+        let base64: String
 
-    /// Makes a pin of `sha256//…`, `sha256/…` or of the base64 alone; nil if it is not a digest of 32 bytes.
-    public init?(_ text: String) {
-        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)  // what tools print ends with a newline
-        let prefix = ["sha256//", "sha256/"].first(where: text.hasPrefix) ?? ""
-        let base64 = String(text.dropFirst(prefix.count))
-        guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
-        self.init(digest: digest)
+        /// Makes a pin of `sha256//…`, `sha256/…` or of the base64 alone; nil if it is not a digest of 32 bytes.
+        public init?(_ text: String) {
+            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)  // what tools print ends with a newline
+            let prefix = ["sha256//", "sha256/"].first(where: text.hasPrefix) ?? ""
+            let base64 = String(text.dropFirst(prefix.count))
+            guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
+            self.init(digest: digest)
+        }
+
+        private init(digest: Data) {
+            base64 = digest.base64EncodedString()
+        }
+
+        /// The pin as libcurl and curl write it: `sha256//…`.
+        public var description: String { "sha256//\(base64)" }
     }
-
-    private init(digest: Data) {
-        base64 = digest.base64EncodedString()
-    }
-
-    /// The pin as libcurl and curl write it: `sha256//…`.
-    public var description: String { "sha256//\(base64)" }
 }
 
-extension PublicKeyPin {
+extension TLSConfiguration.Pin {
     /// A public key as Apple's Security framework exports it.
     enum ExportedKey {
         /// An RSA key in PKCS #1 (RFC 8017 section A.1.1).

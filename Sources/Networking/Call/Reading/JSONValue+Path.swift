@@ -1,19 +1,21 @@
 import Foundation
 
-/// Where a value stands in JSON: `"data.users.0.name"`. A number is an element's place where there is an array.
-///
-/// It is read once, when it is written. A member whose name has a dot is written as its own part: `["data", "a.b"]`.
-public struct JSONPath: Hashable, Sendable {
-    /// The parts, the outermost first.
-    public let parts: [String]
+extension JSONValue {
+    /// Where a value stands in JSON: `"data.users.0.name"`. A number is an element's place where there is an array.
+    ///
+    /// It is read once, when it is written. A member whose name has a dot is written as its own part: `["data", "a.b"]`.
+    public struct Path: Hashable, Sendable {
+        /// The parts, the outermost first.
+        let parts: [String]
 
-    /// Makes a path of parts.
-    public init(_ parts: [String]) {
-        self.parts = parts
+        /// Makes a path of parts.
+        public init(_ parts: [String]) {
+            self.parts = parts
+        }
     }
 }
 
-extension JSONPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, CustomStringConvertible {
+extension JSONValue.Path: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, CustomStringConvertible {
     /// Makes a path of a text whose parts stand between dots.
     public init(stringLiteral text: String) {
         self.init(text.split(separator: ".").map(String.init))
@@ -30,7 +32,7 @@ extension JSONPath: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Custo
 
 extension JSONValue {
     /// The value at a path; nil if there is none.
-    public subscript(path: JSONPath) -> JSONValue? {
+    public subscript(path: JSONValue.Path) -> JSONValue? {
         path.parts.reduce(self) { value, part in
             value?[part] ?? Int(part).flatMap { value?[$0] }
         }
@@ -41,7 +43,7 @@ extension JSONDecoder {
     private static let path = CodingUserInfoKey(rawValue: "networking.path")
 
     /// A decoder with the same settings that reads what stands at a path.
-    func at(_ path: JSONPath) -> JSONDecoder {
+    func at(_ path: JSONValue.Path) -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dateDecodingStrategy
         decoder.dataDecodingStrategy = dataDecodingStrategy
@@ -63,7 +65,7 @@ extension JSONDecoder {
         let value: Value
 
         init(from decoder: any Decoder) throws {
-            let path = JSONDecoder.path.flatMap { decoder.userInfo[$0] as? JSONPath } ?? []
+            let path = JSONDecoder.path.flatMap { decoder.userInfo[$0] as? JSONValue.Path } ?? []
             let target = try path.parts.reduce(decoder) { try Located.step(to: $1, in: $0) }
             value = try target.singleValueContainer().decode(Value.self)
         }

@@ -1,0 +1,29 @@
+/// The elements of a response body, read as the body arrives: lines, JSON values, server-sent events.
+///
+/// Leaving the loop closes the connection. An error of the connection, or an element that cannot be read, is thrown by
+/// the loop.
+///
+/// ```swift
+/// for try await line in try await service.request(.get("log"), as: .lines) { print(line) }
+/// ```
+public struct BodySequence<Element: Sendable>: AsyncSequence, Sendable {
+    private let makeIterator: @Sendable () -> Iterator
+
+    init<Base: AsyncSequence & Sendable>(_ base: Base) where Base.Element == Element {
+        makeIterator = {
+            var iterator = base.makeAsyncIterator()
+            return Iterator { try await iterator.next() }
+        }
+    }
+
+    /// Makes an iterator. The body of one response can be read once.
+    public func makeAsyncIterator() -> Iterator { makeIterator() }
+
+    /// Reads the elements.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let read: () async throws -> Element?
+
+        /// Waits for the next element; nil at the end.
+        public mutating func next() async throws -> Element? { try await read() }
+    }
+}

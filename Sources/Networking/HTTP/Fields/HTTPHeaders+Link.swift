@@ -1,0 +1,83 @@
+public import Foundation
+
+extension HTTPHeaders {
+    /// A link of a `Link` field, such as the next page of a list: [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288).
+    ///
+    /// ```swift
+    /// var page: Response<[Issue]> = try await service.response(.get("issues"))
+    /// while let next = page.http.link("next") {
+    ///     page = try await service.response(.at(next))
+    /// }
+    /// ```
+    public struct Link: Hashable, Sendable {
+        /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a
+        /// URL of it.
+        public let target: String
+        /// What the target is to the resource, in lower case: `next`, `last`, `describedby`.
+        public let relations: [String]
+        /// The other parameters, with their names in lower case, such as `title` or `type`; of several with the same name,
+        /// the first one.
+        public let parameters: [String: String]
+
+        /// Reads the links of a field value, up to what is not a link.
+        static func parse(_ value: String) -> [HTTPHeaders.Link] {
+            var scanner = HTTPFieldScanner(value)
+            var links: [HTTPHeaders.Link] = []
+            while true {
+                repeat { scanner.skipBlanks() } while scanner.skip(",")
+                guard let link = parseOne(&scanner) else { return links }
+                links.append(link)
+            }
+        }
+
+        private static func parseOne(_ scanner: inout HTTPFieldScanner) -> HTTPHeaders.Link? {
+            guard scanner.skip("<") else { return nil }
+            let target = scanner.text { $0 != UInt8(ascii: ">") } ?? ""
+            guard scanner.skip(">") else { return nil }
+            var parameters: [String: String] = [:]
+            while true {
+                scanner.skipBlanks()
+                guard scanner.skip(";") else { break }
+                scanner.skipBlanks()
+                if let (name, value) = scanner.parameter() {
+                    let name = name.lowercased()
+                    parameters[name] = parameters[name] ?? value
+                } else if let name = scanner.token()?.lowercased() {
+                    parameters[name] = parameters[name] ?? ""  // a parameter without a value
+                }
+                skipRest(&scanner)
+            }
+            let relations = parameters.removeValue(forKey: "rel") ?? ""
+            return HTTPHeaders.Link(
+                target: target, relations: relations.lowercased().split { $0 == " " || $0 == "\t" }.map(String.init),
+                parameters: parameters)
+        }
+
+        /// Skips what is left of a parameter that is not well formed (appendix B.3).
+        private static func skipRest(_ scanner: inout HTTPFieldScanner) {
+            while let next = scanner.next, next != UInt8(ascii: ";"), next != UInt8(ascii: ",") {
+                if scanner.quotedString() == nil { scanner.move(to: scanner.position + 1) }
+            }
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// The links of all `Link` fields, in their order.
+    public var links: [HTTPHeaders.Link] { values(for: "Link").flatMap(HTTPHeaders.Link.parse) }
+}
+
+extension HTTPResponse {
+    /// Where the first link with a relation leads, such as `next`, resolved against the URL of the request; nil if
+    /// there is none. Links that are about another resource (`anchor`) do not count.
+    ///
+    /// The server chooses the URL, which may be one of another server: the session's token and the environment's
+    /// fields are sent to their own server only.
+    public func link(_ relation: String) -> URL? {
+        let link = headers.links.first {
+            $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil
+        }
+        guard let target = link?.target else { return nil }
+        return target.isEmpty ? request.url : URL(string: target, relativeTo: request.url)?.absoluteURL.standardized
+    }
+}

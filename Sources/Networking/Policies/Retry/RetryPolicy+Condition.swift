@@ -1,0 +1,97 @@
+extension RetryPolicy {
+    /// Which failures a ``RetryPolicy`` retries, and when.
+    ///
+    /// ```swift
+    /// let policy = RetryPolicy(retries: 2, on: .statuses(.conflict, .serviceUnavailable))
+    /// let login = RetryPolicy(retries: 1, on: .endpoint(LogIn.self))
+    /// let other = RetryPolicy(retries: 1, on: RetryPolicy.Condition { failure in
+    ///     await mirrors.isAvailable ? .retry(after: .zero, with: mirrored(failure.originalRequest)) : .no
+    /// })
+    /// ```
+    public struct Condition: Sendable {
+        /// The decision about a failed attempt.
+        public enum Verdict: Sendable {
+            /// The request is not sent again.
+            case no
+            /// The request is sent again after a delay. Without a delay, it is sent after the policy's backoff and the
+            /// server's `Retry-After`. A request that is given replaces the original one; adapters run on it.
+            case retry(after: Duration? = nil, with: HTTPRequest? = nil)
+        }
+
+        private let judge: @Sendable (RequestFailure) async -> Verdict
+
+        /// Makes a condition of a closure.
+        public init(_ judge: @escaping @Sendable (RequestFailure) async -> Verdict) {
+            self.judge = judge
+        }
+
+        func verdict(on failure: RequestFailure) async -> Verdict {
+            await judge(failure)
+        }
+
+        private static func when(_ isRetried: @escaping @Sendable (RequestFailure) -> Bool) -> RetryPolicy.Condition {
+            RetryPolicy.Condition { isRetried($0) ? .retry() : .no }
+        }
+    }
+}
+
+extension RetryPolicy.Condition {
+    /// Failures that may not happen again: the connection could not be made or was lost, the attempt timed out, or the
+    /// status is 408, 429, 500, 502, 503 or 504.
+    public static let transient = when { failure in
+        guard let kind = failure.networkError?.kind else { return false }
+        guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
+        return transientStatuses.contains(status)
+    }
+
+    /// Whatever fails.
+    public static let any = when { _ in true }
+
+    /// Answers with one of these statuses.
+    public static func statuses(_ statuses: HTTPStatus...) -> RetryPolicy.Condition {
+        let statuses = Set(statuses)
+        return when { $0.status.map(statuses.contains) ?? false }
+    }
+
+    /// Failures of one of these kinds.
+    public static func kinds(_ kinds: NetworkError.Kind...) -> RetryPolicy.Condition {
+        when { $0.networkError.map { kinds.contains($0.kind) } ?? false }
+    }
+
+    /// Errors of a type, such as a server error to which an endpoint or an earlier handler mapped the response, or
+    /// whose underlying error has it.
+    public static func error<Failure: Error>(_ type: Failure.Type) -> RetryPolicy.Condition {
+        when { $0.error is Failure || $0.networkError?.underlying is Failure }
+    }
+
+    /// Refusals whose body a ``TypedEndpoint`` reads as a type.
+    public static func serverError<ServerError: Sendable>(_ type: ServerError.Type) -> RetryPolicy.Condition {
+        when { $0.serverError is ServerError }
+    }
+
+    /// Failures of calls of an endpoint type.
+    public static func endpoint<Call: Endpoint>(_ type: Call.Type) -> RetryPolicy.Condition {
+        when { $0.endpoint is Call }
+    }
+
+    /// The first of several that wants the request sent again decides.
+    public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
+        RetryPolicy.Condition { failure in
+            for condition in conditions {
+                let verdict = await condition.verdict(on: failure)
+                if case .no = verdict { continue }
+                return verdict
+            }
+            return .no
+        }
+    }
+
+    private static let transientStatuses: Set<HTTPStatus> = [
+        .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
+    ]
+
+    private static let transientKinds: Set<NetworkError.Kind> = [
+        .notConnected, .cannotResolveHost, .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead,
+        .truncatedBody, .undecodableContent, .connectTimedOut, .idleTimedOut,
+    ]
+}

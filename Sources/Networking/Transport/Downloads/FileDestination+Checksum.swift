@@ -1,0 +1,53 @@
+public import Foundation
+
+extension FileDestination {
+    /// The SHA-256 sum of a file's bytes.
+    public struct Checksum: Hashable, Sendable, CustomStringConvertible {
+        /// The 32 bytes of the sum.
+        let bytes: Data
+
+        /// Makes a sum of its bytes.
+        ///
+        /// - Throws: ``NetworkError/Kind/invalidRequest`` unless there are 32.
+        public init(_ bytes: Data) throws {
+            guard bytes.count == 32 else {
+                throw NetworkError(.invalidRequest, reason: "checksum: it has not 32 bytes")
+            }
+            self.bytes = bytes
+        }
+
+        /// Reads a sum of 64 hexadecimal digits.
+        ///
+        /// - Throws: ``NetworkError/Kind/invalidRequest`` where the text is none.
+        public init(hexadecimal text: String) throws {
+            let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard text.utf8.count == 64, digits.count == 64 else {
+                throw NetworkError(.invalidRequest, reason: "checksum: it has not 64 hexadecimal digits")
+            }
+            bytes = Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        }
+
+        /// 64 hexadecimal digits.
+        public var description: String {
+            bytes.map { (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+
+        /// - Throws: ``NetworkError/Kind/checksumMismatch`` where the file adds up to something else.
+        func verify(_ url: URL) async throws {
+            let digest = try SHA256Digest()
+            let file = try FileHandle(forReadingFrom: url)
+            defer { try? file.close() }
+            while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {
+                digest.update(chunk)
+                try CallScope.check()
+                await Task.yield()  // other calls share the thread
+            }
+            let sum = digest.finish()
+            guard sum == bytes else {
+                throw NetworkError(
+                    .checksumMismatch,
+                    reason: "the file's SHA-256 is \(try FileDestination.Checksum(sum)), not \(self)")
+            }
+        }
+    }
+}
