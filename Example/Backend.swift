@@ -17,7 +17,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
         server = try LoopbackServer()
         server.route(.post, "/login") { [self] request in
             let login: [String: String] = try await request.json()
-            guard login["password"] == "correct horse" else { return LoopbackAnswer(.forbidden) }
+            guard login["password"] == "correct horse" else { return LoopbackResponse(.forbidden) }
             return try .json(nextGrant())
         }
         server.route(.post, "/token") { [self] request in
@@ -27,12 +27,12 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
                 return refreshPause
             }
             try await Task.sleep(for: pause)
-            guard let grant = refresh(body["refreshToken"]) else { return LoopbackAnswer(.unauthorized) }
+            guard let grant = refresh(body["refreshToken"]) else { return LoopbackResponse(.unauthorized) }
             return try .json(grant)
         }
         authorized(.get, "/contacts/:id") { [self] request in
             guard let id = Int(request.parameters["id"] ?? ""), (0..<10_000).contains(id) else {
-                return LoopbackAnswer(.notFound)
+                return LoopbackResponse(.notFound)
             }
             return try .json(Contact(id: id, name: lock.withLock { names[id] } ?? "Contact \(id)"))
         }
@@ -40,14 +40,14 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
             let change: [String: String] = try await request.json()
             let id = Int(request.parameters["id"] ?? "") ?? 0
             lock.withLock { names[id] = change["name"] }
-            return LoopbackAnswer(.noContent)
+            return LoopbackResponse(.noContent)
         }
         authorized(.get, "/flaky") { [self] _ in
             let fails = lock.withLock {
                 isFlaky.toggle()
                 return isFlaky
             }
-            return fails ? LoopbackAnswer(.serviceUnavailable) : .text("there after all")
+            return fails ? LoopbackResponse(.serviceUnavailable) : .text("there after all")
         }
         authorized(.get, "/slow") { _ in
             try await Task.sleep(for: .seconds(2))
@@ -87,7 +87,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
                 if !isValid { refused += 1 }
                 return isValid
             }
-            guard isValid else { return LoopbackAnswer(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]) }
+            guard isValid else { return LoopbackResponse(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]) }
             return try await handler(request)
         }
     }

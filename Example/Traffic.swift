@@ -34,7 +34,7 @@ struct Traffic {
                     return self.isDown
                 }
                 try await Task.sleep(for: .milliseconds(20))
-                return isDown ? LoopbackAnswer(.serviceUnavailable) : .text("12 chairs")
+                return isDown ? LoopbackResponse(.serviceUnavailable) : .text("12 chairs")
             }
             server.route(.get, "/reports/:number") { [self] _ in
                 lock.withLock {

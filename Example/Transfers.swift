@@ -53,7 +53,7 @@ struct Transfers {
         }
         server.route(.get, "/film") { .content(film, tag: "\"1927\"", for: $0) }
         server.route(.get, "/unlucky") { request in
-            let answer = LoopbackAnswer.content(film, tag: "\"1927\"", for: request)
+            let answer = LoopbackResponse.content(film, tag: "\"1927\"", for: request)
             return cuts.next().map { answer.failing(.truncate(after: $0)) } ?? answer
         }
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("films-\(UUID().uuidString)")

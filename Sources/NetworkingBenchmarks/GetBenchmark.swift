@@ -82,7 +82,7 @@
                 },
                 Subject(name: "pipeline-urlsession", share: 0.2, run: journey(foundation)),
                 Subject(name: "pipeline-curl", share: 1, run: journey(curl)),
-                Subject(name: "libcurl", share: 1) { calls in await onThread { libcurl.carry(calls) } },
+                Subject(name: "libcurl", share: 1) { calls in await onThread { libcurl.send(calls) } },
             ]
         }
     }

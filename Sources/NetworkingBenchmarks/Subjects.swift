@@ -24,7 +24,8 @@
         }
 
         private static let adapters: [any RequestAdapter] = [
-            HeadersAdapter(.standard, .oldWins), HeadersAdapter([.userAgent(product: "Benchmark", version: "1.0")]),
+            HeadersAdapter(.standard, .keepExisting),
+            HeadersAdapter([.userAgent(product: "Benchmark", version: "1.0")]),
             HeadersAdapter(["X-Tenant": "acme"]),
         ]
 
@@ -121,7 +122,7 @@
         ]
 
         /// Carries so many requests.
-        func carry(_ calls: Int) {
+        func send(_ calls: Int) {
             var started = min(handles.count, calls)
             var ended = 0
             for handle in handles.prefix(started) { clibcurl_multi_add(multi, handle) }

@@ -16,7 +16,7 @@ public import Networking
 /// func contract() async throws { try await EndpointContract.check(ContactEndpoint.examples, in: environment) }
 /// ```
 ///
-/// The same examples are a stub: `StubTransport(answering: ContactEndpoint.examples, in: environment)`.
+/// The same examples are a stub: `StubTransport(examples: ContactEndpoint.examples, in: environment)`.
 public enum EndpointContract {
     /// What is wrong with some examples; its description is a line for each, with what to do about it.
     public struct Breach: LocalizedError, CustomStringConvertible {
@@ -103,7 +103,7 @@ private struct Trial {
         return stub.requests[0]
     }
 
-    private func reading(_ answer: StubAnswer) async -> (any Error)? {
+    private func reading(_ answer: StubResponse) async -> (any Error)? {
         do {
             try await example.send(through: StubTransport { _ in answer }, environment, settings)
             return nil

@@ -6,15 +6,15 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     /// The endpoint.
     public let endpoint: any Endpoint
     /// A response that it has to read.
-    public let answer: StubAnswer?
+    public let answer: StubResponse?
     /// A refusal that it has to read.
-    public let refusal: StubAnswer?
+    public let refusal: StubResponse?
     private let read: @Sendable (NetworkService) async throws -> Void
     private let readRefusal: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
 
     /// Makes an example of an endpoint whose response is read by a converter, or not at all.
     public init<Value: Sendable>(
-        _ endpoint: some Endpoint, answer: StubAnswer?, as converter: ResponseConverter<Value>
+        _ endpoint: some Endpoint, answer: StubResponse?, as converter: ResponseConverter<Value>
     ) {
         self.endpoint = endpoint
         self.answer = answer
@@ -29,7 +29,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     }
 
     /// Makes an example of an endpoint that knows its result and its error.
-    public init<Call: TypedEndpoint>(_ endpoint: Call, answer: StubAnswer? = nil, refusal: StubAnswer? = nil) {
+    public init<Call: TypedEndpoint>(_ endpoint: Call, answer: StubResponse? = nil, refusal: StubResponse? = nil) {
         self.endpoint = endpoint
         self.answer = answer
         self.refusal = refusal
@@ -66,7 +66,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     }
 
     /// Reads the sample refusal as what the endpoint says it is.
-    func readRefusal(_ refusal: StubAnswer, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
+    func readRefusal(_ refusal: StubResponse, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
         try readRefusal(
             HTTPResponse(refusal.status, headers: refusal.headers, content: .data(refusal.body), to: request), decoder)
     }
@@ -88,8 +88,8 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
 extension StubTransport {
     /// A stub that answers as examples say, each to the request that its endpoint makes; an example without a response
     /// gets 204.
-    public convenience init(answering examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
-        var answers: [(HTTPMethod, URL, StubAnswer)] = []
+    public convenience init(examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
+        var answers: [(HTTPMethod, URL, StubResponse)] = []
         for example in examples {
             let recording = StubTransport { _ in .failure(.notConnected) }
             do { try await example.send(through: recording, environment, RequestSettings()) } catch {

@@ -6,12 +6,12 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
     /// What the connection's thread is asked to do while a handler runs.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)
-        case answer(LoopbackAnswer)
+        case answer(LoopbackResponse)
     }
 
     private let socket: LoopbackSocket
     private let number: Int
-    private let handler: @Sendable (LoopbackRequest) async -> LoopbackAnswer
+    private let handler: @Sendable (LoopbackRequest) async -> LoopbackResponse
     private let isStopped: @Sendable () -> Bool
     private var buffer = Data()
     private var body = BodyFraming.none
@@ -27,7 +27,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
 
     init(
         _ socket: LoopbackSocket, number: Int, isStopped: @escaping @Sendable () -> Bool,
-        handler: @escaping @Sendable (LoopbackRequest) async -> LoopbackAnswer
+        handler: @escaping @Sendable (LoopbackRequest) async -> LoopbackResponse
     ) {
         self.socket = socket
         self.number = number
@@ -37,7 +37,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
 
     /// Serves requests until one side ends the connection. Blocks.
     func serve() {
-        let writer = LoopbackAnswerWriter(socket: socket, isStopped: isStopped)
+        let writer = LoopbackResponseWriter(socket: socket, isStopped: isStopped)
         while let head = readHead(), let request = request(head) {
             Task { post(.answer(await handler(request))) }
             guard let isReusable = try? writer.write(answer(), to: request), isReusable else { return }
@@ -69,7 +69,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
     }
 
     /// Reads the body for the handler, piece by piece, until it has a response.
-    private func answer() -> LoopbackAnswer {
+    private func answer() -> LoopbackResponse {
         while true {
             switch nextJob() {
             case .read(let continuation):

@@ -12,7 +12,7 @@ final class LoopbackRoutes: @unchecked Sendable {  // because both variables are
     private let lock = NSLock()
     private var routes: [Route] = []
     private var fallback: LoopbackServer.Handler = { request in
-        LoopbackAnswer.text("no route for \(request.method) \(request.path)", status: .notFound)
+        LoopbackResponse.text("no route for \(request.method) \(request.path)", status: .notFound)
     }
 
     func add(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping LoopbackServer.Handler) {
@@ -26,7 +26,7 @@ final class LoopbackRoutes: @unchecked Sendable {  // because both variables are
     }
 
     /// The response of the first route that matches; 500 where its handler throws.
-    func answer(_ request: LoopbackRequest) async -> LoopbackAnswer {
+    func answer(_ request: LoopbackRequest) async -> LoopbackResponse {
         let (routes, fallback) = lock.withLock { (self.routes, self.fallback) }
         var request = request
         var handler = fallback
@@ -40,7 +40,7 @@ final class LoopbackRoutes: @unchecked Sendable {  // because both variables are
         do {
             return try await handler(request)
         } catch {
-            return LoopbackAnswer.text("\(error)", status: .internalServerError)
+            return LoopbackResponse.text("\(error)", status: .internalServerError)
         }
     }
 

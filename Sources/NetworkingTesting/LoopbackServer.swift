@@ -17,7 +17,7 @@ public import Networking
 /// connection has a thread. It stops when it is released.
 public final class LoopbackServer: Sendable {
     /// Answers a request.
-    public typealias Handler = @Sendable (LoopbackRequest) async throws -> LoopbackAnswer
+    public typealias Handler = @Sendable (LoopbackRequest) async throws -> LoopbackResponse
 
     private let core: LoopbackServerCore
 

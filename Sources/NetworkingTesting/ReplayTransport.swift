@@ -46,14 +46,14 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// Answers with what was recorded.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
-    ///   ``NetworkError/Kind/noRecordedAnswer`` for one that the archive does not have or whose response it hides,
+    ///   ``NetworkError/Kind/noRecordedResponse`` for one that the archive does not have or whose response it hides,
     ///   and the recorded error for one that failed when it was recorded.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request)
         guard let entry = lock.withLock({ take(request, body) }) else {
             throw NetworkError(
-                .noRecordedAnswer,
+                .noRecordedResponse,
                 reason:
                     "the archive has \(unused.count) answers left, and none to it; a strict replay gives each once, and hidden bodies are no answers (Redaction.revealed)",
                 request: request)
@@ -201,7 +201,7 @@ extension HARArchive.Response {
         }
         if HTTPStatus(status).isSuccessful, content.comment == HARArchive.Content.hidden {
             throw NetworkError(
-                .noRecordedAnswer, reason: "the recorded body is hidden; record it with Redaction.revealed",
+                .noRecordedResponse, reason: "the recorded body is hidden; record it with Redaction.revealed",
                 request: request)
         }
     }
@@ -222,5 +222,5 @@ extension HARArchive.Response {
 
 extension NetworkError.Kind {
     /// A ``ReplayTransport`` has no response to the request. No handler of the library maps it to something else.
-    public static let noRecordedAnswer = NetworkError.Kind("noRecordedAnswer")
+    public static let noRecordedResponse = NetworkError.Kind("noRecordedResponse")
 }

@@ -29,7 +29,7 @@ public final class StubProbe: ReachabilityProbe, @unchecked Sendable {  // becau
     }
 
     /// What it was told, not counted.
-    public func glance() -> ReachabilityStatus {
+    public func quickStatus() -> ReachabilityStatus {
         lock.withLock { current }
     }
 }

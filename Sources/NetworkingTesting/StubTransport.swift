@@ -14,7 +14,7 @@ public import Networking
 /// check it, and remembered in ``requests``.
 public final class StubTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// Answers a request.
-    public typealias Handler = @Sendable (HTTPRequest) async throws -> StubAnswer
+    public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     private struct Rule {
         let method: HTTPMethod?
@@ -60,7 +60,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query:
     ///     `/v1/users/7`; a segment such as `:id` stands for any. Nil takes any path.
     ///   - answers: The responses, one a request; the last one stays.
-    public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubAnswer...) {
+    public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubResponse...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
     }
 
@@ -126,7 +126,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
 }
 
 /// One answer of a ``StubTransport``.
-public struct StubAnswer: Sendable {
+public struct StubResponse: Sendable {
     /// The status.
     public var status: HTTPStatus
     /// The header fields.
@@ -151,19 +151,19 @@ public struct StubAnswer: Sendable {
     }
 
     /// A status without a body.
-    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = []) -> StubAnswer {
-        StubAnswer(status, headers: headers)
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = []) -> StubResponse {
+        StubResponse(status, headers: headers)
     }
 
     /// JSON text as it stands.
-    public static func json(text: String, status: HTTPStatus = .ok) -> StubAnswer {
-        StubAnswer(status, headers: [.contentType: "application/json"], body: Data(text.utf8))
+    public static func json(text: String, status: HTTPStatus = .ok) -> StubResponse {
+        StubResponse(status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
     /// A value as JSON. A value that cannot be encoded is a response that throws the encoder's error.
-    public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> StubAnswer {
+    public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> StubResponse {
         do {
-            return StubAnswer(
+            return StubResponse(
                 status, headers: [.contentType: "application/json"], body: try JSONEncoder().encode(value))
         } catch {
             return .failure(error)
@@ -171,22 +171,22 @@ public struct StubAnswer: Sendable {
     }
 
     /// A text in UTF-8.
-    public static func text(_ text: String, status: HTTPStatus = .ok) -> StubAnswer {
-        StubAnswer(status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
+    public static func text(_ text: String, status: HTTPStatus = .ok) -> StubResponse {
+        StubResponse(status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
     /// A failure on the way.
-    public static func failure(_ error: any Error) -> StubAnswer {
-        StubAnswer(error: error)
+    public static func failure(_ error: any Error) -> StubResponse {
+        StubResponse(error: error)
     }
 
     /// A failure on the way, of a kind.
-    public static func failure(_ kind: NetworkError.Kind) -> StubAnswer {
-        StubAnswer(error: NetworkError(kind))
+    public static func failure(_ kind: NetworkError.Kind) -> StubResponse {
+        StubResponse(error: NetworkError(kind))
     }
 
     /// The same answer after a wait on the stub's clock.
-    public func delayed(by delay: Duration) -> StubAnswer {
+    public func delayed(by delay: Duration) -> StubResponse {
         var answer = self
         answer.delay = delay
         return answer

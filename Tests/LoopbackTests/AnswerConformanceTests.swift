@@ -86,7 +86,7 @@ extension Loopback {
             arguments: Engine.allCases, ["Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "no colon\r\n\r\n"])
         func malformed(engine: Engine, rest: String) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                LoopbackAnswer(content: .raw(Data("HTTP/1.1 200 OK\r\n\(rest)".utf8)))
+                LoopbackResponse(content: .raw(Data("HTTP/1.1 200 OK\r\n\(rest)".utf8)))
             }
             #expect(await exchange.failure(try exchange.request())?.kind == .malformedResponse)
         }
@@ -102,9 +102,9 @@ extension Loopback {
             refused.url = try #require(URL(string: "http://no-such-host.invalid/"))
             #expect(await exchange.failure(refused)?.kind == .cannotResolveHost)
             let plain = try Exchange(engine.shared()) { _ in
-                LoopbackAnswer(content: .raw(Data("no TLS here\r\n\r\n".utf8)))
+                LoopbackResponse(content: .raw(Data("no TLS here\r\n\r\n".utf8)))
             }
-            let silent = try LoopbackServer { _ in LoopbackAnswer() }
+            let silent = try LoopbackServer { _ in LoopbackResponse() }
             var secure = try plain.request()
             secure.url = try #require(URL(string: "https://127.0.0.1:\(silent.port)/"))
             #expect(await plain.failure(secure)?.kind == .tlsFailed)
@@ -261,7 +261,7 @@ extension Loopback {
         @Test("L26: informational answers are not the answer", arguments: Engine.allCases)
         func informational(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                var answer = LoopbackAnswer.text("after")
+                var answer = LoopbackResponse.text("after")
                 answer.informational = [102, 103]
                 return answer
             }
@@ -273,7 +273,7 @@ extension Loopback {
         @Test(
             "L32: a 3xx without Location is an answer", arguments: Engine.allCases, [300, 301, 302, 303, 304, 307, 308])
         func redirectWithoutLocation(engine: Engine, code: Int) async throws {
-            let exchange = try Exchange(engine.shared()) { _ in LoopbackAnswer(HTTPStatus(code)) }
+            let exchange = try Exchange(engine.shared()) { _ in LoopbackResponse(HTTPStatus(code)) }
             #expect(try await exchange.send(exchange.request()).status.code == code)
         }
 
@@ -290,8 +290,8 @@ extension Loopback {
                 #endif
                 (transport as? URLSessionTransport)?.shutDown()
             }
-            #expect(await running.value?.kind == .shutDown)
-            #expect(await exchange.failure(request)?.kind == .shutDown)
+            #expect(await running.value?.kind == .transportShutDown)
+            #expect(await exchange.failure(request)?.kind == .transportShutDown)
         }
 
         @Test(
@@ -299,7 +299,7 @@ extension Loopback {
             arguments: Engine.allCases)
         func released(engine: Engine) async throws {
             let server = try LoopbackServer { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     content: .written(length: nil) { writer in
                         for _ in 0..<20 {
                             try writer.write(Data(count: 1_000))
@@ -330,7 +330,7 @@ extension Loopback {
         @Test("HEAD, 204 and 304 have no body", arguments: Engine.allCases)
         func bodiless(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
-                request.path == "/204" ? LoopbackAnswer(.noContent) : .text("hello")
+                request.path == "/204" ? LoopbackResponse(.noContent) : .text("hello")
             }
             #expect(try await exchange.send(exchange.request(.head)).data.isEmpty)
             #expect(try await exchange.send(exchange.request(.get, "/204")).data.isEmpty)

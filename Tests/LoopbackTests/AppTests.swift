@@ -54,25 +54,25 @@ extension Loopback {
 /// A server whose first token has expired.
 private struct Backend {
     let server: LoopbackServer
-    let refreshes = Cell(0)
-    let isAdapted = Cell(true)
+    let refreshes = Box(0)
+    let isAdapted = Box(true)
 
     init() throws {
         server = try LoopbackServer()
         let (refreshes, isAdapted) = (refreshes, isAdapted)
         server.route(.post, "/token") { request in
             refreshes.change { $0 += 1 }
-            return try await request.data() == Data("first".utf8) ? .text("fresh") : LoopbackAnswer(.badRequest)
+            return try await request.data() == Data("first".utf8) ? .text("fresh") : LoopbackResponse(.badRequest)
         }
         server.route(nil, "/profile/:rest") { request in
             isAdapted.change { $0 = $0 && request.headers["X-App"] == "app" }
-            guard request.headers[.authorization] == "Bearer fresh" else { return LoopbackAnswer(.unauthorized) }
+            guard request.headers[.authorization] == "Bearer fresh" else { return LoopbackResponse(.unauthorized) }
             let body = try await request.data()
             switch request.parameters["rest"] {
             case "7": return try .json(Profile(name: "Ada"))
-            case "address": return LoopbackAnswer(body == Data("city=Ulm".utf8) ? .noContent : .badRequest)
+            case "address": return LoopbackResponse(body == Data("city=Ulm".utf8) ? .noContent : .badRequest)
             case "photo": return .text(body.range(of: Data("jpeg".utf8)) == nil ? "nothing" : "4 bytes")
-            default: return LoopbackAnswer(.notFound)
+            default: return LoopbackResponse(.notFound)
             }
         }
     }

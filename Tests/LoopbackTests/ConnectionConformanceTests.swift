@@ -18,7 +18,7 @@ extension Loopback {
         func idleClosed(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in
                 // Closed without a word after the answer.
-                LoopbackAnswer(content: .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)))
+                LoopbackResponse(content: .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8)))
             }
             for method in [HTTPMethod.get, .post, .get, .put, .patch, .get] {
                 let body: HTTPBody = method == .get ? .empty : .string("text")
@@ -185,7 +185,7 @@ extension Loopback {
                 let server = try LoopbackServer()
                 let port = server.port
                 server.route(.get, "/redirect") { _ in
-                    LoopbackAnswer(.found, headers: ["Location": "http://münchen.localhost:\(port)/end"])
+                    LoopbackResponse(.found, headers: ["Location": "http://münchen.localhost:\(port)/end"])
                 }
                 server.route(.get, "/api/a") { request in .text(request.headers[.host] ?? "") }
                 server.route(.get, "/end") { request in .text(request.headers[.host] ?? "") }

@@ -32,14 +32,14 @@
                 .enabled(if: Tool.curl.isExpected, Tool.curl.comment), arguments: 0..<8)
             func run(part: Int) async throws {
                 let scratch = try Scratch()
-                let last = Cell<LoopbackRequest?>(nil)
-                let seen = Cell<[Seen]>([])
-                let names = Cell<Set<HTTPHeader.Name>>([])
+                let last = Box<LoopbackRequest?>(nil)
+                let seen = Box<[Seen]>([])
+                let names = Box<Set<HTTPHeader.Name>>([])
                 let server = try LoopbackServer { request in
                     let now = try await Seen(request, names: names.value)
                     seen.change { $0.append(now) }
                     last.change { $0 = request }
-                    return LoopbackAnswer(.noContent)
+                    return LoopbackResponse(.noContent)
                 }
                 var generator = RequestGenerator(seed: UInt64(part), folder: scratch)
                 for number in 0..<25 {

@@ -95,7 +95,7 @@
                     let body =
                         request.path == "/whole"
                         ? whole : request.path == "/junk" ? whole + Data("junk".utf8) : whole.dropLast(6)
-                    return LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Data(body)))
+                    return LoopbackResponse(headers: ["Content-Encoding": "gzip"], content: .fixed(Data(body)))
                 }
                 let transport = try CurlTransport()
                 for path in ["whole", "junk"] {
@@ -137,7 +137,7 @@
             }
 
             private func repeatsAfter417() async throws {
-                let heads = Cell(0)
+                let heads = Box(0)
                 let server = try RawServer { connection in
                     while connection.readHead() {
                         heads.change { $0 += 1 }
@@ -157,7 +157,7 @@
 
             private func resumes() async throws {
                 let body = Data(repeating: 7, count: 4 << 20)
-                let server = try LoopbackServer { _ in LoopbackAnswer(content: .fixed(body)) }
+                let server = try LoopbackServer { _ in LoopbackResponse(content: .fixed(body)) }
                 var configuration = CurlTransport.Configuration(threads: 1)
                 configuration.limits.bufferedBytes = 16 << 10
                 let transport = try CurlTransport(configuration)

@@ -34,7 +34,7 @@
                 var configuration = CurlTransport.Configuration()
                 configuration.limits.decodedBytes = 16
                 let answer: LoopbackServer.Handler = { _ in
-                    LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
+                    LoopbackResponse(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
                 }
                 let tight = try Exchange(CurlTransport(configuration), answer)
                 let error = await tight.failure(try tight.request())
@@ -57,8 +57,8 @@
                     let calls = (0..<20).map { _ in Task { await exchange.failure(hang) } }
                     #expect(try await Exchange.eventually { exchange.server.requestCount == 21 })
                     transport.shutDown()
-                    for call in calls { #expect(await call.value?.kind == .shutDown) }
-                    #expect(await exchange.failure(hang)?.kind == .shutDown)
+                    for call in calls { #expect(await call.value?.kind == .transportShutDown) }
+                    #expect(await exchange.failure(hang)?.kind == .transportShutDown)
                     #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
                 }
             }

@@ -10,7 +10,7 @@ extension Loopback {
     struct DownloadTargetTests {
         private let scratch = try? Scratch()
         private let server = try? LoopbackServer { _ in
-            LoopbackAnswer(content: .fixed(Data(repeating: 1, count: 1 << 20)))
+            LoopbackResponse(content: .fixed(Data(repeating: 1, count: 1 << 20)))
         }
 
         private func download(to destination: FileDestination) async throws -> NetworkError {

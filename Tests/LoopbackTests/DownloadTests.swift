@@ -19,13 +19,13 @@ extension Loopback {
             scratch = try Scratch()
             server = try LoopbackServer()
             let content = content
-            server.route(.get, "/whole") { _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(.get, "/whole") { _ in LoopbackResponse(content: .fixed(content)) }
             server.route(.get, "/cut") { _ in
-                LoopbackAnswer(content: .fixed(content)).failing(.truncate(after: 1_000_000))
+                LoopbackResponse(content: .fixed(content)).failing(.truncate(after: 1_000_000))
             }
             server.route(.get, "/missing") { _ in .text("no such thing", status: .notFound) }
             server.route(.get, "/endless") { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     content: .written(length: nil) { writer in
                         // Not as fast as it goes: while bytes come faster than they are read, libcurl inside Foundation never
                         // returns, and a cancellation waits for it (L22).
@@ -38,7 +38,7 @@ extension Loopback {
             server.route(.get, "/lines") { _ in .text("one\r\ntwo\n\nüñ\nlast") }
             server.route(.get, "/json") { _ in .text("{\"n\":1}\n\n{\"n\":2}\r\n{\"n\":") }
             server.route(.get, "/events") { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     headers: [.contentType: "text/event-stream; charset=utf-8"],
                     content: .chunked([Data("id: 1\ndata: a\n".utf8), Data("\ndata: b\n\n".utf8)]))
             }
@@ -64,7 +64,7 @@ extension Loopback {
             arguments: Engine.allCases)
         func file(engine: Engine) async throws {
             let target = scratch.file("film.mp4")
-            let url = try await service(engine).request(Get(name: "whole"), as: .file(at: target, isSynchronized: true))
+            let url = try await service(engine).request(Get(name: "whole"), as: .file(at: target, isDurable: true))
             #expect(url == target)
             #expect(try Data(contentsOf: target) == content)
             #expect(names == ["film.mp4"])

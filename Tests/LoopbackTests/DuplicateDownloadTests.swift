@@ -9,8 +9,8 @@ extension Loopback {
         private let scratch: Scratch
         private let server: LoopbackServer
         private let content = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
-        private let count = Cell(0)
-        private let mayEnd = Cell(false)
+        private let count = Box(0)
+        private let mayEnd = Box(false)
 
         /// The first request gets a half of the film, and the rest once it may end; every later one gets what it asks
         /// for.
@@ -21,7 +21,7 @@ extension Loopback {
             server.route(.get, "/film") { request in
                 count.change { $0 += 1 }
                 guard count.value == 1 else { return .content(content, tag: "\"1\"", for: request) }
-                return LoopbackAnswer(
+                return LoopbackResponse(
                     headers: [.eTag: "\"1\""],
                     content: .written(length: content.count) { writer in
                         try writer.write(content.prefix(200_000))
@@ -112,12 +112,12 @@ extension Loopback {
 
         @Test("A call's own retries are not duplicates of it", arguments: Engine.allCases)
         func retries(engine: Engine) async throws {
-            let (content, tries) = (content, Cell(0))
+            let (content, tries) = (content, Box(0))
             server.route(.get, "/flaky") { request in
                 switch tries.change({
                     $0 += 1; return $0
                 }) {
-                case 1: LoopbackAnswer(content: .fixed(content)).failing(.truncate(after: 100_000))
+                case 1: LoopbackResponse(content: .fixed(content)).failing(.truncate(after: 100_000))
                 case 2: .text("later", status: .serviceUnavailable)
                 default: .content(content, tag: "\"1\"", for: request)
                 }

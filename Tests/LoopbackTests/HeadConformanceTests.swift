@@ -12,7 +12,7 @@ extension Loopback {
         }
 
         private func exchange(_ engine: Engine, _ bytes: Data) throws -> Exchange {
-            try Exchange(engine.shared()) { _ in LoopbackAnswer(content: .raw(bytes)) }
+            try Exchange(engine.shared()) { _ in LoopbackResponse(content: .raw(bytes)) }
         }
 
         @Test(
@@ -68,10 +68,10 @@ extension Loopback {
                 HTTP/1.1 200 OK\r\nSet-Cookie: bad=x\u{1}y; Path=/\r\nSet-Cookie: b=1; Expires=Thu, 31-Dec-2099 0:00:00 GMT\r
                 Set-Cookie: a=2\r\nContent-Length: 0\r\n\r\n
                 """
-            let sent = Cell<[String?]>([])
+            let sent = Box<[String?]>([])
             let exchange = try Exchange(engine.shared()) { request in
                 sent.change { $0.append(request.headers[.cookie]) }
-                return LoopbackAnswer(content: .raw(Data(head.utf8)))
+                return LoopbackResponse(content: .raw(Data(head.utf8)))
             }
             let jar = CookieJar(clock: ManualClock().networkClock)
             let transport = CookieTransport(exchange.transport, jar: jar)
@@ -122,7 +122,7 @@ extension Loopback {
         @Test("Chunked bodies are put together", arguments: Engine.allCases)
         func chunked(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                LoopbackAnswer(content: .chunked((0..<50).map { Data("\($0) ".utf8) }))
+                LoopbackResponse(content: .chunked((0..<50).map { Data("\($0) ".utf8) }))
             }
             #expect(try await exchange.send(exchange.request()).text == (0..<50).map { "\($0) " }.joined())
         }
@@ -138,7 +138,7 @@ extension Loopback {
             arguments: Engine.allCases)
         func compressed(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
-                LoopbackAnswer(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
+                LoopbackResponse(headers: ["Content-Encoding": "gzip"], content: .fixed(Gzip.hello))
             }
             let response = try await exchange.send(exchange.request())
             #expect(response.text == "hello hello hello")

@@ -32,7 +32,7 @@ extension Loopback {
                         Received(
                             contentType: request.headers[.contentType] ?? "", length: request.headers[.contentLength],
                             body: body))
-                    return LoopbackAnswer(.noContent)
+                    return LoopbackResponse(.noContent)
                 }
             }
 
@@ -297,11 +297,12 @@ extension Loopback {
             server.route(.post, "/upload") { request in
                 bodies.add(try await request.data())
                 return request.headers.authorization == .bearer("new")
-                    ? LoopbackAnswer(.temporaryRedirect, headers: [.location: "/moved"]) : LoopbackAnswer(.unauthorized)
+                    ? LoopbackResponse(.temporaryRedirect, headers: [.location: "/moved"])
+                    : LoopbackResponse(.unauthorized)
             }
             server.route(.post, "/moved") { request in
                 bodies.add(try await request.data())
-                return LoopbackAnswer(.noContent)
+                return LoopbackResponse(.noContent)
             }
             struct Film: Endpoint {
                 let body: HTTPBody

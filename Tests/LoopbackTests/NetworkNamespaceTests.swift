@@ -37,9 +37,9 @@
     /// A thread that has left the machine's network for an empty one of its own, and looks at the interfaces there.
     private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // because of one thread
         private static let newNetwork: Int32 = 0x4000_0000
-        private let jobs = Cell<[@Sendable () -> Void]>([])
+        private let jobs = Box<[@Sendable () -> Void]>([])
         private let hasWork = DispatchSemaphore(value: 0)
-        private let isOver = Cell(false)
+        private let isOver = Box(false)
 
         /// Whether the system lets a thread do that, and has the program to set links up.
         static var isAllowed: Bool { NetworkNamespace() != nil }
@@ -69,7 +69,7 @@
         }
 
         private func perform<Value: Sendable>(_ job: @escaping @Sendable () -> Value) -> Value? {
-            let result = Cell<Value?>(nil)
+            let result = Box<Value?>(nil)
             let isDone = DispatchSemaphore(value: 0)
             jobs.change {
                 $0.append {
@@ -93,8 +93,8 @@
             let arguments: String
         }
 
-        func status() async -> ReachabilityStatus { glance() }
+        func status() async -> ReachabilityStatus { quickStatus() }
 
-        func glance() -> ReachabilityStatus { perform { InterfaceProbe().glance() } ?? .unknown }
+        func quickStatus() -> ReachabilityStatus { perform { InterfaceProbe().quickStatus() } ?? .unknown }
     }
 #endif

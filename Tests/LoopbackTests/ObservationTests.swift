@@ -12,7 +12,7 @@ extension Loopback {
         func hops(engine: Engine) async throws {
             let server = try LoopbackServer { request in
                 request.path == "/there"
-                    ? .text("here") : LoopbackAnswer(.found, headers: [.location: "/there"])
+                    ? .text("here") : LoopbackResponse(.found, headers: [.location: "/there"])
             }
             let observer = RecordingObserver()
             let transport = try engine.shared()

@@ -15,7 +15,7 @@ extension Loopback {
         @Test("The head comes before the body has ended, and the chunks are the body", arguments: Engine.allCases)
         func chunks(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     content: .written(length: nil) { writer in
                         for number in 0..<5 {
                             try writer.write(Data("\(number)".utf8))
@@ -32,7 +32,7 @@ extension Loopback {
         private func flood(_ transport: any Transport) throws -> (Exchange, Count) {
             let count = Count()
             let exchange = try Exchange(transport) { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     content: .written(length: nil) { writer in
                         while count.value < 64 << 20 {
                             try writer.write(Data(count: 64 << 10))
@@ -138,7 +138,7 @@ extension Loopback {
         @Test("Dropping the body ends the transfer", arguments: Engine.allCases)
         func dropping(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
-                LoopbackAnswer(
+                LoopbackResponse(
                     content: .written(length: nil) { writer in
                         while true {
                             try writer.write(Data(count: 1_024))

@@ -7,7 +7,7 @@ extension Loopback {
     @Suite("Redirects on real sockets", .timeLimit(.minutes(5)))
     struct RedirectTests {
         /// Tells what arrives, as text.
-        private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {
+        private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let body = String(decoding: try await request.data(), as: UTF8.self)
             let credentials = ["Authorization", "Cookie", "X-Api-Key", "X-Secret", "X-Plain"]
                 .filter { request.headers.contains(HTTPHeader.Name($0)) }

@@ -10,7 +10,7 @@
         struct RepeatedRequestTests {
             /// A server behind nginx that counts how often each path was executed.
             private final class CountingBackend: Sendable {
-                private let counts = Cell<[String: Int]>([:])
+                private let counts = Box<[String: Int]>([:])
 
                 func server() throws -> LoopbackServer {
                     try LoopbackServer { [counts] request in
@@ -99,7 +99,7 @@
 
             @Test("T3: a POST whose kept connection is reset after the head is sent once", arguments: [true, false])
             func resetAfterHead(hasBody: Bool) async throws {
-                let heads = Cell(0)
+                let heads = Box(0)
                 let server = try RawServer { connection in
                     guard connection.readHead() else { return }
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

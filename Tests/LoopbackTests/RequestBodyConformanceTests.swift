@@ -7,7 +7,7 @@ extension Loopback {
     @Suite("Conformance: request bodies", .timeLimit(.minutes(5)))
     struct RequestBodyConformanceTests {
         /// Tells what arrived.
-        private static func echo(_ request: LoopbackRequest) async throws -> LoopbackAnswer {
+        private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let framing = request.headers["Transfer-Encoding"] ?? request.headers[.contentLength] ?? "none"
             return .text("\(request.method) \(framing) \(String(decoding: try await request.data(), as: UTF8.self))")
         }
@@ -74,7 +74,7 @@ extension Loopback {
             "Who asks for it with an Expect field has the body wait for the server's word, and sent without one only later"
         )
         func continues() async throws {
-            let early = Cell(0)
+            let early = Box(0)
             let server = try RawServer { connection in
                 guard connection.readHead() else { return }
                 early.change { $0 = connection.available(within: 100) }

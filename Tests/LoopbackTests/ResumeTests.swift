@@ -23,20 +23,20 @@ extension Loopback {
 
         private let scratch: Scratch
         private let server: LoopbackServer
-        private let shelf: Cell<Shelf>
+        private let shelf: Box<Shelf>
         private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
         init() throws {
             scratch = try Scratch()
             server = try LoopbackServer()
-            let shelf = Cell(Shelf(content: content))
+            let shelf = Box(Shelf(content: content))
             self.shelf = shelf
             server.route(nil, "/film") { request in
                 let (now, cut) = shelf.change { shelf in
                     shelf.ranges.append(request.headers[.range])
                     return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
                 }
-                var answer = LoopbackAnswer.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
+                var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
                 answer.headers[.eTag] = now.tag
                 answer.headers[.lastModified] = now.modified
                 answer.headers[.date] = httpDate(Date())
@@ -104,7 +104,8 @@ extension Loopback {
             for tag in ["\"v2\"", nil] {
                 let other = Data(content.reversed())
                 server.route(nil, "/heedless") { request in
-                    var answer = LoopbackAnswer.content(other, tag: request.headers[.ifRange] ?? "\"v2\"", for: request)
+                    var answer = LoopbackResponse.content(
+                        other, tag: request.headers[.ifRange] ?? "\"v2\"", for: request)
                     answer.headers[.eTag] = tag
                     return answer
                 }
@@ -145,7 +146,7 @@ extension Loopback {
         func noRanges() async throws {
             try await cut(after: 100_000)
             let content = content
-            server.route(nil, "/film") { _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(nil, "/film") { _ in LoopbackResponse(content: .fixed(content)) }
             let url = try await service().request(Film(), as: .file(destination))
             #expect(try Data(contentsOf: url) == content)
             #expect(names == ["film.mp4"])
@@ -227,7 +228,7 @@ extension Loopback {
         @Test("A server that claims to send a part from beyond all numbers is no crash")
         func absurdRange() async throws {
             server.route(nil, "/absurd") { _ in
-                var answer = LoopbackAnswer.text("x", status: .partialContent)
+                var answer = LoopbackResponse.text("x", status: .partialContent)
                 answer.headers[.contentRange] = "bytes 9223372036854775806-9223372036854775807/*"
                 return answer
             }
@@ -337,9 +338,9 @@ extension Loopback {
 
         @Test("Two downloads to one target at once: the second one is told, and harms nothing")
         func twice() async throws {
-            let gate = Cell(false)
+            let gate = Box(false)
             server.route(nil, "/slow") { [content] request in
-                var answer = LoopbackAnswer.content(content, tag: "\"v1\"", for: request)
+                var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
                 answer.content = .written(length: content.count) { writer in
                     try writer.write(content.prefix(1_000))
                     while !gate.value { usleep(2_000) }
@@ -370,7 +371,7 @@ extension Loopback {
                 $0.transport = transport
             }
             server.route(nil, "/slow") { [content] request in
-                var answer = LoopbackAnswer.content(content, tag: "\"v1\"", for: request)
+                var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
                 guard request.headers[.range] == nil else { return answer }
                 answer.content = .written(length: content.count) { writer in
                     try writer.write(content.prefix(300_000))

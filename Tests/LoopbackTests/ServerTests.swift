@@ -11,7 +11,7 @@ extension Loopback {
             let server = try LoopbackServer()
             server.route(.get, "/users/:id/files/:name") { request in try .json(request.parameters) }
             server.route(nil, "/chunks") { _ in
-                LoopbackAnswer(content: .chunked([Data("a".utf8), Data(), Data("bc".utf8)]))
+                LoopbackResponse(content: .chunked([Data("a".utf8), Data(), Data("bc".utf8)]))
             }
             let exchange = try Exchange(PlatformTransport.shared)
             func text(_ path: String) async throws -> String {

@@ -25,10 +25,10 @@ extension Loopback {
             #expect(try await Exchange.eventually { exchange.server.requestCount == 5 })
             let end = Task { await shutDown(transport, draining: .seconds(20)) }
             try await Task.sleep(for: .milliseconds(50))
-            #expect(await exchange.failure(try exchange.request())?.kind == .shutDown)
+            #expect(await exchange.failure(try exchange.request())?.kind == .transportShutDown)
             for (index, call) in calls.enumerated() { #expect(try await call.value == "/\(index)") }
             await end.value
-            #expect(await exchange.failure(try exchange.request())?.kind == .shutDown)
+            #expect(await exchange.failure(try exchange.request())?.kind == .transportShutDown)
             #expect(exchange.server.requestCount == 5)
         }
 
@@ -41,7 +41,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { exchange.server.requestCount == 2 })
             let start = ContinuousClock.now
             await shutDown(transport, draining: .milliseconds(200))
-            for call in calls { #expect(await call.value == .shutDown) }
+            for call in calls { #expect(await call.value == .transportShutDown) }
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
@@ -57,7 +57,7 @@ extension Loopback {
             try await Task.sleep(for: .milliseconds(100))
             await shutDown(transport, draining: .milliseconds(100))
             await long.value
-            #expect(await call.value == .shutDown)
+            #expect(await call.value == .transportShutDown)
             #expect(ContinuousClock.now - start < .seconds(5))
         }
 

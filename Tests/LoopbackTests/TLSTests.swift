@@ -193,7 +193,7 @@
 
             @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
             func noTLS(engine: Engine) async throws {
-                let plain = try LoopbackServer { _ in LoopbackAnswer() }
+                let plain = try LoopbackServer { _ in LoopbackResponse() }
                 var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
                 components?.scheme = "https"
                 let url = try #require(components?.url)

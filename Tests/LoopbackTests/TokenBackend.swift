@@ -24,7 +24,7 @@ final class TokenBackend: @unchecked Sendable {  // because of the lock around e
             defer { lock.withLock { inFlight -= 1 } }
             try await Task.sleep(for: pause)
             guard accept(request, lifetime: lifetime, invalidations: invalidations) else {
-                return LoopbackAnswer(.unauthorized, headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
+                return LoopbackResponse(.unauthorized, headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
             }
             return try .json(["id": request.parameters["id"]])
         }

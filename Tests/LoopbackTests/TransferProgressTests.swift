@@ -15,7 +15,7 @@ extension Loopback {
 
         private let scratch: Scratch
         private let server: LoopbackServer
-        private let seen = Cell<[RequestProgress]>([])
+        private let seen = Box<[RequestProgress]>([])
         private let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
 
         init() throws {
@@ -47,17 +47,18 @@ extension Loopback {
             "L28, a defect of RonasIT Networking: an upload tells its progress, right over a 401 and a 307, and arrives whole",
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
-            let bodies = Cell<[Data]>([])
+            let bodies = Box<[Data]>([])
             server.route(.post, "/film") { request in
                 let body = try await request.data()
                 bodies.change { $0.append(body) }
                 return request.headers.authorization == .bearer("new")
-                    ? LoopbackAnswer(.temporaryRedirect, headers: [.location: "/moved"]) : LoopbackAnswer(.unauthorized)
+                    ? LoopbackResponse(.temporaryRedirect, headers: [.location: "/moved"])
+                    : LoopbackResponse(.unauthorized)
             }
             server.route(.post, "/moved") { request in
                 let body = try await request.data()
                 bodies.change { $0.append(body) }
-                return LoopbackAnswer(.noContent)
+                return LoopbackResponse(.noContent)
             }
             let task = try service(engine).task(
                 Film(body: .file(scratch.file("film.mp4"))), as: .void)
@@ -90,8 +91,8 @@ extension Loopback {
 
         @Test("A download tells its progress: into memory, into a file and as a stream", arguments: Engine.allCases)
         func download(engine: Engine) async throws {
-            server.route(.get, "/film") { [content] _ in LoopbackAnswer(content: .fixed(content)) }
-            server.route(.get, "/unknown") { [content] _ in LoopbackAnswer(content: .chunked([content, content])) }
+            server.route(.get, "/film") { [content] _ in LoopbackResponse(content: .fixed(content)) }
+            server.route(.get, "/unknown") { [content] _ in LoopbackResponse(content: .chunked([content, content])) }
             let service = try service(engine)
             let memory = watch(service.task(Film(), as: .data))
             _ = try await memory.value
@@ -111,7 +112,8 @@ extension Loopback {
 
         @Test("The page of an error counts for nothing")
         func errorPage() async throws {
-            server.route(.get, "/film") { [content] _ in LoopbackAnswer(.internalServerError, content: .fixed(content))
+            server.route(.get, "/film") { [content] _ in
+                LoopbackResponse(.internalServerError, content: .fixed(content))
             }
             let task = try service(.preferred).task(Film(), as: .data)
             await #expect(throws: NetworkError.self) { _ = try await task.value }
@@ -120,9 +122,10 @@ extension Loopback {
 
         @Test("A Foundation.Progress follows the call, and cancels it")
         func foundation() async throws {
-            server.route(.get, "/film") { [content] _ in LoopbackAnswer(content: .fixed(content)) }
+            server.route(.get, "/film") { [content] _ in LoopbackResponse(content: .fixed(content)) }
             server.route(.get, "/endless") { _ in
-                LoopbackAnswer(content: .written(length: 1 << 40) { while true { try $0.write(Data(count: 10_000)) } })
+                LoopbackResponse(
+                    content: .written(length: 1 << 40) { while true { try $0.write(Data(count: 10_000)) } })
             }
             let task = try service(.preferred).task(Film(), as: .file(at: scratch.file("copy")))
             let progress = task.foundationProgress

@@ -93,7 +93,7 @@ final class CallScope: Endable {
 
     /// Why the call has to end, if it has to: asked from the call's own task.
     var interruption: Interruption? {
-        noticeEnd()
+        checkForInterruption()
         return state.withLock { state in
             if case .ended(let interruption) = state.phase { interruption } else { nil }
         }
@@ -118,7 +118,7 @@ final class CallScope: Endable {
     ///
     /// - Throws: The interruption that came before, which is the outcome then.
     func close() throws {
-        noticeEnd()
+        checkForInterruption()
         if let interruption = seal() { throw interruption }
     }
 
@@ -157,7 +157,7 @@ final class CallScope: Endable {
     }
 
     /// Sees what nobody had to wait for.
-    private func noticeEnd() {
+    private func checkForInterruption() {
         if Task.isCancelled { end(.cancelled) }
         if let deadline, deadline.hasPassed { end(.deadlineExceeded) }
     }

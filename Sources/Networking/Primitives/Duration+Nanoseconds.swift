@@ -12,7 +12,7 @@ extension Duration {
 
 extension Duration {
     /// For messages, to the millisecond: `30 s`, `0.2 s`, `1.5 ms`.
-    var words: String {
+    var shortText: String {
         let nanoseconds = nanoseconds
         if nanoseconds.magnitude < 1_000_000_000, nanoseconds % 100_000_000 != 0 {
             return "\(Duration.number(Double(nanoseconds / 1_000) / 1_000)) ms"

@@ -26,18 +26,18 @@ enum Few<Element> {
         }
     }
 
-    /// Removes the first element for which `isIt` holds; returns it.
+    /// Removes the first element for which `predicate` holds; returns it.
     @discardableResult
-    mutating func remove(where isIt: (Element) -> Bool) -> Element? {
+    mutating func remove(where predicate: (Element) -> Bool) -> Element? {
         switch self {
         case .none:
             return nil
         case .one(let element):
-            guard isIt(element) else { return nil }
+            guard predicate(element) else { return nil }
             self = .none
             return element
         case .many(var elements):
-            guard let index = elements.firstIndex(where: isIt) else { return nil }
+            guard let index = elements.firstIndex(where: predicate) else { return nil }
             self = .none
             let removed = elements.remove(at: index)
             if !elements.isEmpty { self = .many(elements) }
@@ -45,11 +45,11 @@ enum Few<Element> {
         }
     }
 
-    func first(where isIt: (Element) -> Bool) -> Element? {
+    func first(where predicate: (Element) -> Bool) -> Element? {
         switch self {
         case .none: nil
-        case .one(let element): isIt(element) ? element : nil
-        case .many(let elements): elements.first(where: isIt)
+        case .one(let element): predicate(element) ? element : nil
+        case .many(let elements): elements.first(where: predicate)
         }
     }
 

@@ -123,7 +123,7 @@ extension Settlement where Value == Void {
 ///
 /// ```swift
 /// func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-///     try await untilCallEnds { await app.becomesActive() }
+///     try await withCallCancellation { await app.becomesActive() }
 ///     return AdmissionPermit()
 /// }
 /// ```
@@ -133,7 +133,7 @@ extension Settlement where Value == Void {
 /// wait. For a time, `NetworkClock.wait(for:)` does the same.
 ///
 /// - Throws: What the work throws; where the call ended, the library's word for why: let it pass.
-public func untilCallEnds<Value: Sendable>(
+public func withCallCancellation<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let outcome = Settlement<Value>()

@@ -30,7 +30,7 @@ final class CallEvents: Sendable {
         mutating func take(_ event: RequestEvent) -> Bool {
             guard !isOver else { return false }
             switch event {
-            case .attempting, .redirected: hasHead = false
+            case .attemptStarted, .redirected: hasHead = false
             case .head: hasHead = true
             case .finished: (isOver, track) = (true, nil)
             default: break

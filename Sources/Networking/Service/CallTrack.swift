@@ -28,9 +28,9 @@ final class CallTrack: Sendable {
 
         mutating func take(_ event: RequestEvent) {
             switch event {
-            case .attempting(_, let request): (phase, self.request) = (.queued, request)
+            case .attemptStarted(_, let request): (phase, self.request) = (.queued, request)
             case .adapted(let request): (phase, self.request) = (.sending, request)
-            case .attempted(let attempt): attempts.append(attempt)
+            case .attemptEnded(let attempt): attempts.append(attempt)
             case .waiting(.retry(let delay, _)): phase = .retrying(after: delay)
             case .waiting(.connectivity): phase = .queued
             case .finished(let report): self.report = report
@@ -40,7 +40,7 @@ final class CallTrack: Sendable {
 
         /// What an observer that comes now has missed.
         var past: [RequestEvent] {
-            [request.map { .attempting(1, $0) }].compactMap { $0 } + attempts.map { .attempted($0) }
+            [request.map { .attemptStarted(1, $0) }].compactMap { $0 } + attempts.map { .attemptEnded($0) }
                 + [report.map { .finished($0) }].compactMap { $0 }
         }
     }

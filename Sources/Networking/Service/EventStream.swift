@@ -35,7 +35,7 @@ struct EventStream: AsyncSequence, Sendable {
         private var isOver = false
         /// How many tries have failed in a row, and how many connections have brought nothing.
         private var failures = 0
-        private var barren = 0
+        private var emptyConnections = 0
 
         fileprivate init(stream: EventStream) {
             self.stream = stream
@@ -50,7 +50,7 @@ struct EventStream: AsyncSequence, Sendable {
                 guard !isOver else { break }
                 if let error = outcome.error {
                     failures += 1
-                    guard stream.mayRepeat, hasConnected, outcome.isWorthATry,
+                    guard stream.mayRepeat, hasConnected, outcome.isRetryable,
                         failures <= stream.reconnection.maximumFailures
                     else {
                         isOver = true
@@ -63,11 +63,11 @@ struct EventStream: AsyncSequence, Sendable {
                 lastEventID = events?.lastEventID ?? lastEventID
                 delay = events?.retry ?? delay
                 (connection, events) = (nil, nil)
-                do { try await stream.wait(for: delay * (1 << Swift.min(barren, 5))) } catch {
+                do { try await stream.wait(for: delay * (1 << Swift.min(emptyConnections, 5))) } catch {
                     isOver = true
                     throw error
                 }
-                barren += 1
+                emptyConnections += 1
             }
             return nil
         }
@@ -75,7 +75,7 @@ struct EventStream: AsyncSequence, Sendable {
         private struct Outcome {
             var event: ServerSentEvent?
             var error: (any Error)?
-            var isWorthATry = false
+            var isRetryable = false
         }
 
         /// The next event of the connection, which is opened where there is none; or how that ended.
@@ -91,15 +91,15 @@ struct EventStream: AsyncSequence, Sendable {
                     hasConnected = true
                 }
                 guard let event = try await events?.next() else { return Outcome() }
-                (failures, barren) = (0, 0)
+                (failures, emptyConnections) = (0, 0)
                 return Outcome(event: event)
             } catch let failed as FailedCall {
                 // The error as it was before handlers made another one of it.
                 let cause = failed.report.attempts.last?.error ?? failed.error
-                return Outcome(error: failed.error, isWorthATry: stream.reconnection.isWorthwhile(after: cause))
+                return Outcome(error: failed.error, isRetryable: stream.reconnection.isWorthwhile(after: cause))
             } catch {
                 let shown = await connection?.mapped(error) ?? error
-                return Outcome(error: shown, isWorthATry: stream.reconnection.isWorthwhile(after: error))
+                return Outcome(error: shown, isRetryable: stream.reconnection.isWorthwhile(after: error))
             }
         }
     }

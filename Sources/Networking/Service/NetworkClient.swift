@@ -76,8 +76,8 @@ public final class NetworkClient: Sendable {
     ///
     /// - Returns: How many calls this made end.
     @discardableResult
-    public func cancelAll(where isMeant: (any Endpoint) -> Bool = { _ in true }) -> Int {
-        calls.cancel(where: isMeant)
+    public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {
+        calls.cancel(where: shouldCancel)
     }
 
     /// The journey of one call.

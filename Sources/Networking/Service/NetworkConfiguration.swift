@@ -44,7 +44,7 @@ public struct NetworkConfiguration: Sendable {
 
     /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds ``HTTPHeaders/standard`` if the
     /// request has none of them.
-    public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .oldWins)])
+    public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .keepExisting)])
 
     /// What happens to requests that are equal to one in progress. Default: nil; each is sent.
     public var duplicates: DuplicateRequestPolicy?

@@ -11,7 +11,7 @@ extension NetworkRequesting {
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache,
             let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
-            let response = cache.answer(to: request)?.answer(to: request, at: cache.date()),
+            let response = cache.response(to: request)?.response(to: request, at: cache.date()),
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
         return Response(value, response)
@@ -20,6 +20,6 @@ extension NetworkRequesting {
     /// Forgets what the service's cache has for a call, whomever it is for.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
         guard let request = try? client.adaptedRequestNow(of: endpoint, as: .void, with: settings) else { return }
-        client.configuration.cache?.removeAnswers(from: request.url)
+        client.configuration.cache?.removeResponses(from: request.url)
     }
 }

@@ -7,7 +7,7 @@ extension NetworkRequesting {
 
     /// Cancels every call under way whose endpoint the closure names: see ``NetworkClient/cancelAll(where:)``.
     @discardableResult
-    public func cancelAll(where isMeant: (any Endpoint) -> Bool = { _ in true }) -> Int {
-        client.cancelAll(where: isMeant)
+    public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {
+        client.cancelAll(where: shouldCancel)
     }
 }

@@ -56,7 +56,7 @@ struct RequestCall: Sendable {
         if let events {
             if let meter { request[option: ProgressOption.self] = meter }
             request[option: RequestWatch.self] = events.watch
-            events.report(.attempting(number, request))
+            events.report(.attemptStarted(number, request))
         }
         return request
     }
@@ -70,7 +70,7 @@ struct RequestCall: Sendable {
     mutating func adapt(
         _ original: HTTPRequest, with adapting: RequestAdaptingService
     ) async throws -> HTTPRequest {
-        if let number = attempt?.number { events?.report(.admitted(attempt: number)) }
+        if let number = attempt?.number { events?.report(.permitAcquired(attempt: number)) }
         var request = original
         try await adapting.adapt(&request, for: endpoint)
         try scope.check()
@@ -123,7 +123,7 @@ struct RequestCall: Sendable {
         let record = CallRecord(
             call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
             attemptBegun: attempt?.begun ?? begun, handedOver: attempt?.handedOver, ended: clock.now())
-        events?.report(.attempted(record.attempt(with: response)))
+        events?.report(.attemptEnded(record.attempt(with: response)))
         return record
     }
 
@@ -198,7 +198,7 @@ struct RequestCall: Sendable {
     private var ending: any Error {
         let interruption = scope.interruption ?? .cancelled
         guard interruption == .deadlineExceeded, let total = settings.value.timeouts.total else { return interruption }
-        return NetworkError(.deadlineTimedOut, reason: "the call was not over within \(total.words)")
+        return NetworkError(.deadlineTimedOut, reason: "the call was not over within \(total.shortText)")
     }
 
     /// The attempt has failed.
@@ -207,7 +207,7 @@ struct RequestCall: Sendable {
         let ended = attempt.ended(with: error, of: original, at: clock.now(), since: begun)
         history.append(ended)
         self.attempt = nil
-        events?.report(.attempted(ended))
+        events?.report(.attemptEnded(ended))
     }
 
     /// The end of the call with an error, which gets what is known about the attempts, and is then mapped.

@@ -19,7 +19,7 @@ extension RequestTask {
     public func onStart(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         let hasStarted = Locked(false)
         track.observe { event in
-            guard case .attempting = event else { return }
+            guard case .attemptStarted = event else { return }
             let isFirst = hasStarted.withLock { hasStarted in
                 defer { hasStarted = true }
                 return !hasStarted
@@ -57,7 +57,7 @@ extension RequestTask {
     @preconcurrency
     public func onAttempt(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
         track.observe { event in
-            if case .attempted(let attempt) = event { queue.async { action(attempt) } }
+            if case .attemptEnded(let attempt) = event { queue.async { action(attempt) } }
         }
         return self
     }

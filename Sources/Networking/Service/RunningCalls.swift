@@ -55,9 +55,9 @@ final class RunningCalls: Sendable {
     /// Cancels the calls whose endpoint the closure names.
     ///
     /// - Returns: How many it made end.
-    func cancel(where isMeant: (any Endpoint) -> Bool) -> Int {
+    func cancel(where shouldCancel: (any Endpoint) -> Bool) -> Int {
         let calls = state.withLock { Array($0.calls.values) }
-        return calls.reduce(0) { isMeant($1.endpoint) && $1.scope.end(.cancelled) ? $0 + 1 : $0 }
+        return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.end(.cancelled) ? $0 + 1 : $0 }
     }
 
     /// Ends every call except those that it is called from, waits until they have returned, and resets the

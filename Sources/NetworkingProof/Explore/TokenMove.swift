@@ -50,7 +50,7 @@ extension TokenWorld {
                 case .idle: [.begin]
                 case .queued: [.ask, .cancel]
                 case .entering: [.enter, .cancel]
-                case .admitted: [.adapt, .cancel]
+                case .permitAcquired: [.adapt, .cancel]
                 case .sent: [.succeed, .refuse]
                 case .refused: [.handle, .cancel]
                 case .waitingToPass, .waitingForRefresh: [.cancel]

@@ -26,7 +26,7 @@ extension TokenWorld {
         switch machine.passage(of: callers[index].member.session, at: now) {
         case .open:
             checkSending(index)
-            callers[index].phase = .admitted
+            callers[index].phase = .permitAcquired
         case .wait: callers[index].phase = .entering
         case .closed: callers[index] = Caller()
         }
@@ -137,7 +137,7 @@ extension TokenWorld {
             checkSending(index)
             callers[index].member.pass(with: origin)
             if origin == .refresh { callers[index].hasRepeatedAfterRefresh = true }
-            callers[index].phase = .admitted
+            callers[index].phase = .permitAcquired
         case .waitingForRefresh:
             let hadRepeats = callers[index].member.repeats
             let isGranted = callers[index].member.mayRepeat(with: origin)

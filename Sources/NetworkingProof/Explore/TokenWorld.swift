@@ -38,7 +38,7 @@ struct TokenWorld: World {
             /// The gate has said that it has to wait.
             case entering
             case waitingToPass
-            case admitted
+            case permitAcquired
             case sent
             /// The server has refused its token.
             case refused

@@ -22,7 +22,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
                 served += 1
                 return request.headers[.authorization] == "Bearer \(valid)"
             }
-            return LoopbackAnswer(isValid ? .ok : .unauthorized)
+            return LoopbackResponse(isValid ? .ok : .unauthorized)
         }
         server.route(.post, "/token/:process") { [self] request in
             let old = try await String(decoding: request.data(), as: UTF8.self)

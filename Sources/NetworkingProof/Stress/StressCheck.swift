@@ -83,8 +83,8 @@ struct StressCheck: Check {
         return await StressRound(seed: seed, url: server.url, transport: transport, backend: backend).run(calls)
     }
 
-    private func answer(_ answer: StressBackend.Answer, _ seed: UInt64) -> LoopbackAnswer {
-        let text = LoopbackAnswer.text(answer.body, status: answer.status)
+    private func answer(_ answer: StressBackend.Answer, _ seed: UInt64) -> LoopbackResponse {
+        let text = LoopbackResponse.text(answer.body, status: answer.status)
         return answer.fault == nil ? text : text.failing(seed % 2 == 0 ? .resetBeforeHead : .closeBeforeHead)
     }
 }

@@ -99,7 +99,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
             case .started:
                 entries[id]?.started += 1
                 unfinished += 1
-            case .attempting: if entries[id]?.begun == nil { entries[id]?.begun = user }
+            case .attemptStarted: if entries[id]?.begun == nil { entries[id]?.begun = user }
             case .adapted(let request):
                 guard request.headers[.authorization] != nil else { break }
                 if entries[id]?.finished != 0 { faults.append("call \(id) is sent after its end") }

@@ -200,11 +200,11 @@ struct RecipeTests {
         let server = try LoopbackServer()
         server.route(.post, "/photos") { request in
             _ = try await request.data()
-            return LoopbackAnswer(.noContent)
+            return LoopbackResponse(.noContent)
         }
         server.route(.get, "/film") { .content(Data(repeating: 9, count: 100_000), tag: "\"1\"", for: $0) }
         let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
-        let last = Cell(0.0)
+        let last = Box(0.0)
         try await upload(photo, with: service) { fraction in last.change { $0 = fraction } }
         #expect(last.value == 1)
         try await download(scratch.file("film"), with: service)
@@ -293,13 +293,13 @@ struct RecipeTests {
         // snippet.server
         let server = try LoopbackServer()  // a port of its own: tests run side by side
         server.route(.get, "/news") { _ in
-            LoopbackAnswer(
+            LoopbackResponse(
                 .ok, headers: [.contentType: "text/event-stream"],
                 content: .fixed(Data("data: one\n\nevent: over\ndata: two\n\n".utf8)))
         }
         let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
         // snippet.end
-        let shown = Cell<[String]>([])
+        let shown = Box<[String]>([])
         try await follow(service) { text in shown.change { $0.append(text) } }
         #expect(shown.value == ["one", "two"])
     }
@@ -326,7 +326,7 @@ struct RecipeTests {
         let body = #"{"type":"https://example.com/out-of-stock","title":"Sold out"}"#
         stub.on(
             .post, "/orders",
-            StubAnswer(.conflict, headers: [.contentType: "application/problem+json"], body: Data(body.utf8)))
+            StubResponse(.conflict, headers: [.contentType: "application/problem+json"], body: Data(body.utf8)))
         let service = NetworkService(environment: api) { $0.transport = stub }
         await #expect(throws: Refused(title: "Sold out")) { try await service.request(Order()) }
     }
@@ -388,7 +388,7 @@ struct RecipeTests {
         stub.on(.post, "/photos", .status(.noContent))
         let scratch = try Scratch()
         try Data(repeating: 7, count: 100_000).write(to: scratch.file("photo.jpg"))
-        let last = Cell(0.0)
+        let last = Box(0.0)
         let service = NetworkService(environment: api) { $0.transport = stub }
         try await upload(scratch.file("photo.jpg"), with: service) { fraction in last.change { $0 = fraction } }
         #expect(last.value == 1)
@@ -409,10 +409,10 @@ struct RecipeTests {
 
     @Test("Repeat a POST safely; read one part of an answer")
     func posting() async throws {
-        let (server, keys) = (try LoopbackServer(), Cell<[String?]>([]))
+        let (server, keys) = (try LoopbackServer(), Box<[String?]>([]))
         server.route(.post, "/payments") { request in
             keys.change { $0.append(request.headers[.idempotencyKey]) }
-            return keys.value.count < 2 ? LoopbackAnswer(.serviceUnavailable) : .text(#"{"data":{"id":"p1"}}"#)
+            return keys.value.count < 2 ? LoopbackResponse(.serviceUnavailable) : .text(#"{"data":{"id":"p1"}}"#)
         }
         let api = NetworkEnvironment(baseURL: server.url)
         // snippet.idempotent
@@ -438,18 +438,18 @@ struct RecipeTests {
 
     @Test("Log every call; take part in a trace")
     func watching() async throws {
-        let (server, parents) = (try LoopbackServer(), Cell<[String]>([]))
+        let (server, parents) = (try LoopbackServer(), Box<[String]>([]))
         server.route(nil, "/stock") { request in
             parents.change { $0.append(request.headers["traceparent"] ?? "") }
             return .text("x")
         }
         let api = NetworkEnvironment(baseURL: server.url)
-        let lines = Cell<[String]>([])
+        let lines = Box<[String]>([])
         let print: @Sendable (LogObserver.Line) -> Void = { line in lines.change { $0.append(line.message) } }
         // snippet.log
         let service = NetworkService(environment: api) {
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .oldWins), TraceContextAdapter(),
+                HeadersAdapter(.standard, .keepExisting), TraceContextAdapter(),
             ])
             $0.observers = [LogObserver { print($0) }]
         }

@@ -22,7 +22,7 @@ struct AdHocEndpointTests {
         let id = "a/b"
         let user: User = try await service.request(
             .get("users/\(id)").query(["page": 1]).query("q", "x & y").query("left", nil as Int?)
-                .header("X-A", "1").headers(["X-A": "2", "X-B": "3"], .oldWins))
+                .header("X-A", "1").headers(["X-A": "2", "X-B": "3"], .keepExisting))
         #expect(user == User(id: "7"))
         #expect(stub.requests[0].url.absoluteString == "https://api.example.com/v1/users/a%2Fb?page=1&q=x%20%26%20y")
         #expect(stub.requests[0].headers["X-A"] == "1" && stub.requests[0].headers["X-B"] == "3")
@@ -157,8 +157,8 @@ struct AdHocEndpointTests {
         }
         let stub = StubTransport()
         stub.on(
-            nil, "/v1/x", StubAnswer(.conflict, body: Data(#"{"code":7}"#.utf8)),
-            StubAnswer(.conflict, body: Data("?".utf8)))
+            nil, "/v1/x", StubResponse(.conflict, body: Data(#"{"code":7}"#.utf8)),
+            StubResponse(.conflict, body: Data("?".utf8)))
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let call = AdHocEndpoint(.get, "x").failing(as: ShopError.self)
         let error = await Fixture.failure { try await service.request(call) } as? ServerFailure<ShopError>

@@ -122,8 +122,8 @@ struct ConverterTests {
 
     @Test("A value in the place of one that cannot be read, and arrays that leave out what cannot")
     func tolerant() throws {
-        #expect(try response("{").read(as: .json(Item.self).or(Item(n: 0))) == Item(n: 0))
-        #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).or(9))) == 9)
+        #expect(try response("{").read(as: .json(Item.self).replacingErrors(with: Item(n: 0))) == Item(n: 0))
+        #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).replacingErrors(with: 9))) == 9)
         let mixed = try response(#"[{"n":1},{"n":"x"},null,7,{"n":2}]"#)
         #expect(try mixed.read(as: .tolerantArray(Item.self)) == [Item(n: 1), Item(n: 2)])
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
@@ -187,7 +187,7 @@ struct ConverterTests {
     )
     func accept() async throws {
         let stub = StubTransport { _ in
-            StubAnswer(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
+            StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
         }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let user: User = try await service.request(.get("x"))

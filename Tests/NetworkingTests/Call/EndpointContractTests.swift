@@ -37,7 +37,7 @@ struct EndpointContractTests {
             EndpointExample(Get(path: "users", method: .post, body: .json(["a": 1]))),
         ]
         try await EndpointContract.check(examples, in: environment)
-        let stub = try await StubTransport(answering: examples, in: environment)
+        let stub = try await StubTransport(examples: examples, in: environment)
         let service = NetworkService(environment: environment) { $0.transport = stub }
         #expect(try await service.request(Get()) == "seven")
         #expect(try await service.request(Login()) == ["token": "t"])

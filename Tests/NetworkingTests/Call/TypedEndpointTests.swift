@@ -32,7 +32,7 @@ struct TypedEndpointTests {
         var path: EndpointPath { "remove" }
     }
 
-    private func service(_ answer: StubAnswer, handlers: [any ErrorHandler] = []) -> NetworkService {
+    private func service(_ answer: StubResponse, handlers: [any ErrorHandler] = []) -> NetworkService {
         NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in answer }
             $0.errorHandlingService = ErrorHandlingService(handlers)
@@ -76,7 +76,7 @@ struct TypedEndpointTests {
 
     @Test("N-23, P-11: the error carries what the server says beside status, headers and request")
     func serverFailure() async throws {
-        let answer = StubAnswer(
+        let answer = StubResponse(
             .unprocessableContent, headers: ["X-Trace": "7"],
             body: try JSONEncoder().encode(LoginError(message: "too short")))
         do {
@@ -95,7 +95,7 @@ struct TypedEndpointTests {
         "U13: the order is the endpoint's own error, the server's, the general case; a body that is neither hides nothing"
     )
     func order() async throws {
-        let body = StubAnswer(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
+        let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
         let first = await Fixture.failure { _ = try await service(body).request(own) }
         #expect(first as? UserError == .taken)
@@ -151,7 +151,7 @@ struct TypedEndpointTests {
             {"type":"https://a.example/out-of-credit","title":"Out of credit","status":403,"detail":"30 are too few",
              "instance":"/account/12","balance":30,"accounts":["/a","/b"]}
             """
-        let answer = StubAnswer(
+        let answer = StubResponse(
             .forbidden, headers: [.contentType: "application/problem+json"], body: Data(json.utf8))
         let seen = Box<[ProblemDetails?]>([])
         let watching = ClosureHandler { failure in
@@ -173,7 +173,7 @@ struct TypedEndpointTests {
         "A broken problem body never hides the status",
         arguments: ["", "{", "[]", "7", #"{"status":"x","title":7}"#, "\u{FEFF}{}"])
     func brokenProblem(text: String) async throws {
-        let answer = StubAnswer(
+        let answer = StubResponse(
             .notFound, headers: [.contentType: "application/problem+json"], body: Data(text.utf8))
         let error = await Fixture.failure {
             try await service(answer).request(LogIn(problemError: { $0.title == nil ? nil : UserError.cloudy }))
@@ -184,7 +184,7 @@ struct TypedEndpointTests {
     @Test("What a handler before has mapped stays as it is")
     func mappedBefore() async throws {
         let mapping = ClosureHandler { _ in .next(UserError.cloudy) }
-        let answer = StubAnswer(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
+        let answer = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let error = await Fixture.failure { _ = try await service(answer, handlers: [mapping]).request(LogIn()) }
         #expect(error as? UserError == .cloudy)
     }

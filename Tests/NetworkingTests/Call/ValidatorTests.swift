@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Validators")
 struct ValidatorTests {
-    private func failure(_ validators: [ResponseValidator], _ answer: StubAnswer) async -> NetworkError? {
+    private func failure(_ validators: [ResponseValidator], _ answer: StubResponse) async -> NetworkError? {
         let service = NetworkService(environment: Fixture.environment) { $0.transport = StubTransport { _ in answer } }
         return await Fixture.failure {
             try await service.request(UserEndpoint.open, with: RequestSettings(validators: validators))
@@ -15,7 +15,7 @@ struct ValidatorTests {
 
     @Test("I-32: a range or a set of statuses; the error has the status")
     func statuses() async {
-        let teapot = StubAnswer(HTTPStatus(418))
+        let teapot = StubResponse(HTTPStatus(418))
         #expect(await failure([.status([418])], teapot) == nil)
         #expect(await failure([.status(400..<500)], teapot) == nil)
         #expect(await failure([.status([.ok, HTTPStatus(418)])], teapot) == nil)
@@ -26,7 +26,7 @@ struct ValidatorTests {
 
     @Test("I-33, a defect of iONess: fields that an answer must have, must be, and must not have")
     func headers() async {
-        let answer = StubAnswer(.ok, headers: ["A": "1", "B": "2"])
+        let answer = StubResponse(.ok, headers: ["A": "1", "B": "2"])
         #expect(await failure([.headers(containing: ["a": "1"])], answer) == nil)
         #expect(await failure([.headers(containing: ["A": "2"])], answer)?.kind == .invalidResponse)
         #expect(await failure([.headers(matching: ["B": "2", "A": "1"])], answer) == nil)
@@ -44,7 +44,7 @@ struct ValidatorTests {
             asked.change { $0 += 1 }
             return .valid
         }
-        let answer = StubAnswer(.ok)
+        let answer = StubResponse(.ok)
         let error = await failure([counting, ResponseValidator { _ in .invalid("too blue") }, counting], answer)
         #expect(error?.description.contains("too blue") == true && asked.value == 1)
         let service = NetworkService(environment: Fixture.environment) {
@@ -57,7 +57,7 @@ struct ValidatorTests {
 
     @Test("I-36: with no validator every status is an answer; a call says so for itself, an endpoint, or a service")
     func none() async throws {
-        #expect(await failure([], StubAnswer(.internalServerError)) == nil)
-        #expect(await failure([], StubAnswer(.notFound)) == nil)
+        #expect(await failure([], StubResponse(.internalServerError)) == nil)
+        #expect(await failure([], StubResponse(.notFound)) == nil)
     }
 }

@@ -233,7 +233,7 @@ struct CallRecipeTests {
     func languageModel() async throws {
         let events = "data: {\"text\":\"Forty\"}\n\ndata: {\"text\":\"-two\"}\n\ndata: [DONE]\n\n"
         stub.on(
-            nil, nil, StubAnswer(.ok, headers: [.contentType: "text/event-stream"], body: Data(events.utf8)))
+            nil, nil, StubResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(events.utf8)))
         var words: [String] = []
         try await answer("What is six times seven?", with: service()) { words.append($0) }
         #expect(words == ["Forty", "-two"] && stub.requests.count == 1)
@@ -241,7 +241,7 @@ struct CallRecipeTests {
 
     @Test("Errors of the app's own are made last, of cancelled calls, too")
     func ownErrors() async throws {
-        func error(_ answer: StubAnswer) async -> AppError? {
+        func error(_ answer: StubResponse) async -> AppError? {
             let clock = ManualClock()
             let client = makeServiceWithOwnErrors(api, StubTransport { _ in answer }).client
                 .with { $0.clock = clock.networkClock }
@@ -254,7 +254,7 @@ struct CallRecipeTests {
             return #expect(Bool(false), "no maintenance")
         }
         guard case .cancelled = await error(.failure(.cancelled)) else { return #expect(Bool(false), "not cancelled") }
-        let problem = StubAnswer(
+        let problem = StubResponse(
             .conflict, headers: [.contentType: "application/problem+json"], body: Data(#"{"title":"taken"}"#.utf8))
         guard case .server("taken") = await error(problem) else { return #expect(Bool(false), "no problem") }
         guard case .unknown = await error(.status(.conflict)) else { return #expect(Bool(false), "not unknown") }
@@ -290,7 +290,7 @@ struct CallRecipeTests {
         stub.on(.get, nil) { request in
             let isFirst = request.url.query?.contains("per_page") == true
             let next: HTTPHeaders = isFirst ? ["Link": "</v1/issues?page=2>; rel=next"] : []
-            return StubAnswer(.ok, headers: next, body: Data((isFirst ? #"["a"]"# : #"["b"]"#).utf8))
+            return StubResponse(.ok, headers: next, body: Data((isFirst ? #"["a"]"# : #"["b"]"#).utf8))
         }
         #expect(try await allIssues(service()) == ["a", "b"])
     }
@@ -326,7 +326,7 @@ struct CallRecipeTests {
 
     @Test("A request is built and not sent")
     func unsent() async throws {
-        let service = service(HeadersAdapter(.standard, .oldWins))
+        let service = service(HeadersAdapter(.standard, .keepExisting))
         // snippet.unsent
         let request = try await service.httpRequest(for: AccountEndpoint.profile, as: .json(JSONValue.self))
         print(request.curlCommand())  // curl --header 'Accept: application/json' … https://api.example.com/v1/profile

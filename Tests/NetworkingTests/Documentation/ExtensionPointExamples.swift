@@ -84,11 +84,11 @@ private enum ExtensionPoints {
         }
 
         func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-            try await untilCallEnds { await app.becomesActive() }
+            try await withCallCancellation { await app.becomesActive() }
             return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
     // snippet.end
 
@@ -126,7 +126,7 @@ private enum ExtensionPoints {
 
 // snippet.HTTP/Message/HTTPRequest+Options
 enum TenantOption: HTTPRequest.Option {
-    static let defaultOption = "public"  // of a request for which none is set
+    static let defaultValue = "public"  // of a request for which none is set
 }
 
 extension HTTPRequest.Options {

@@ -52,7 +52,7 @@ private enum AlamofireGuide {
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url), authorizedBy: session) {
             $0.retry = .standard  // RetryPolicy
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .oldWins), HeadersAdapter(["X-A": "1"]),
+                HeadersAdapter(.standard, .keepExisting), HeadersAdapter(["X-A": "1"]),
             ])
             $0.observers = [LogObserver { print($0) }]  // EventMonitor
         }
@@ -99,7 +99,7 @@ private enum AlamofireGuide {
         let examples = [
             EndpointExample(UserTarget.user(7), answer: .json(["name": "Ada"]), as: .json([String: String].self))
         ]  // sampleData
-        let stub = try await StubTransport(answering: examples, in: environment)
+        let stub = try await StubTransport(examples: examples, in: environment)
         let users = UserService(environment: environment) { $0.transport = stub }
         try await EndpointContract.check(examples, in: environment)  // and that every example is one
         // snippet.end

@@ -27,8 +27,8 @@ private enum IONessGuide {
     static func requests(_ users: NetworkService, _ api: URL, _ id: Int) async throws {
         // snippet.requests
         let user: User = try await users.request(
-            .get("users/\(id)").query(["full": true]).query(["lang": "en"], .oldWins)
-                .headers(["X-Tenant": "acme"], .newWins).header("X-Trace", "1"))
+            .get("users/\(id)").query(["full": true]).query(["lang": "en"], .keepExisting)
+                .headers(["X-Tenant": "acme"], .overwrite).header("X-Trace", "1"))
         let copy = try await users.request(.at(api.appendingPathComponent("users")), as: .json([User].self))
         let text = try await users.request(AdHocEndpoint("PURGE", "cache"), as: .string)
         let bad = users.task(.url("no url"), as: .string).result  // nil yet: the error comes like any other
@@ -145,11 +145,11 @@ private enum IONessGuide {
         // snippet.duplicates
         let policies: [DuplicateRequestPolicy] = [
             .replace,  // the earlier ends with `.cancelled`, a new transfer
-            .always(.replace(answering: { result in print(result) })),  // the same, answered by a closure
+            .always(.replace(notifying: { result in print(result) })),  // the same, answered by a closure
             .keepFirst,  // the new one ends
             .keepLatest,  // the earlier ones end; their transfer goes on
             .join,  // one transfer, everybody is answered
-            .always(.share(answering: { result in print(result) })),
+            .always(.share(notifying: { result in print(result) })),
             DuplicateRequestPolicy { running, new in new.url.path == "/reload" ? .replace : .join },
         ]
         try await users.request(.get("feed").settings { $0.duplicates = policies[0] })

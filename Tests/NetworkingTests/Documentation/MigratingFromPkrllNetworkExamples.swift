@@ -25,7 +25,7 @@ private enum PkrllNetworkGuide {
 
     // snippet.option
     enum Tenant: HTTPRequest.Option {
-        static let defaultOption = "main"
+        static let defaultValue = "main"
     }
 
     struct TenantAdapter: SynchronousRequestAdapter {
@@ -88,7 +88,7 @@ private enum PkrllNetworkGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .oldWins), HeadersAdapter(["X-Time": "1"]),
+                HeadersAdapter(.standard, .keepExisting), HeadersAdapter(["X-Time": "1"]),
             ])
             $0.observers = [LogObserver { print($0) }]
         }

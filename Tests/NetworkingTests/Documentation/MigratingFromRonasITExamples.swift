@@ -130,7 +130,7 @@ private enum RonasITGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .oldWins), TenantAdapter(tenant: "a"), session.adapter,
+                HeadersAdapter(.standard, .keepExisting), TenantAdapter(tenant: "a"), session.adapter,
             ])
             $0.errorHandlingService = ErrorHandlingService([session.handler, GeneralErrorHandler()])
         }

@@ -99,7 +99,7 @@ func makeProfiles(_ environment: NetworkEnvironment, session: AccessTokenSupervi
 func makeProfilesOfChains(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
     ProfileService(
         environment: environment,
-        requestAdaptingService: RequestAdaptingService([HeadersAdapter(.standard, .oldWins), session.adapter]),
+        requestAdaptingService: RequestAdaptingService([HeadersAdapter(.standard, .keepExisting), session.adapter]),
         errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
 }
 
@@ -255,7 +255,7 @@ func exampleOfAStub(_ api: URL) async throws -> Profile {
     return try await profiles.profile(7)
 }
 
-// LoopbackAnswer(.unauthorized) answers a status; try await request.json(Profile.self) reads a body.
+// LoopbackResponse(.unauthorized) answers a status; try await request.json(Profile.self) reads a body.
 func exampleOfAServer() async throws -> Profile {
     let server = try LoopbackServer()
     server.route(.get, "/users/:id") { request in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Errors that people can act on")
 struct ErrorTextTests {
-    private func error(_ answer: StubAnswer, _ retry: RetryPolicy? = nil) async -> NetworkError? {
+    private func error(_ answer: StubResponse, _ retry: RetryPolicy? = nil) async -> NetworkError? {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in answer }
             $0.retry = retry
@@ -59,7 +59,7 @@ struct ErrorTextTests {
 
     @Test("I-17, I-18: status, fields, body and URL are known of an answer and of an error alike")
     func response() async throws {
-        let error = try #require(await error(StubAnswer(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
+        let error = try #require(await error(StubResponse(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
         #expect(error.status == .conflict && error.response?.headers["a"] == "b")
         #expect(error.response?.data == Data("text".utf8) && error.response?.url.path == "/v1/users/7")
         #expect(error.response?.message == "Conflict" && error.request?.method == .get)

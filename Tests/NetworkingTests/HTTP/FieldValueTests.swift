@@ -138,8 +138,8 @@ struct WordTests {
 
     @Test("P-05: typed options travel with a request and have a default")
     func options() throws {
-        enum Priority: HTTPRequest.Option { static let defaultOption = 0 }
-        enum Label: HTTPRequest.Option { static let defaultOption: String? = nil }
+        enum Priority: HTTPRequest.Option { static let defaultValue = 0 }
+        enum Label: HTTPRequest.Option { static let defaultValue: String? = nil }
         var request = HTTPRequest(.get, try #require(URL(string: "https://x.example")))
         #expect(request[option: Priority.self] == 0 && request[option: Label.self] == nil)
         request[option: Priority.self] = 5

@@ -33,7 +33,7 @@ struct HeaderTests {
         let old: HTTPHeaders = ["A": "1", "B": "1"]
         let new: HTTPHeaders = ["b": "2", "C": "2"]
         #expect(old.merging(new).map(\.value) == ["1", "2", "2"])
-        #expect(old.merging(new, .oldWins).map(\.value) == ["1", "1", "2"])
+        #expect(old.merging(new, .keepExisting).map(\.value) == ["1", "1", "2"])
         #expect(old.merging(new, .replaceAll) == new)
     }
 

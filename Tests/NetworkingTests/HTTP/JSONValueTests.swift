@@ -117,8 +117,8 @@ struct JSONValueTests {
         let old: URLQuery = ["a": 1, "b": 2]
         let new: URLQuery = ["b": "x & y", "c": 4]
         #expect(old.merging(new, .replaceAll).percentEncoded == "b=x%20%26%20y&c=4")
-        #expect(old.merging(new, .newWins).percentEncoded == "a=1&b=x%20%26%20y&c=4")
-        #expect(old.merging(new, .oldWins).percentEncoded == "a=1&b=2&c=4")
+        #expect(old.merging(new, .overwrite).percentEncoded == "a=1&b=x%20%26%20y&c=4")
+        #expect(old.merging(new, .keepExisting).percentEncoded == "a=1&b=2&c=4")
         #expect((["t": 1, "t": 2] as URLQuery).merging(["t": 3, "t": 4]).percentEncoded == "t=3&t=4")
     }
 }

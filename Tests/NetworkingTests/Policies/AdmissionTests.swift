@@ -23,9 +23,9 @@ struct AdmissionTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<20 {
                 group.addTask {
-                    guard let ticket = try? await limit.enter(request, for: UserEndpoint.open) else { return }
+                    guard let permit = try? await limit.enter(request, for: UserEndpoint.open) else { return }
                     order.change { $0.append(number) }
-                    limit.leave(ticket, .notSent)
+                    limit.leave(permit, .notSent)
                 }
                 while limit.waiterCount <= number { await Task.yield() }
             }
@@ -71,9 +71,9 @@ struct AdmissionTests {
         await withTaskGroup(of: Void.self) { group in
             for (index, waiter) in waiters.enumerated() {
                 group.addTask {
-                    guard let ticket = try? await limit.enter(waiter.request, for: UserEndpoint.open) else { return }
+                    guard let permit = try? await limit.enter(waiter.request, for: UserEndpoint.open) else { return }
                     order.change { $0.append(waiter.name) }
-                    limit.leave(ticket, .notSent)
+                    limit.leave(permit, .notSent)
                 }
                 while limit.waiterCount <= index { await Task.yield() }
             }
@@ -160,10 +160,10 @@ struct AdmissionTests {
     @Test("P-07: a request that asks for it takes no place and does not count")
     func unlimited() async throws {
         let limit = ConcurrencyLimit(1)
-        let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
         #expect(try limit.tryEnter(request("a.example", .unlimited), for: UserEndpoint.open) != nil)
         #expect(limit.activeCount == 1)
-        limit.leave(ticket, .notSent)
+        limit.leave(permit, .notSent)
     }
 
     @Test("A call that says it is part of a refresh needs no permit, also where the library's mark was lost")
@@ -174,14 +174,14 @@ struct AdmissionTests {
         }
         let limit = ConcurrencyLimit(1)
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"))
-        let ticket = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
         let service = UserService(environment: environment) {
             $0.transport = StubTransport { _ in .text("new") }
             $0.concurrencyLimit = limit
             $0.backoffGate = nil
         }
         #expect(try await service.request(Refresh(), as: .string) == "new")
-        limit.leave(ticket, .notSent)
+        limit.leave(permit, .notSent)
     }
 
     @Test("Where one policy says not now, the others are left before it is waited for, and entered again after")
@@ -197,7 +197,7 @@ struct AdmissionTests {
             ])
     }
 
-    @Test("A permit that is dropped gives its tickets back")
+    @Test("A permit that is dropped gives its permits back")
     func dropped() async throws {
         let limit = ConcurrencyLimit(1)
         do {
@@ -207,7 +207,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A policy that throws ends the call, and the tickets before it are given back")
+    @Test("A policy that throws ends the call, and the permits before it are given back")
     func throwing() async throws {
         struct Closed: AdmissionPolicy {
             func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
@@ -216,7 +216,7 @@ struct AdmissionTests {
             func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
                 AdmissionPermit()
             }
-            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+            func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
         }
         let limit = ConcurrencyLimit(1)
         let stub = StubTransport { _ in .status(.ok) }
@@ -306,7 +306,7 @@ struct AdmissionTests {
             return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
 
     @Test("Any number of limits and gates under any load: within a priority no call waits for ever", arguments: 0..<6)
@@ -370,7 +370,7 @@ struct AdmissionTests {
                 }
             }
             while limit.waiterCount < count, !Task.isCancelled { await Task.yield() }
-            for ticket in held { limit.leave(ticket, .notSent) }
+            for permit in held { limit.leave(permit, .notSent) }
             try await group.waitForAll()
         }
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
@@ -400,7 +400,7 @@ private final class LoggingPolicy: StagedAdmissionPolicy {
         return AdmissionPermit()
     }
 
-    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         log.change { $0.append("\(name) out") }
     }
 }

@@ -147,7 +147,7 @@ struct AuthorizedCallTests {
         let stub = StubTransport { request in
             request.headers[.authorization] == "Bearer fresh-1"
                 ? .json(User(id: "7"))
-                : StubAnswer(.unauthorized, headers: [.contentType: "application/json"], body: Data([0xFF]))
+                : StubResponse(.unauthorized, headers: [.contentType: "application/json"], body: Data([0xFF]))
         }
         #expect(try await service(stub, session()).user("7") == User(id: "7"))
     }

@@ -11,7 +11,7 @@ struct BackoffGateTests {
 
     /// A service whose stub answers the first request as told and every other with "ok", and logs when each came.
     private func service(
-        _ first: StubAnswer, session: AccessTokenSupervisor? = nil,
+        _ first: StubResponse, session: AccessTokenSupervisor? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
     ) -> NetworkService {
         let (clock, log) = (clock, log)
@@ -34,8 +34,8 @@ struct BackoffGateTests {
         var path: EndpointPath { "\(name)" }
     }
 
-    private func refusal(_ seconds: Int, _ status: HTTPStatus = .tooManyRequests) -> StubAnswer {
-        StubAnswer(status, headers: [.retryAfter: "\(seconds)"])
+    private func refusal(_ seconds: Int, _ status: HTTPStatus = .tooManyRequests) -> StubResponse {
+        StubResponse(status, headers: [.retryAfter: "\(seconds)"])
     }
 
     @Test("After a 429 with Retry-After, sibling calls to that host wait instead of asking; other hosts are asked")
@@ -106,7 +106,7 @@ struct BackoffGateTests {
             return AccessToken("new")
         }
         let service = service(
-            StubAnswer(.unauthorized, headers: ["RateLimit": "\"all\";r=0;t=5"]), session: session)
+            StubResponse(.unauthorized, headers: ["RateLimit": "\"all\";r=0;t=5"]), session: session)
         holder.change { $0 = service }
         let task = service.task(Authorized(), as: .void)
         #expect(await clock.advanceToNextSleeper() == .seconds(5))
@@ -124,7 +124,7 @@ struct BackoffGateTests {
     func rateLimit(limit: String, policy: String?) async throws {
         var headers: HTTPHeaders = ["RateLimit": limit]
         headers["RateLimit-Policy"] = policy
-        let service = service(StubAnswer(.ok, headers: headers))
+        let service = service(StubResponse(.ok, headers: headers))
         try await service.request(Named(name: "first"))
         let task = service.task(Named(name: "second"), as: .void)
         #expect(await clock.advanceToNextSleeper() == .seconds(4))
@@ -136,7 +136,7 @@ struct BackoffGateTests {
         "RateLimit with something left, or unreadable, closes nothing",
         arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
     func remaining(limit: String) async throws {
-        let service = service(StubAnswer(.ok, headers: ["RateLimit": limit]))
+        let service = service(StubResponse(.ok, headers: ["RateLimit": limit]))
         for _ in 0..<2 { try await service.request(Named(name: "call")) }
         #expect(log.value == ["call 0", "call 0"])
     }

@@ -120,7 +120,7 @@ struct ConnectivityTests {
     @Test("A POST that a redirect has answered was done: it is not sent again, whatever became of the next hop")
     func redirected() async throws {
         let stub = StubTransport()
-        stub.on(.post, "/v1/orders", StubAnswer(.seeOther, headers: [.location: "/v1/done"]))
+        stub.on(.post, "/v1/orders", StubResponse(.seeOther, headers: [.location: "/v1/done"]))
         stub.on(.get, "/v1/done", .failure(.notConnected))
         let error = await Fixture.failure { try await service(stub).request(.post("orders")) }
         #expect(error as? GeneralRequestError == .noInternetConnection)
@@ -183,5 +183,5 @@ private final class SlowProbe: ReachabilityProbe {
         return (try? await answer.value()) ?? .unknown
     }
 
-    func glance() -> ReachabilityStatus { .notReachable }
+    func quickStatus() -> ReachabilityStatus { .notReachable }
 }

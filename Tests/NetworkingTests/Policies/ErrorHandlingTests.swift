@@ -6,7 +6,7 @@ import Testing
 @Suite("The error chain")
 struct ErrorHandlingTests {
     private func error(
-        _ answer: StubAnswer, _ endpoint: UserEndpoint = .open,
+        _ answer: StubResponse, _ endpoint: UserEndpoint = .open,
         _ handling: ErrorHandlingService = ErrorHandlingService(),
         mapping: NetworkConfiguration.ErrorMapping = .general
     ) async -> (any Error)? {
@@ -242,7 +242,7 @@ struct ErrorHandlingTests {
 
     @Test("The status is known also when the error's body cannot be read")
     func statusWins() async {
-        let answer = StubAnswer(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
+        let answer = StubResponse(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
         #expect(await error(answer) as? UserError == .taken)
     }
 

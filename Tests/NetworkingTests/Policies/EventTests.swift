@@ -47,7 +47,7 @@ struct EventTests {
     @Test("A redirect, a wait for a place and an error before sending are told")
     func others() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/v1/open", StubAnswer(.found, headers: [.location: "/moved"]))
+        stub.on(.get, "/v1/open", StubResponse(.found, headers: [.location: "/moved"]))
         stub.on(.get, "/moved", .text("here"))
         let manual = ManualTransport()
         let service = service(stub)

@@ -9,8 +9,8 @@ struct HARTests {
     private func record(_ redaction: Redaction = .revealed) async throws -> HARArchive {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", .status(.serviceUnavailable), .json(text: #"{"id":"7"}"#))
-        stub.on(.post, "/v1/users", StubAnswer(.found, headers: [.location: "/v1/users/8"]))
-        stub.on(.get, "/v1/users/8", StubAnswer(.ok, headers: [.contentType: "image/png"], body: Data([0xFF, 0x00])))
+        stub.on(.post, "/v1/users", StubResponse(.found, headers: [.location: "/v1/users/8"]))
+        stub.on(.get, "/v1/users/8", StubResponse(.ok, headers: [.contentType: "image/png"], body: Data([0xFF, 0x00])))
         stub.on(.get, "/v1/gone", .failure(.cannotConnect))
         stub.on(.put, "/v1/blob", .status(.noContent))
         let recorder = HARRecorder(redaction: redaction)
@@ -130,7 +130,7 @@ struct HARTests {
         let mark = Data([0xEF, 0xBB, 0xBF, 0x61])
         let stub = StubTransport { request in
             let isForm = request.url.lastPathComponent == "form"
-            return StubAnswer(.ok, headers: [.contentType: "text/plain"], body: isForm ? Data() : mark)
+            return StubResponse(.ok, headers: [.contentType: "text/plain"], body: isForm ? Data() : mark)
         }
         func calls(_ service: NetworkService) async throws -> Data? {
             _ = try await service.request(.post("form").body(.form(["a": "secret", "b": "2"]))) as Data
@@ -172,7 +172,7 @@ struct HARTests {
     @Test("The replay of a call that failed fails with the recorded error, and a hidden body is no response")
     func replayFailures() async throws {
         for (answer, kind) in [
-            (StubAnswer.failure(.truncatedBody), NetworkError.Kind.truncatedBody),
+            (StubResponse.failure(.truncatedBody), NetworkError.Kind.truncatedBody),
             (.failure(.tlsUntrusted), .tlsUntrusted),
         ] {
             let archive = try await recorded(answer, .revealed)
@@ -180,11 +180,11 @@ struct HARTests {
         }
         #expect(try await replayed(recorded(.text("hello"), .revealed)).0 == "hello")
         let hidden = try await replayed(recorded(.text("hello"), .standard))
-        #expect(hidden.0 == nil && hidden.1?.kind == .noRecordedAnswer)
+        #expect(hidden.0 == nil && hidden.1?.kind == .noRecordedResponse)
         #expect(hidden.1?.reason?.contains("Redaction.revealed") == true)
     }
 
-    private func recorded(_ answer: StubAnswer, _ redaction: Redaction) async throws -> HARArchive {
+    private func recorded(_ answer: StubResponse, _ redaction: Redaction) async throws -> HARArchive {
         let recorder = HARRecorder(redaction: redaction)
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in answer }
@@ -216,7 +216,7 @@ struct HARTests {
         #expect(error?.status == .serviceUnavailable)
         let missing =
             await Fixture.failure { try await service.request(.get("users/7").query("a", 1)) } as? NetworkError
-        #expect(missing?.kind == .noRecordedAnswer)
+        #expect(missing?.kind == .noRecordedResponse)
     }
 }
 

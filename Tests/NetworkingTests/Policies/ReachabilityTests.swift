@@ -143,7 +143,7 @@ struct ReachabilityTests {
                 if count.value == 1 { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
                 return .reachable(.wired)
             }
-            func glance() -> ReachabilityStatus { .unknown }
+            func quickStatus() -> ReachabilityStatus { .unknown }
         }
         let probe = HangingProbe()
         let time = clock.networkClock
@@ -171,7 +171,7 @@ struct ReachabilityTests {
         #expect(status(["wwan0", "eth0"]) == .reachable(.wired))
         #expect(status(["wwan0", "eth0"], ["wwan0"]) == .reachable(.cellular))
         #expect(status(["eth0", "wlan0"], ["tun0", "wlan0", "eth0"]) == .reachable(.wireless))
-        #expect(InterfaceProbe().glance() != .unknown)
+        #expect(InterfaceProbe().quickStatus() != .unknown)
     }
 
     @Test("Linux's routing tables: default routes by their metric, neither rejecting ones nor those of a network")
@@ -218,12 +218,12 @@ struct ReachabilityTests {
     @Test(
         "An HTTP probe tells the right server from a captive portal, and both from nobody",
         arguments: [
-            (StubAnswer.status(.noContent), true, false), (.status(.internalServerError), true, false),
+            (StubResponse.status(.noContent), true, false), (.status(.internalServerError), true, false),
             (.status(.ok), false, true), (.status(.found), false, true),
             (.status(.networkAuthenticationRequired), false, true), (.failure(.tlsUntrusted), false, true),
             (.failure(.cannotConnect), false, false), (.failure(.notConnected), false, false),
         ])
-    func portal(answer: StubAnswer, isReachable: Bool, isPortal: Bool) async throws {
+    func portal(answer: StubResponse, isReachable: Bool, isPortal: Bool) async throws {
         let url = try #require(URL(string: "http://probe.example/204"))
         let status = await HTTPProbe(url: url, transport: StubTransport { _ in answer }).status()
         #expect(status.isReachable == isReachable && (status == .captivePortal) == isPortal)
@@ -236,7 +236,7 @@ private final class WakingProbe: ReachabilityProbe {
     private let action = Box<@Sendable () -> Void>({})
 
     func status() async -> ReachabilityStatus { await stub.status() }
-    func glance() -> ReachabilityStatus { stub.glance() }
+    func quickStatus() -> ReachabilityStatus { stub.quickStatus() }
     func onChange(_ wake: @escaping @Sendable () -> Void) { action.change { $0 = wake } }
     func wake() { action.value() }
 }

@@ -23,10 +23,10 @@ struct RedactionTests {
             .setCookie: "session=set-333", "X-Anything": "answer-222",
             .location: "https://elsewhere.example/x?code=location-555#fragment-000", .contentType: "application/json",
         ]
-        stub.on(.post, "/v1/users/7", StubAnswer(.found, headers: headers))
+        stub.on(.post, "/v1/users/7", StubResponse(.found, headers: headers))
         stub.on(
             nil, "/x",
-            StubAnswer(refused ? .conflict : .ok, headers: headers, body: Data(#"{"token":"answer-222"}"#.utf8)))
+            StubResponse(refused ? .conflict : .ok, headers: headers, body: Data(#"{"token":"answer-222"}"#.utf8)))
         let base = try #require(URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456#fragment-000"))
         let log = LogObserver(level: .debug) { [lines] line in lines.change { $0.append(line.description) } }
         let remember = RecordingObserver()
@@ -148,7 +148,7 @@ struct RedactionTests {
 
     @Test("P-18: a log has a line for each call, more for each step, and an error's line without the app's own words")
     func log() async throws {
-        func lines(_ level: LogObserver.Level, _ answers: StubAnswer...) async -> [String] {
+        func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {
             let written = Box<[LogObserver.Line]>([])
             let stub = StubTransport()
             let left = Box(answers)
@@ -195,7 +195,7 @@ struct RedactionTests {
     @Test("No text of a public value shows a secret: neither print, dump, String(reflecting:) nor an expectation's")
     func values() async throws {
         let stub = StubTransport { _ in
-            StubAnswer(
+            StubResponse(
                 .unauthorized,
                 headers: [.setCookie: "sid=set-333", "X-Secret": "answer-222", .location: "/x?code=location-555"],
                 body: Data("answer-222".utf8))
@@ -276,7 +276,7 @@ struct RedactionTests {
             baseURL: URL(string: "https://api.example.com"),
             headers: ["X-Vault-Token": "tok-123", .acceptLanguage: "de"])
         let stub = StubTransport()
-        stub.on(nil, "/away", StubAnswer(.found, headers: [.location: "https://other.example/x"]))
+        stub.on(nil, "/away", StubResponse(.found, headers: [.location: "https://other.example/x"]))
         let service = NetworkService(environment: environment) { $0.transport = stub }
         _ = await Fixture.failure {
             try await service.request(.get("away").header("X-Own", "1").header(.accept, "*/*"))

@@ -25,8 +25,8 @@ struct RequestAdaptingTests {
     @Test("R-16: adapters replace what the endpoint set; those that supply defaults fill only what is absent")
     func precedence() async throws {
         #expect(try await headers([HeadersAdapter(["X-A": "2"])], ["X-A": "1"])["X-A"] == "2")
-        #expect(try await headers([HeadersAdapter(["X-A": "2"], .oldWins)], ["X-A": "1"])["X-A"] == "1")
-        let filled = try await headers([HeadersAdapter(.standard, .oldWins)], [.userAgent: "mine"])
+        #expect(try await headers([HeadersAdapter(["X-A": "2"], .keepExisting)], ["X-A": "1"])["X-A"] == "1")
+        let filled = try await headers([HeadersAdapter(.standard, .keepExisting)], [.userAgent: "mine"])
         #expect(filled[.userAgent] == "mine" && filled[.acceptLanguage] != nil)
         #expect(
             try await headers([HeadersAdapter([.userAgent(product: "App", version: "3.1")])])[.userAgent]?.hasPrefix(

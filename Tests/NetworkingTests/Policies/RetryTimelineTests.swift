@@ -36,7 +36,7 @@ struct RetryTimelineTests {
 
     @Test("429 with a date is waited for to the second")
     func date() async throws {
-        let late = StubAnswer(
+        let late = StubResponse(
             .tooManyRequests, headers: [.retryAfter: HTTPDate(story.clock.date.addingTimeInterval(3)).description])
         let task = story.call(.get, retry: Self.growing, answers: [late, .text("ok")])
         await story.clock.advanceToNextSleeper()
@@ -235,7 +235,7 @@ struct RetryTimelineTests {
     @Test("A retry that cannot be granted is not paid for")
     func unpaid() async throws {
         let budget = RetryPolicy.Budget(reserve: 3)
-        let stub = StubTransport { _ in StubAnswer(.serviceUnavailable, headers: [.retryAfter: "30"]) }
+        let stub = StubTransport { _ in StubResponse(.serviceUnavailable, headers: [.retryAfter: "30"]) }
         let service = NetworkService(environment: Fixture.environment) {
             $0.errorMapping = .unmapped
             $0.backoffGate = BackoffGate(longest: .zero)
@@ -283,8 +283,8 @@ struct RetryTimelineTests {
     }
 }
 
-extension StubAnswer {
-    static var down: StubAnswer { .status(.serviceUnavailable) }
+extension StubResponse {
+    static var down: StubResponse { .status(.serviceUnavailable) }
 }
 
 /// One service on a manual clock, and when its attempts reached the transport.
@@ -312,7 +312,7 @@ struct Story: Sendable {
     func call(
         _ method: HTTPMethod, body: HTTPBody = .empty, key: IdempotencyKey = .none, own: RetryPolicy? = nil,
         retry: RetryPolicy, session: AccessTokenSupervisor? = nil, total: Duration? = nil,
-        maximumAttempts: Int? = nil, handlers: [any ErrorHandler] = [], isMapped: Bool = true, answers: [StubAnswer]
+        maximumAttempts: Int? = nil, handlers: [any ErrorHandler] = [], isMapped: Bool = true, answers: [StubResponse]
     ) -> RequestTask<String> {
         let left = Box(answers)
         let (log, clock) = (log, clock)

@@ -57,7 +57,7 @@ struct TraceContextTests {
     @Test("Another server gets none unless asked for, a redirect to one leaves it behind, one that is there stays")
     func otherOrigins() async throws {
         stub.on(nil, nil, .text("there"))
-        stub.on(.get, "/v1/away", StubAnswer(.found, headers: [.location: "https://other.example/x"]))
+        stub.on(.get, "/v1/away", StubResponse(.found, headers: [.location: "https://other.example/x"]))
         let service = service()
         _ = try await service.request(.url("https://other.example/y")) as String
         _ = try await service.request(.get("away")) as String

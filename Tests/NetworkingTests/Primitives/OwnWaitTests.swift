@@ -14,7 +14,7 @@ struct OwnWaitTests {
         func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { nil }
 
         func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-            try await untilCallEnds {
+            try await withCallCancellation {
                 hasBegun.change { $0 = true }
                 for await _ in AsyncStream<Void>.makeStream().stream {}
                 wasCancelled.change { $0 = Task.isCancelled }
@@ -22,7 +22,7 @@ struct OwnWaitTests {
             return AdmissionPermit()
         }
 
-        func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
 
     @Test(
@@ -55,10 +55,10 @@ struct OwnWaitTests {
 
     @Test("Outside of a call, work gives what it gives, and the surrounding task's cancel ends the wait")
     func outside() async throws {
-        #expect(try await untilCallEnds { 7 } == 7)
-        await #expect(throws: UserError.cloudy) { try await untilCallEnds { throw UserError.cloudy } }
+        #expect(try await withCallCancellation { 7 } == 7)
+        await #expect(throws: UserError.cloudy) { try await withCallCancellation { throw UserError.cloudy } }
         let task = Task {
-            try await untilCallEnds { for await _ in AsyncStream<Void>.makeStream().stream {} }
+            try await withCallCancellation { for await _ in AsyncStream<Void>.makeStream().stream {} }
         }
         task.cancel()
         #expect(await Fixture.failure { try await task.value } != nil)

@@ -42,7 +42,7 @@ struct CallTests {
 
     @Test("R-05, R-08: each reading also comes with its response")
     func responses() async throws {
-        stub.on(nil, nil, StubAnswer(.created, headers: ["X-Total": "3"], body: Data(#"{"id":"7"}"#.utf8)))
+        stub.on(nil, nil, StubResponse(.created, headers: ["X-Total": "3"], body: Data(#"{"id":"7"}"#.utf8)))
         let response: Response<User> = try await service().response(UserEndpoint.open)
         let text = try await service().send(UserEndpoint.open, as: .string)
         let nothing = try await service().send(UserEndpoint.open, as: .void)

@@ -75,7 +75,7 @@ struct CompositionTests {
         struct Own: AdmissionPolicy {
             func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
             func enter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit { AdmissionPermit() }
-            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+            func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
         }
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
         let client = NetworkClient(environment: Fixture.environment, authorizedBy: session) {

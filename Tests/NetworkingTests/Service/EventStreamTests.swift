@@ -14,8 +14,8 @@ struct EventStreamTests {
     private let clock = ManualClock()
     private let stub = StubTransport()
 
-    private func events(_ text: String) -> StubAnswer {
-        StubAnswer(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8))
+    private func events(_ text: String) -> StubResponse {
+        StubResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8))
     }
 
     private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {

@@ -14,7 +14,7 @@ struct PrecedenceTests {
 
     /// What holds with a setting on call, endpoint and service, then without the call's, then without the endpoint's.
     private func holding<Value>(
-        _ settings: [RequestSettings], answer: StubAnswer = .json(text: "7"),
+        _ settings: [RequestSettings], answer: StubResponse = .json(text: "7"),
         _ ask: (NetworkService, Call, RequestSettings, StubTransport) async throws -> Value
     ) async throws -> [Value] {
         var values: [Value] = []

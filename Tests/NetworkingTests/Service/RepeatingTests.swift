@@ -166,7 +166,7 @@ struct RepeatingTests {
 
     @Test("Whoever accepts everything accepts an answer without Content-Type")
     func acceptAnything() async throws {
-        let stub = StubTransport { _ in StubAnswer(.ok, body: Data("x".utf8)) }
+        let stub = StubTransport { _ in StubResponse(.ok, body: Data("x".utf8)) }
         let service = NetworkService(
             environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"])
         ) { $0.transport = stub }

@@ -256,9 +256,9 @@ struct RequestTaskTests {
     func order() async {
         let settlement = Settlement<Int>()
         let order = Box<[Int]>([])
-        let (isTold, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (isNotified, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         settlement.observe { _ in
-            isTold.signal()
+            isNotified.signal()
             goOn.wait()
             order.change { $0.append(1) }
         }
@@ -267,7 +267,7 @@ struct RequestTaskTests {
             settlement.settle(.success(1))
             isDone.signal()
         }
-        await Task.detached { RequestTaskTests.wait(for: isTold) }.value
+        await Task.detached { RequestTaskTests.wait(for: isNotified) }.value
         settlement.observe { _ in order.change { $0.append(2) } }
         #expect(order.value.isEmpty)
         #expect(settlement.outcome != nil)

@@ -139,7 +139,7 @@ struct SecondReadingTests {
             func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit {
                 AdmissionPermit()
             }
-            func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+            func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
                 outcomes.change { all in
                     switch outcome {
                     case .answered(let response): all.append("answered \(response.status.code)")
@@ -209,8 +209,10 @@ struct SecondReadingTests {
         }
         let page = Data(repeating: 0x20, count: 5_000)
         let stub = StubTransport { request in
-            guard request.headers[.authorization] == "Bearer new" else { return StubAnswer(.unauthorized, body: page) }
-            return request.url.path.hasSuffix("missing") ? StubAnswer(.notFound, body: page) : .text("ok")
+            guard request.headers[.authorization] == "Bearer new" else {
+                return StubResponse(.unauthorized, body: page)
+            }
+            return request.url.path.hasSuffix("missing") ? StubResponse(.notFound, body: page) : .text("ok")
         }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = stub
@@ -220,14 +222,14 @@ struct SecondReadingTests {
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "missing")) }
         #expect(error as? GeneralRequestError == .notFound)
         let large = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in StubAnswer(.ok, body: page) }
+            $0.transport = StubTransport { _ in StubResponse(.ok, body: page) }
             $0.settings = RequestSettings { $0.maximumResponseSize = 1_000 }
         }
         let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
         #expect(tooLarge?.kind == .responseTooLarge)
         #expect(tooLarge?.response?.data.isEmpty == true, "of an answer, nothing is kept")
         let lenient = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in StubAnswer(.notFound, body: page) }
+            $0.transport = StubTransport { _ in StubResponse(.notFound, body: page) }
         }
         for size in [1_000, 0, -1] {
             let settings = RequestSettings {
@@ -380,7 +382,7 @@ struct SecondReadingTests {
     @Test("A GET with a body is not answered with what another body brought")
     func cachedSearch() async throws {
         let stub = StubTransport { request in
-            StubAnswer(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
+            StubResponse(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
         }
         let transport = CachingTransport(stub, cache: ResponseCache(clock: clock.networkClock))
         let url = try #require(URL(string: "https://api.example.com/_search"))
@@ -406,7 +408,7 @@ struct SecondReadingTests {
             }
         }
         let policy = DuplicateRequestPolicy { _, _ in
-            .replace(answering: { result in if case .success = result { told.change { $0 += 1 } } })
+            .replace(notifying: { result in if case .success = result { told.change { $0 += 1 } } })
         }
         let service = NetworkService(environment: Fixture.environment) {
             $0.errorMapping = .unmapped

@@ -56,7 +56,7 @@ struct UserStoryTests {
     @Test("Its endpoints keep their contract, and their examples are its stub")
     func contract() async throws {
         try await EndpointContract.check(Notes.examples, in: environment)
-        let service = try await service(StubTransport(answering: Notes.examples, in: environment))
+        let service = try await service(StubTransport(examples: Notes.examples, in: environment))
         #expect(try await service.note(7) == Note(id: 7, text: "milk"))
         #expect(try await service.add("eggs").id == 8)
     }

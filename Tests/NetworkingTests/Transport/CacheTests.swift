@@ -28,18 +28,18 @@ struct CacheTests {
         }
     }
 
-    private func answers(_ headers: HTTPHeaders, _ text: String = "one") {
+    private func responses(_ headers: HTTPHeaders, _ text: String = "one") {
         stub.on(nil, nil) { request in
             if let tag = headers[.eTag], request.headers[.ifNoneMatch] == tag {
-                return StubAnswer(.notModified, headers: headers)
+                return StubResponse(.notModified, headers: headers)
             }
-            return StubAnswer(.ok, headers: headers, body: Data(text.utf8))
+            return StubResponse(.ok, headers: headers, body: Data(text.utf8))
         }
     }
 
     @Test("N-40: what the server lets be kept is read at once, decoded, and forgotten one by one or all together")
     func readAtOnce() async throws {
-        answers([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
+        responses([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
         let service = service()
         #expect(service.cachedResponse(Get(), as: .json(User.self)) == nil)
         let _: User = try await service.request(Get())
@@ -61,7 +61,7 @@ struct CacheTests {
 
     @Test("A fresh answer is used without asking, a stale one only when the server says that it holds")
     func freshness() async throws {
-        answers([.cacheControl: "max-age=60", .eTag: "\"a\""])
+        responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()
         for _ in 0..<3 { #expect(try await service.request(Get()) == "one") }
         #expect(stub.requests.count == 1)
@@ -82,7 +82,7 @@ struct CacheTests {
             [.expires: "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPHeaders])
     func stale(headers: HTTPHeaders) async throws {
-        answers(headers)
+        responses(headers)
         let service = service()
         for _ in 0..<2 { let _: String = try await service.request(Get()) }
         #expect(stub.requests.count == 2)
@@ -92,14 +92,14 @@ struct CacheTests {
         "What must not be kept is not kept",
         arguments: [[.cacheControl: "no-store"], [.cacheControl: "max-age=60", .vary: "*"]] as [HTTPHeaders])
     func notKept(headers: HTTPHeaders) async throws {
-        answers(headers)
+        responses(headers)
         try await service().request(Get())
         #expect(cache.count == 0)
     }
 
-    @Test("Only successful answers to GET are kept; a change forgets what was kept of its URL")
+    @Test("Only successful responses to GET are kept; a change forgets what was kept of its URL")
     func methods() async throws {
-        answers([.cacheControl: "max-age=60"])
+        responses([.cacheControl: "max-age=60"])
         stub.on(.get, "/v1/missing", .status(.notFound, headers: [.cacheControl: "max-age=60"]))
         let service = service()
         _ = await Fixture.failure { try await service.request(Get(path: "missing")) }
@@ -112,9 +112,9 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("An answer never crosses users: other credentials, and what Vary names, have answers of their own")
+    @Test("An answer never crosses users: other credentials, and what Vary names, have responses of their own")
     func users() async throws {
-        answers([.cacheControl: "max-age=60", .vary: "Accept-Language"])
+        responses([.cacheControl: "max-age=60", .vary: "Accept-Language"])
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("x")
         }
         let service = service(session)
@@ -137,7 +137,7 @@ struct CacheTests {
 
     @Test("A cookie is set once: by the answer that brought it, and not by what was kept of it")
     func cookies() async throws {
-        answers([.cacheControl: "max-age=60", .setCookie: "session=abc"])
+        responses([.cacheControl: "max-age=60", .setCookie: "session=abc"])
         let jar = CookieJar()
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
@@ -154,10 +154,10 @@ struct CacheTests {
 
     @Test("A redirect's target is not asked with the conditions of what was kept of its source")
     func redirect() async throws {
-        answers([.eTag: "\"a\""])
+        responses([.eTag: "\"a\""])
         let service = service()
         let _: String = try await service.request(Get())
-        stub.on(nil, "/v1/items", StubAnswer(.found, headers: [.location: "/v1/moved"]))
+        stub.on(nil, "/v1/items", StubResponse(.found, headers: [.location: "/v1/moved"]))
         stub.on(nil, "/v1/moved", .text("moved"))
         #expect(try await service.request(Get()) == "moved")
         #expect(stub.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"a\"", nil])
@@ -166,12 +166,12 @@ struct CacheTests {
     @Test(
         "An absurd age is no crash; a 304 that says no-store is the end of what was kept; fields that come twice count")
     func oddities() async throws {
-        answers([.cacheControl: "max-age=60", "Age": "9223372036854775807", .eTag: "\"a\""])
+        responses([.cacheControl: "max-age=60", "Age": "9223372036854775807", .eTag: "\"a\""])
         let service = service()
         let _: String = try await service.request(Get())
         clock.advance(by: .seconds(5))
         #expect(service.cachedResponse(Get(), as: .string)?.value == "one")
-        stub.on(nil, nil, StubAnswer(.notModified, headers: [.cacheControl: "no-store"]))
+        stub.on(nil, nil, StubResponse(.notModified, headers: [.cacheControl: "no-store"]))
         #expect(try await service.request(Get()) == "one")
         #expect(cache.count == 0)
     }
@@ -185,7 +185,7 @@ struct CacheTests {
         }
         let old = service.task(Get(), as: .string)
         await manual.waitForRequests()
-        cache.removeAnswers(from: try #require(URL(string: "https://api.example.com/v1/items")))
+        cache.removeResponses(from: try #require(URL(string: "https://api.example.com/v1/items")))
         manual.answer(.ok, "old")
         _ = try await old.value
         #expect(cache.count == 0)
@@ -193,7 +193,7 @@ struct CacheTests {
 
     @Test("N-21: a call, an endpoint or a service says how the cache is used")
     func rules() async throws {
-        answers([.cacheControl: "max-age=60"])
+        responses([.cacheControl: "max-age=60"])
         let service = service()
         let _: String = try await service.request(Get(), with: RequestSettings { $0.caching = .off })
         #expect(cache.count == 0)
@@ -218,7 +218,7 @@ struct CacheTests {
             $0.transport = stub
             $0.cache = small
         }
-        answers([.cacheControl: "max-age=60"], String(repeating: "x", count: 1_000))
+        responses([.cacheControl: "max-age=60"], String(repeating: "x", count: 1_000))
         for number in 0..<30 {
             try await service.request(Get(path: "items/\(number)"))
             try await service.request(Get(path: "items/0"))
@@ -226,17 +226,18 @@ struct CacheTests {
         #expect(small.count <= 10)
         #expect(service.cachedResponse(Get(path: "items/0"), as: .string) != nil)
         #expect(service.cachedResponse(Get(path: "items/1"), as: .string) == nil)
-        stub.on(nil, "/v1/big", StubAnswer(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
+        stub.on(nil, "/v1/big", StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
         try await service.request(Get(path: "big"))
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
     }
 
     @Test(
-        "Users who are told apart by a field of the app's own get their own answers; a field of each request changes nothing"
+        "Users who are told apart by a field of the app's own get their own responses; a field of each request changes nothing"
     )
     func ownFields() async throws {
         stub.on(nil, nil) { request in
-            StubAnswer(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers["X-User"] ?? "").utf8))
+            StubResponse(
+                .ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers["X-User"] ?? "").utf8))
         }
         let service = service()
         for user in ["ada", "eve", "ada"] {

@@ -365,7 +365,7 @@ struct CookieTests {
         try jar.keep("session=hunter2", from: "https://a.example/")
         let service = NetworkService(environment: NetworkEnvironment()) {
             $0.cookies = jar
-            $0.transport = StubTransport { _ in StubAnswer() }
+            $0.transport = StubTransport { _ in StubResponse() }
         }
         var text = "\(jar)"
         dump(jar, to: &text)

@@ -127,7 +127,7 @@ struct DuplicateTests {
             }
             let service = service(
                 DuplicateRequestPolicy { _, _ in
-                    isReplacing ? .replace(answering: observer) : .share(answering: observer)
+                    isReplacing ? .replace(notifying: observer) : .share(notifying: observer)
                 })
             let before = transport.count
             let calls = [begin(service)]

@@ -133,7 +133,7 @@ struct SharedTransferTests {
     func abandoned() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
-        let stub = StubTransport { _ in StubAnswer(.ok) }
+        let stub = StubTransport { _ in StubResponse(.ok) }
         let caller = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
         caller.transfer.cancel("replaced")
         caller.transfer.begin(on: stub)

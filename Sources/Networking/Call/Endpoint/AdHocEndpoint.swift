@@ -70,7 +70,7 @@ public struct AdHocEndpoint: Endpoint {
     }
 
     /// The call with query items, by the rule where some are there already.
-    public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> AdHocEndpoint {
+    public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.query = $0.query.merging(query, rule) }
     }
 
@@ -80,7 +80,7 @@ public struct AdHocEndpoint: Endpoint {
     }
 
     /// The call with header fields, by the rule where some are there already.
-    public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .newWins) -> AdHocEndpoint {
+    public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.headers.merge(headers, rule) }
     }
 

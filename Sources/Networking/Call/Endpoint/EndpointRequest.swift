@@ -145,7 +145,7 @@ extension String {
 
 /// What an endpoint has been resolved to, once a call: an endpoint may compute its properties.
 final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
-    static var defaultOption: ResolvedEndpoint? { nil }
+    static var defaultValue: ResolvedEndpoint? { nil }
 
     let authorizationType: AuthorizationType
     /// The origin of the environment; that of the endpoint if the environment has none.

@@ -8,7 +8,7 @@
 /// A retry is not granted if the call was cancelled or reset, if its deadline would pass, if its attempts are used
 /// up, or if the body cannot be sent twice; the next handler is asked then. To map errors, prefer
 /// ``NetworkConfiguration/errorMapping``, which runs last and once a call. A handler that waits uses
-/// ``untilCallEnds(_:)``.
+/// ``withCallCancellation(_:)``.
 ///
 /// ```swift
 /// struct MaintenanceHandler: ErrorHandler {

@@ -81,13 +81,13 @@ public struct RequestFailure: Sendable {
         // A body that was never opened, because the attempt ended before it was sent, can be.
         guard next.body.isReplayable || adaptedRequest == nil else { return "its body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {
-            return "the wait of \(delay.words) would not end before the call's deadline"
+            return "the wait of \(delay.shortText) would not end before the call's deadline"
         }
         return nil
     }
 
     /// Why it is not safe to repeat, in words.
-    var whyUnsafe: String {
+    var unsafeReason: String {
         guard let request else { return "nothing was sent" }
         let unsafe = [adaptedRequest ?? request, request].first { !$0.method.isIdempotent } ?? request
         return "\(unsafe.method) without an idempotency key"

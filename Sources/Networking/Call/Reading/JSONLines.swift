@@ -34,7 +34,7 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
                 do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
                     throw NetworkError(
                         .undecodableBody,
-                        reason: "line \(number): \(UndecodableBody.words(error, reading: Element.self))",
+                        reason: "line \(number): \(UndecodableBody.describe(error, reading: Element.self))",
                         underlying: error)
                 }
             }

@@ -51,7 +51,7 @@ extension ResponseConverter {
     }
 
     /// The same, with a value in the place of one that cannot be read.
-    public func or(_ fallback: Value) -> ResponseConverter {
+    public func replacingErrors(with fallback: Value) -> ResponseConverter {
         recovering { _ in fallback }
     }
 }
@@ -119,7 +119,7 @@ extension HTTPResponse {
             throw error.completed(request: request, response: self)
         } catch {
             throw NetworkError(
-                .undecodableBody, reason: UndecodableBody.words(error, reading: Value.self, headers.contentType),
+                .undecodableBody, reason: UndecodableBody.describe(error, reading: Value.self, headers.contentType),
                 request: request,
                 response: self, underlying: error)
         }

@@ -9,17 +9,17 @@ extension ResponseConverter where Value == URL {
     /// - Parameters:
     ///   - url: The target, whose folder has to be there.
     ///   - rule: What happens to a file that is there already.
-    ///   - isSynchronized: Whether the bytes have to be on the disk before the call is answered.
+    ///   - isDurable: Whether the bytes have to be on the disk before the call is answered.
     ///   - resuming: Whether an incomplete download is resumed: by a retry, by
     ///     ``RequestTask/resume()``, by a later call, by a later process.
     ///   - checksum: What the bytes must add up to.
     public static func file(
-        at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isSynchronized: Bool = false,
+        at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isDurable: Bool = false,
         resuming: FileDestination.ResumeRule = .never, checksum: FileDestination.Checksum? = nil
     ) -> ResponseConverter {
         .file(
             FileDestination(
-                url, overwriting: rule, isSynchronized: isSynchronized, resuming: resuming, checksum: checksum))
+                url, overwriting: rule, isDurable: isDurable, resuming: resuming, checksum: checksum))
     }
 
     /// The body in a file; the value is where it is.

@@ -180,7 +180,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         } catch {
             throw NetworkError(
                 .undecodableBody,
-                reason: UndecodableBody.words(error, reading: Value.self, response.headers.contentType),
+                reason: UndecodableBody.describe(error, reading: Value.self, response.headers.contentType),
                 request: response.request, response: response.withoutStream, underlying: error)
         }
     }
@@ -219,5 +219,5 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
 /// The `Accept` of a request that only the converter has set.
 enum DerivedAccept: HTTPRequest.Option {
-    static var defaultOption: String? { nil }
+    static var defaultValue: String? { nil }
 }

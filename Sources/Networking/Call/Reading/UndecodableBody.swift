@@ -10,11 +10,11 @@ struct UndecodableBody: Error, CustomStringConvertible {
 
     /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's
     /// text.
-    static func words(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
-        "\(words(error, mediaType)) (reading \(type))"
+    static func describe(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
+        "\(describe(error, mediaType)) (reading \(type))"
     }
 
-    private static func words(_ error: any Error, _ mediaType: MediaType?) -> String {
+    private static func describe(_ error: any Error, _ mediaType: MediaType?) -> String {
         switch error {
         case let DecodingError.keyNotFound(key, context):
             "\(at(context.codingPath + [key])) is missing"

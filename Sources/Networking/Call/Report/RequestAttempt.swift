@@ -56,7 +56,7 @@ extension RequestAttempt: CustomStringConvertible {
         let outcome =
             response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" } ?? known?.description ?? fault
             ?? "no answer"
-        return "\(number): \(outcome) (\(duration.words))"
+        return "\(number): \(outcome) (\(duration.shortText))"
     }
 }
 
@@ -72,7 +72,7 @@ protocol CarriedToken: AnyObject, Sendable {
 /// The token that a request carries; nil if it carries none of a session's.
 enum CarriedTokenOption: HTTPRequest.Option {
     /// None.
-    static var defaultOption: (any CarriedToken)? { nil }
+    static var defaultValue: (any CarriedToken)? { nil }
     /// True: it stays behind with the token.
     static var isSensitive: Bool { true }
 }

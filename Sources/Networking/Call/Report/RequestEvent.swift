@@ -8,11 +8,11 @@ public enum RequestEvent: Sendable {
     /// The call begins.
     case started
     /// An attempt begins, with this request, before adapters.
-    case attempting(Int, HTTPRequest)
+    case attemptStarted(Int, HTTPRequest)
     /// The call waits.
     case waiting(RequestWait)
     /// The attempt has its permit, and a token if it needs one.
-    case admitted(attempt: Int)
+    case permitAcquired(attempt: Int)
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
     /// A transport of the library has sent the request, once for each redirect. It is not reported by other transports,
@@ -27,7 +27,7 @@ public enum RequestEvent: Sendable {
     /// with ``RequestObserver/wantsProgress``.
     case progress(RequestProgress)
     /// The attempt is over.
-    case attempted(RequestAttempt)
+    case attemptEnded(RequestAttempt)
     /// The call is over, after its retries, its error handlers and its own callbacks.
     case finished(CallReport)
 
@@ -46,15 +46,15 @@ extension RequestEvent: RedactedReflectable {
     var redactedDescription: String {
         switch self {
         case .started: "started"
-        case .attempting(let number, let request): "attempting(\(number): \(request))"
+        case .attemptStarted(let number, let request): "attempting(\(number): \(request))"
         case .waiting(let wait): "waiting(\(wait))"
-        case .admitted(let attempt): "admitted(\(attempt))"
+        case .permitAcquired(let attempt): "admitted(\(attempt))"
         case .adapted(let request): "adapted(\(request))"
         case .sent(let request): "sent(\(request))"
         case .redirected(let response, let request): "redirected(\(response.status) to \(request))"
         case .head(let status, _): "head(\(status))"
         case .progress(let progress): "progress(\(progress))"
-        case .attempted(let attempt): "attempted(\(attempt))"
+        case .attemptEnded(let attempt): "attempted(\(attempt))"
         case .finished(let report): "finished(\(report))"
         }
     }

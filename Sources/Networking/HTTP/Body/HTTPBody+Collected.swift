@@ -74,7 +74,7 @@ extension Settlement where Value == Void {
         let clock = NetworkClock.continuous
         let timer = clock.schedule(at: clock.now() + idle) {
             self.settle(
-                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.words)")))
+                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.shortText)")))
         }
         defer { timer.cancel() }
         try await value()

@@ -3,7 +3,7 @@ import Foundation
 /// Why a body cannot be sent, in words.
 extension HTTPBody {
     /// An error's reason in words: where the value stands, never the value.
-    static func words(_ error: any Error, of part: String) -> String {
+    static func describe(_ error: any Error, of part: String) -> String {
         if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
         guard case EncodingError.invalidValue(let value, let context) = error else {
             return "\(part) cannot be encoded: \(type(of: error))"

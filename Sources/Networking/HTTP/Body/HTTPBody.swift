@@ -207,7 +207,7 @@ public struct HTTPBody: Sendable {
         } catch let error as NetworkError {
             throw error
         } catch {
-            throw NetworkError(.bodyNotEncodable, reason: HTTPBody.words(error, of: "the body"), underlying: error)
+            throw NetworkError(.bodyNotEncodable, reason: HTTPBody.describe(error, of: "the body"), underlying: error)
         }
     }
 

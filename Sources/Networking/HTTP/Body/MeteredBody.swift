@@ -30,7 +30,7 @@ extension HTTPResponse {
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
             let total = range?.total ?? length.map { start.addingReportingOverflow($0).partialValue }
             meter.beginDownload(at: start, of: total)
-            let end = MeterEnd(meter)
+            let end = MeterCompletion(meter)
             var response = self
             response.content = .stream(body.onEach { end.meter.noteReceived($0.count) })
             return response
@@ -39,7 +39,7 @@ extension HTTPResponse {
 }
 
 /// Ends a meter when the body that it counts is let go.
-private final class MeterEnd: Sendable {
+private final class MeterCompletion: Sendable {
     let meter: ProgressMeter
 
     init(_ meter: ProgressMeter) {

@@ -31,8 +31,8 @@ public final class ProgressMeter: Sendable {
         var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
         var nextID: UInt64 = 0
         /// What the readers do not know yet; one thread at a time tells them, so that the newest comes last.
-        var hasNews = false
-        var isTelling = false
+        var hasChanges = false
+        var isNotifying = false
         var isStream = false
         /// The meters that tell what this one tells.
         var followers: [Follower] = []
@@ -178,23 +178,23 @@ public final class ProgressMeter: Sendable {
             let called = state.observers.filter { !$0.value.isCalled }.map(\.key)
             for id in called { state.observers[id]?.isCalled = true }
             guard !state.readers.isEmpty else { return (called, false) }
-            state.hasNews = true
-            defer { state.isTelling = true }
-            return (called, !state.isTelling)
+            state.hasChanges = true
+            defer { state.isNotifying = true }
+            return (called, !state.isNotifying)
         }
         for id in called { call(id) }
-        if tells { tellReaders() }
+        if tells { notifyReaders() }
         for follower in state.withLock({ $0.followers }) { follower.meter?.adopt(self) }
     }
 
-    private func tellReaders() {
+    private func notifyReaders() {
         while true {
             let news = state.withLock { state -> (RequestProgress, [AsyncStream<RequestProgress>.Continuation])? in
-                guard state.hasNews else {
-                    state.isTelling = false
+                guard state.hasChanges else {
+                    state.isNotifying = false
                     return nil
                 }
-                state.hasNews = false
+                state.hasChanges = false
                 return (state.progress, Array(state.readers.values))
             }
             guard let (progress, readers) = news else { return }
@@ -215,7 +215,7 @@ public final class ProgressMeter: Sendable {
 }
 
 enum ProgressOption: HTTPRequest.Option {
-    static var defaultOption: ProgressMeter? { nil }
+    static var defaultValue: ProgressMeter? { nil }
 }
 
 extension HTTPRequest {

@@ -24,7 +24,7 @@ public struct URLQuery: Hashable, Sendable {
         /// What the encoder threw.
         let error: any Error
 
-        var description: String { HTTPBody.words(error, of: "the query") }
+        var description: String { HTTPBody.describe(error, of: "the query") }
 
         static func == (lhs: Fault, rhs: Fault) -> Bool { lhs.description == rhs.description }
         func hash(into hasher: inout Hasher) { hasher.combine(description) }
@@ -84,12 +84,12 @@ public struct URLQuery: Hashable, Sendable {
     }
 
     /// A query merged with another one, name by name: all items of a name are of the one or of the other.
-    package func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .newWins) -> URLQuery {
+    package func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> URLQuery {
         let kept =
             switch rule {
             case .replaceAll: other.items
-            case .newWins: items.filter { item in !other.items.contains { $0.name == item.name } } + other.items
-            case .oldWins: items + other.items.filter { item in !items.contains { $0.name == item.name } }
+            case .overwrite: items.filter { item in !other.items.contains { $0.name == item.name } } + other.items
+            case .keepExisting: items + other.items.filter { item in !items.contains { $0.name == item.name } }
             }
         var merged = URLQuery(kept)
         merged.fault = fault ?? other.fault

@@ -83,7 +83,7 @@ extension NetworkError: BridgedError {
         .noToken: "The error of the refresh, or of the store, is underlying.",
         .invalidRequest: "Nothing was sent: correct the part that is named.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
-        .shutDown: "Make the call with a transport that has not been shut down.",
+        .transportShutDown: "Make the call with a transport that has not been shut down.",
         .bodyNotEncodable: "Nothing was sent: correct the value that is named.",
     ]
 }

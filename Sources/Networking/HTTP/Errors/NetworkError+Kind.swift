@@ -69,7 +69,7 @@ extension NetworkError.Kind {
     /// A redirect was not followed: to an insecure or unreadable place, or with a body that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
     /// The transport was shut down.
-    public static let shutDown = Self("shutDown")
+    public static let transportShutDown = Self("transportShutDown")
     /// Anything else; see the underlying error.
     public static let unknown = Self("unknown")
 }
@@ -182,7 +182,7 @@ extension NetworkError.Kind {
         .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
         .undecodableContent: "the body's content coding is broken",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
-        .shutDown: "the transport was shut down", .unknown: "the request failed",
+        .transportShutDown: "the transport was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",

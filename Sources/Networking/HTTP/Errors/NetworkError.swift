@@ -82,7 +82,7 @@ extension NetworkError {
     }
 
     static func idleTimedOut(after idle: Duration) -> NetworkError {
-        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle.words)")
+        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle.shortText)")
     }
 
     /// The request body's own fault, found while it was read.

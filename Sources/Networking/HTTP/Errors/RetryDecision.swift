@@ -17,6 +17,6 @@ extension RetryDecision: CustomStringConvertible {
     /// `not retried: POST without an idempotency key`, `retried after 0.2 s: 503 Service Unavailable`.
     public var description: String {
         guard let delay else { return "not retried: \(reason)" }
-        return delay > .zero ? "retried after \(delay.words): \(reason)" : "retried: \(reason)"
+        return delay > .zero ? "retried after \(delay.shortText): \(reason)" : "retried: \(reason)"
     }
 }

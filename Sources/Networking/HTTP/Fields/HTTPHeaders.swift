@@ -80,14 +80,14 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
 
     /// Merges another collection into this one, name by name.
-    public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .newWins) {
+    public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) {
         switch rule {
         case .replaceAll:
             self = other
-        case .oldWins:
+        case .keepExisting:
             let present = fields
             for field in other.fields where !present.contains(where: { $0.name == field.name }) { append(field) }
-        case .newWins:
+        case .overwrite:
             for (index, field) in other.fields.enumerated() {
                 let isFirst = !other.fields[..<index].contains { $0.name == field.name }
                 if isFirst { set(field) } else { append(field) }
@@ -96,7 +96,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
 
     /// A collection merged with another one, name by name.
-    public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .newWins) -> HTTPHeaders {
+    public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) -> HTTPHeaders {
         var merged = self
         merged.merge(other, rule)
         return merged
@@ -107,9 +107,9 @@ public struct HTTPHeaders: Hashable, Sendable {
         /// The new collection takes the place of the old one.
         case replaceAll
         /// On equal names the new values count.
-        case newWins
+        case overwrite
         /// On equal names the old values stay.
-        case oldWins
+        case keepExisting
     }
 }
 

@@ -4,7 +4,7 @@ extension HTTPRequest {
     ///
     /// ```swift
     /// enum TenantOption: HTTPRequest.Option {
-    ///     static let defaultOption = "public"  // of a request for which none is set
+    ///     static let defaultValue = "public"  // of a request for which none is set
     /// }
     ///
     /// extension HTTPRequest.Options {
@@ -22,7 +22,7 @@ extension HTTPRequest {
         /// The type of the setting.
         associatedtype Value: Sendable
         /// The setting of a request that says nothing.
-        static var defaultOption: Value { get }
+        static var defaultValue: Value { get }
         /// Whether the setting is about credentials: it is left behind, as they are, when a redirect leads to another
         /// origin.
         static var isSensitive: Bool { get }
@@ -66,7 +66,7 @@ extension HTTPRequest {
                     // Cannot fail: the setter below, the only one, puts a box of this option under the option's key.
                     return unsafeDowncast(entry.box, to: Box<Option>.self).value
                 }
-                return Option.defaultOption
+                return Option.defaultValue
             }
             set {
                 let key = ObjectIdentifier(option)

@@ -84,7 +84,7 @@ public struct HTTPRequest: Sendable {
 
     /// The header fields as they are sent: those set, then those of the body whose names are not among them.
     public var allHeaders: HTTPHeaders {
-        body.headers.isEmpty ? headers : headers.merging(body.headers, .oldWins)
+        body.headers.isEmpty ? headers : headers.merging(body.headers, .keepExisting)
     }
 }
 

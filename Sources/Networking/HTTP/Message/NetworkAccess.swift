@@ -28,5 +28,5 @@ public struct NetworkAccess: OptionSet, Sendable {
 
 enum NetworkAccessOption: HTTPRequest.Option {
     /// All.
-    static var defaultOption: NetworkAccess? { nil }
+    static var defaultValue: NetworkAccess? { nil }
 }

@@ -17,7 +17,7 @@ public struct HeadersAdapter: SynchronousRequestAdapter {
     /// - Parameters:
     ///   - headers: The fields.
     ///   - rule: What happens on equal names. Default: the adapter's fields win.
-    public init(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .newWins) {
+    public init(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) {
         self.headers = headers
         self.rule = rule
     }

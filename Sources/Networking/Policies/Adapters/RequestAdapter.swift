@@ -6,7 +6,7 @@
 ///
 /// An adapter may change anything. A value that it sets replaces that of the endpoint or an earlier adapter; an
 /// adapter for a default sets only what is absent. An error ends the attempt and goes to the error handlers. An
-/// adapter that waits uses ``untilCallEnds(_:)``, so that the end of the call ends the wait.
+/// adapter that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the wait.
 ///
 /// ```swift
 /// struct TenantAdapter: RequestAdapter {

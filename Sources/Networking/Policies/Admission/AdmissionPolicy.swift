@@ -1,6 +1,6 @@
 /// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
 public struct AdmissionPermit: Sendable {
-    /// In a block of memory of its own, because hardly any ticket has a context and all of them are copied.
+    /// In a block of memory of its own, because hardly any permit has a context and all of them are copied.
     private final class Kept: Sendable {
         let context: any Sendable
 
@@ -13,14 +13,14 @@ public struct AdmissionPermit: Sendable {
     public let origin: HTTPOrigin?
     private let kept: Kept?
 
-    /// A value of the policy's own, which it gets back with the ticket.
+    /// A value of the policy's own, which it gets back with the permit.
     public var context: (any Sendable)? { kept?.context }
 
-    /// Makes a ticket.
+    /// Makes a permit.
     ///
     /// - Parameters:
     ///   - origin: The host of the request, `request.origin`, for a policy that counts by hosts. Default: nil.
-    ///   - context: A value that the policy gets back with the ticket. Default: nil.
+    ///   - context: A value that the policy gets back with the permit. Default: nil.
     public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
         kept = context.map(Kept.init)
@@ -54,8 +54,8 @@ extension AdmissionPermit.Outcome {
 ///
 /// A service asks its policies before each attempt, in the task of the call: the circuit breaker, the backoff gate,
 /// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, and the gate of the session. If one
-/// of them returns nil, the tickets of the others are returned, the call waits for that one alone, and the rest are
-/// asked again: no call waits while it holds a ticket. Each ticket is returned exactly once, in the opposite order,
+/// of them returns nil, the permits of the others are returned, the call waits for that one alone, and the rest are
+/// asked again: no call waits while it holds a permit. Each permit is returned exactly once, in the opposite order,
 /// as soon as the response is known and before it is validated. An error ends the attempt and goes to the error
 /// handlers.
 ///
@@ -71,11 +71,11 @@ extension AdmissionPermit.Outcome {
 ///     }
 ///
 ///     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-///         try await untilCallEnds { await app.becomesActive() }
+///         try await withCallCancellation { await app.becomesActive() }
 ///         return AdmissionPermit()
 ///     }
 ///
-///     func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+///     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
@@ -84,13 +84,13 @@ public protocol AdmissionPolicy: ResetParticipant {
     ///
     /// - Throws: Why the request must not be sent at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit?
-    /// Waits until the request may be sent. Wait by ``untilCallEnds(_:)`` or ``NetworkClock/wait(for:)``, which end
+    /// Waits until the request may be sent. Wait by ``withCallCancellation(_:)`` or ``NetworkClock/wait(for:)``, which end
     /// with the call; its deadline and a reset do not cancel the task.
     ///
     /// - Throws: Why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
-    /// Gets a ticket back, once for each ticket.
-    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
+    /// Gets a permit back, once for each permit.
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
 }
 
 /// A policy of the library, whose place in the order is fixed.
@@ -127,7 +127,7 @@ extension RequestSettings {
 
 /// Whether a request needs a permit.
 private enum AdmissionOption: HTTPRequest.Option {
-    static var defaultOption: RequestSettings.Admission? { nil }
+    static var defaultValue: RequestSettings.Admission? { nil }
 }
 
 extension HTTPRequest {
@@ -148,7 +148,7 @@ enum AdmissionStage: Int, Comparable, Sendable {
     case custom
     /// Limits how many requests are in progress: ``ConcurrencyLimit``.
     case limit
-    /// Waits for a token; it gets its ticket back first, so that a refresh begins before the next request is admitted:
+    /// Waits for a token; it gets its permit back first, so that a refresh begins before the next request is admitted:
     /// ``TokenGate``.
     case token
 

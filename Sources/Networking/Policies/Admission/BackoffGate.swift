@@ -52,7 +52,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
             let wait = opening - clock.now()
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
-                    .deadlineTimedOut, reason: "the host asked to wait for \(wait.words), longer than the call has left"
+                    .deadlineTimedOut,
+                    reason: "the host asked to wait for \(wait.shortText), longer than the call has left"
                 )
             }
             try await clock.wait(for: wait)
@@ -61,7 +62,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     }
 
     /// Hears whether the host asks for time.
-    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+    public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let response = outcome.response, let asked = timeAsked(by: response),
             let origin = response.request.origin
         else { return }

@@ -47,7 +47,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         public let state: State
     }
 
-    /// What the ticket of a probe carries.
+    /// What the permit of a probe carries.
     private struct Probe: Sendable {}
 
     /// Tells of every change.
@@ -95,7 +95,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case .probe: return AdmissionPermit(for: origin, context: Probe())
         case .refuse(let wait):
             let words =
-                wait > .zero ? "try again in \(wait.words)" : "another request is finding out whether it works again"
+                wait > .zero
+                ? "try again in \(wait.shortText)" : "another request is finding out whether it works again"
             throw NetworkError(
                 .circuitOpen, reason: "\(origin) has failed too often of late; \(words)", request: request)
         }
@@ -107,9 +108,9 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     }
 
     /// Hears how the request ended. A host that led elsewhere has answered; what came of it is the other one's doing.
-    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        guard let origin = ticket.origin else { return }
-        let wasProbe = ticket.context is Probe
+    public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+        guard let origin = permit.origin else { return }
+        let wasProbe = permit.context is Probe
         let now = clock.now()
         let (judgement, target) = outcome.judgement
         guard let target, target != origin else {

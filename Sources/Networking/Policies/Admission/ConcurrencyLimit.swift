@@ -6,12 +6,12 @@ import Foundation
 /// Services that talk to the same server share the object. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
 public final class ConcurrencyLimit: StagedAdmissionPolicy {
-    private typealias Turn = Settlement<Void>
+    private typealias Waiter = Settlement<Void>
 
     private struct Host: Sendable {
         var active = 0
         /// Those who wait, by their urgency.
-        var lines: [HTTPRequest.Priority: WaitingLine<Turn>] = [:]
+        var lines: [HTTPRequest.Priority: WaitingLine<Waiter>] = [:]
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
@@ -21,7 +21,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
             return Candidate(priority: priority, number: number, origin: origin)
         }
 
-        mutating func popNext() -> Turn? {
+        mutating func popNext() -> Waiter? {
             guard let priority = lines.keys.max() else { return nil }
             defer { tidy(priority) }
             return lines[priority]?.popFirst()
@@ -87,7 +87,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         guard let origin = origin(request) else { return AdmissionPermit() }
         let priority = request.priority
-        let turn = Turn()
+        let turn = Waiter()
         let positions = request[option: QueuePositions.self]
         let known = positions?.number(in: state.id)
         let number: UInt64? = state.withLock { state in
@@ -111,10 +111,10 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// Hands the place to the next in the queue, or sets it free.
-    public func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        guard let origin = ticket.origin else { return }
+    public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+        guard let origin = permit.origin else { return }
         var freed = origin
-        while let next = nextTurn(freeing: freed) {
+        while let next = nextWaiter(freeing: freed) {
             // A waiter that has left settles nothing: its place goes to the one behind it.
             if next.turn.settle(.success(())) { return }
             freed = next.origin
@@ -131,7 +131,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// Sets a place free, and takes it for the one whose turn it is; nil if nobody can use it.
-    private func nextTurn(freeing origin: HTTPOrigin) -> (turn: Turn, origin: HTTPOrigin)? {
+    private func nextWaiter(freeing origin: HTTPOrigin) -> (turn: Waiter, origin: HTTPOrigin)? {
         state.withLock { state in
             state.active -= 1
             state.hosts[origin]?.active -= 1

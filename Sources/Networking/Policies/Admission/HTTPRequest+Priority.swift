@@ -28,7 +28,7 @@ extension HTTPRequest {
 
 enum PriorityOption: HTTPRequest.Option {
     /// Normal.
-    static var defaultOption: HTTPRequest.Priority? { nil }
+    static var defaultValue: HTTPRequest.Priority? { nil }
 }
 
 extension RequestSettings {

@@ -4,7 +4,7 @@ struct OriginTable<Value: Sendable>: Sendable {
     private var values: [HTTPOrigin: Value] = [:]
     /// How many there may be before it is cleaned up: twice what was left the last time, so that a look at all of
     /// them is rare.
-    private var roomy = 64
+    private var evictionThreshold = 64
 
     var count: Int { values.count }
     var isEmpty: Bool { values.isEmpty }
@@ -23,8 +23,8 @@ struct OriginTable<Value: Sendable>: Sendable {
 
     /// Before a new origin comes.
     mutating func makeRoom(for origin: HTTPOrigin, keeping isWorthKeeping: (Value) -> Bool) {
-        guard values.count >= roomy, values[origin] == nil else { return }
+        guard values.count >= evictionThreshold, values[origin] == nil else { return }
         values = values.filter { isWorthKeeping($0.value) }
-        roomy = max(64, values.count * 2)
+        evictionThreshold = max(64, values.count * 2)
     }
 }

@@ -1,24 +1,24 @@
-/// The tickets of every policy of a service, entered at once; given back exactly once.
+/// The permits of every policy of a service, entered at once; given back exactly once.
 ///
 /// The call's scope has it, so that a transport that lets the call wait for the transfer of another one releases it
 /// early.
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One for each policy; empty once they have been given back.
-        var tickets: [AdmissionPermit?] = []
-        /// Released with the tickets: a response that is kept has its request, and so its permit.
+        var permits: [AdmissionPermit?] = []
+        /// Released with the permits: a response that is kept has its request, and so its permit.
         var policies: [any AdmissionPolicy] = []
     }
 
     private let holding: Locked<Holding>
 
-    var isHeld: Bool { holding.withLock { !$0.tickets.isEmpty } }
+    var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
 
     private init(_ holding: Holding) {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. It waits, if it has to, for one gate at a time and without a ticket of another policy; for
+    /// Enters every policy. It waits, if it has to, for one gate at a time and without a permit of another policy; for
     /// limits in one fixed order, with what they have reserved. What is part of a token refresh enters none.
     ///
     /// - Parameter noteWait: Is called with each policy that has to be waited for.
@@ -44,26 +44,26 @@ final class Permit: TransferPermit {
         private var request: HTTPRequest
         let endpoint: any Endpoint
         /// One for each policy that has been entered.
-        private var tickets: [AdmissionPermit?]
+        private var permits: [AdmissionPermit?]
 
         init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
             self.policies = policies
             self.request = request
             self.endpoint = endpoint
-            tickets = Array(repeating: nil, count: policies.count)
+            permits = Array(repeating: nil, count: policies.count)
         }
 
-        var holding: Holding { Holding(tickets: tickets, policies: policies) }
+        var holding: Holding { Holding(permits: permits, policies: policies) }
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: The one that says "not now", after which every ticket has been given back; nil if all have been
+        /// - Returns: The one that says "not now", after which every permit has been given back; nil if all have been
         ///   entered.
         mutating func enterAll() throws -> Int? {
             do {
-                for index in policies.indices where tickets[index] == nil {
-                    tickets[index] = try policies[index].tryEnter(request, for: endpoint)
-                    guard tickets[index] == nil else { continue }
+                for index in policies.indices where permits[index] == nil {
+                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
+                    guard permits[index] == nil else { continue }
                     giveBack()
                     return index
                 }
@@ -77,7 +77,7 @@ final class Permit: TransferPermit {
         /// Waits for a gate.
         mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
             noteWait(policies[index])
-            tickets[index] = try await policies[index].enter(request, for: endpoint)
+            permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
         /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for
@@ -88,8 +88,8 @@ final class Permit: TransferPermit {
             if request[option: QueuePositions.self] == nil { request[option: QueuePositions.self] = QueuePositions() }
             do {
                 for index in limits {
-                    tickets[index] = try policies[index].tryEnter(request, for: endpoint)
-                    if tickets[index] == nil { try await wait(for: index, noteWait) }
+                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
+                    if permits[index] == nil { try await wait(for: index, noteWait) }
                 }
             } catch {
                 giveBack()
@@ -99,17 +99,17 @@ final class Permit: TransferPermit {
 
         private mutating func giveBack() {
             for index in policies.indices.reversed() {
-                if let ticket = tickets[index] { policies[index].leave(ticket, .notSent) }
-                tickets[index] = nil
+                if let permit = permits[index] { policies[index].leave(permit, .notSent) }
+                permits[index] = nil
             }
         }
     }
 
-    /// Gives every ticket back, the one entered last first, unless that has happened.
+    /// Gives every permit back, the one entered last first, unless that has happened.
     func release(_ outcome: AdmissionPermit.Outcome) {
         let held = take()
-        for index in held.tickets.indices.reversed() {
-            if let ticket = held.tickets[index] { held.policies[index].leave(ticket, outcome) }
+        for index in held.permits.indices.reversed() {
+            if let permit = held.permits[index] { held.policies[index].leave(permit, outcome) }
         }
     }
 
@@ -120,7 +120,7 @@ final class Permit: TransferPermit {
         }
     }
 
-    /// Gives every ticket back after a response, whatever its status.
+    /// Gives every permit back after a response, whatever its status.
     ///
     /// Not inlined: the outcome is big, and must not become part of the function that waits for the response.
     @inline(never)
@@ -138,7 +138,7 @@ final class Permit: TransferPermit {
 
     func handOver() -> (any TransferPermit)? {
         let moved = take()
-        return moved.tickets.isEmpty ? nil : Permit(moved)
+        return moved.permits.isEmpty ? nil : Permit(moved)
     }
 
     deinit {

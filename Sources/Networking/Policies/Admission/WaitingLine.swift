@@ -61,7 +61,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
 
 /// The places that a request has had in queues, so that it keeps them if it has to wait somewhere else in between.
 final class QueuePositions: HTTPRequest.Option, Sendable {
-    static var defaultOption: QueuePositions? { nil }
+    static var defaultValue: QueuePositions? { nil }
 
     private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
 

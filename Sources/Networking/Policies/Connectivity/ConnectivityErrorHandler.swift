@@ -31,7 +31,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so
     /// before.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        guard isMeant(failure), !ReachabilityService.isAskedByProbe else { return .next(failure.error) }
+        guard shouldCancel(failure), !ReachabilityService.isProbing else { return .next(failure.error) }
         let earlier = failure.history.flatMap(\.decisions).map(\.reason)
         // Its patience is for the call, not for each retry that a handler after this one grants.
         guard !earlier.contains(impatience) else { return .next(failure.error) }
@@ -48,7 +48,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     }
 
     private static let reachable = "the network can be reached"
-    private var impatience: String { "no connection came within \(patience.words)" }
+    private var impatience: String { "no connection came within \(patience.shortText)" }
 
     private static let beforeSending: Set<NetworkError.Kind> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
@@ -58,7 +58,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
         .idleTimedOut,
     ]
 
-    private func isMeant(_ failure: RequestFailure) -> Bool {
+    private func shouldCancel(_ failure: RequestFailure) -> Bool {
         guard let error = failure.networkError else { return false }
         let isUnsent = Self.beforeSending.contains(error.kind) && error.redirects.isEmpty
         guard isUnsent || failure.isSafeToRepeat else { return false }

@@ -18,17 +18,17 @@ public struct InterfaceProbe: ReachabilityProbe {
     /// Makes a probe.
     public init() {}
 
-    /// The same as ``glance()``.
-    public func status() async -> ReachabilityStatus { glance() }
+    /// The same as ``quickStatus()``.
+    public func status() async -> ReachabilityStatus { quickStatus() }
 
     /// The interface by which something was reached; where none is known, some other way out.
     static var wayOut: ReachabilityStatus {
-        let interfaces = InterfaceProbe().glance()
+        let interfaces = InterfaceProbe().quickStatus()
         return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
     }
 
     /// What the interfaces tell.
-    public func glance() -> ReachabilityStatus {
+    public func quickStatus() -> ReachabilityStatus {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return .unknown }
         defer { freeifaddrs(list) }

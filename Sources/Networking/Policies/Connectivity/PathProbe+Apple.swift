@@ -23,12 +23,12 @@
             monitor.cancel()
         }
 
-        /// The same as ``glance()``.
-        public func status() async -> ReachabilityStatus { glance() }
+        /// The same as ``quickStatus()``.
+        public func status() async -> ReachabilityStatus { quickStatus() }
 
         /// The status that the monitor has reported last. Before its first report, the status of the interfaces.
-        public func glance() -> ReachabilityStatus {
-            guard isInformed.withLock({ $0 }) else { return InterfaceProbe().glance() }
+        public func quickStatus() -> ReachabilityStatus {
+            guard isInformed.withLock({ $0 }) else { return InterfaceProbe().quickStatus() }
             let path = monitor.currentPath
             guard path.status == .satisfied else { return .notReachable }
             if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }

@@ -10,7 +10,7 @@ final class ReachabilityPoller: Sendable {
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(_ looker: ReachabilityLooker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
+    init(_ looker: ReachabilityChecker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
         let state = state
         let polling = Task.detached {
             while !Task.isCancelled {

@@ -15,7 +15,7 @@ public protocol ReachabilityProbe: Sendable {
     /// reachable.
     func status() async -> ReachabilityStatus
     /// What can be told at once, without waiting for anything.
-    func glance() -> ReachabilityStatus
+    func quickStatus() -> ReachabilityStatus
     /// Whether the network costs more than others, as far as the system tells: a cellular network, a personal hotspot.
     var isExpensive: Bool { get }
     /// Whether the user has asked for less traffic on the network: Low Data Mode.
@@ -30,7 +30,7 @@ extension ReachabilityProbe {
     /// False: most systems do not tell.
     public var isConstrained: Bool { false }
     /// What the system's interfaces tell.
-    public func glance() -> ReachabilityStatus { InterfaceProbe().glance() }
+    public func quickStatus() -> ReachabilityStatus { InterfaceProbe().quickStatus() }
     /// Does nothing: right for a probe that knows only what it is asked for.
     public func onChange(_ wake: @escaping @Sendable () -> Void) {}
 }

@@ -21,7 +21,7 @@ public final class ReachabilityService: Sendable {
         var poller: ReachabilityPoller?
     }
 
-    private let looker: ReachabilityLooker
+    private let looker: ReachabilityChecker
     private let interval: Duration
     private let intervalWhileDown: Duration
     private let clock: NetworkClock
@@ -41,7 +41,7 @@ public final class ReachabilityService: Sendable {
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
         timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
     ) {
-        looker = ReachabilityLooker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
+        looker = ReachabilityChecker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
         self.interval = max(interval, .milliseconds(1))
         self.intervalWhileDown = max(min(intervalWhileDown, interval), .milliseconds(1))
         self.clock = clock
@@ -72,7 +72,7 @@ public final class ReachabilityService: Sendable {
     public var isReachable: Bool {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
-        return isLooking && status != .unknown ? status.isReachable : looker.probe.glance().isReachable
+        return isLooking && status != .unknown ? status.isReachable : looker.probe.quickStatus().isReachable
     }
 
     /// Whether the network costs more than others: a cellular network, a personal hotspot. False on Linux. Changes of
@@ -83,7 +83,7 @@ public final class ReachabilityService: Sendable {
     public var isConstrained: Bool { looker.probe.isConstrained }
 
     /// Whether it is a probe's own call that asks: one that waited for the network would wait for itself.
-    static var isAskedByProbe: Bool { ReachabilityLooker.isLooking }
+    static var isProbing: Bool { ReachabilityChecker.isLooking }
 
     /// Begins to look: at once, then at the interval. Starting twice is starting once.
     public func startMonitoring() {

@@ -10,7 +10,7 @@ extension CallReport: RedactedReflectable {
             ?? error.map { "\(type(of: $0))" } ?? "answered"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault
-        return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.words)"
+        return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.shortText)"
             + (count > 1 ? ", \(count) attempts" : "")
     }
 
@@ -32,7 +32,7 @@ extension CallReport: RedactedReflectable {
             let bar = attempt.bar(width: width, scale: scale)
             let outcome = attempt.response.map { "\($0.status.code)" } ?? "---"
             let notes = attempt.notes
-            return "  \(attempt.number) |\(bar)| \(outcome)  \(attempt.duration.words)"
+            return "  \(attempt.number) |\(bar)| \(outcome)  \(attempt.duration.shortText)"
                 + (notes.isEmpty ? "" : "  \(notes.joined(separator: "; "))")
         }
         return ([description] + rows).joined(separator: "\n")
@@ -74,7 +74,7 @@ extension RequestAttempt {
         let redirects = redirects.count
         if redirects > 0 { notes.append(redirects == 1 ? "1 redirect" : "\(redirects) redirects") }
         if let timing = response?.timing, let connect = timing.connect, connect > .zero {
-            notes.append("connected after \(connect.words)")
+            notes.append("connected after \(connect.shortText)")
         }
         if let decision { notes.append(decision.description) }
         return notes

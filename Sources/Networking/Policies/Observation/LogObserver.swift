@@ -74,21 +74,21 @@ public struct LogObserver: RequestObserver {
 
     private func message(for event: RequestEvent) -> String? {
         switch event {
-        case .started, .admitted, .attempting, .progress: nil
-        case .waiting(let wait): words(wait)
+        case .started, .permitAcquired, .attemptStarted, .progress: nil
+        case .waiting(let wait): describe(wait)
         case .adapted(let request): "-> \(text(of: request))"
         case .sent(let request): "sent \(request)"
         case .redirected(let response, let request): "\(response.status) leads to \(redaction.text(of: request.url))"
         case .head(let status, let headers): "<- \(status)\(text(of: headers))"
-        case .attempted(let attempt): text(of: attempt)
+        case .attemptEnded(let attempt): text(of: attempt)
         case .finished(let report): text(of: report)
         }
     }
 
-    private func words(_ wait: RequestWait) -> String {
+    private func describe(_ wait: RequestWait) -> String {
         switch wait {
         case .admission(let policy): "waits for its turn: \(policy)"
-        case .retry(let delay, let decision): delay > .zero ? "waits \(delay.words): \(decision)" : "\(decision)"
+        case .retry(let delay, let decision): delay > .zero ? "waits \(delay.shortText): \(decision)" : "\(decision)"
         case .connectivity: "waits for a connection"
         case .paused: "waits until it is resumed"
         }
@@ -113,11 +113,11 @@ public struct LogObserver: RequestObserver {
 
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
-        if let error = error as? NetworkError { return "\(error) in \(report.duration.words)" }
+        if let error = error as? NetworkError { return "\(error) in \(report.duration.shortText)" }
         // The text of the app's own error may contain anything: its type, and the failure that it was made of.
         let last = report.attempts.last
         let decision = last?.decision.map { " (\($0))" } ?? ""
-        let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.words)" } ?? "\(report)"
+        let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.shortText)" } ?? "\(report)"
         return "\(failure)\(decision), thrown as \(type(of: error))"
     }
 }

@@ -10,7 +10,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
 
     /// What each handler has had done to the call so far; it travels with the call's original request.
     private enum Histories: HTTPRequest.Option {
-        static let defaultOption: [ObjectIdentifier: RetryPolicy.History] = [:]
+        static let defaultValue: [ObjectIdentifier: RetryPolicy.History] = [:]
     }
 
     /// Makes a handler of a policy.

@@ -76,7 +76,7 @@ public struct RetryPolicy: Sendable {
         guard history.retries < retries else {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
         }
-        guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.whyUnsafe) }
+        guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.unsafeReason) }
         return .retry(after: delay ?? self.delay(after: failure, history, using: random), with: replacement)
     }
 
@@ -100,7 +100,7 @@ public struct RetryPolicy: Sendable {
 /// The policy of one request.
 enum RetryOption: HTTPRequest.Option {
     /// The service's.
-    static var defaultOption: RetryPolicy? { nil }
+    static var defaultValue: RetryPolicy? { nil }
 }
 
 extension RequestSettings {

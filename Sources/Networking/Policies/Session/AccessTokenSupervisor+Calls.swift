@@ -5,7 +5,7 @@ extension AccessTokenSupervisor {
     /// The token with the mark that a request carries with it.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
-    func carry(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: SentToken) {
+    func authorize(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: SentToken) {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }

@@ -66,7 +66,7 @@ extension AccessTokenSupervisor {
             for _ in 0..<2 {
                 do { try await clock.sleep(clock.now() + refreshTimeout) } catch { return }
                 let error = NetworkError(
-                    .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.words)")
+                    .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.shortText)")
                 run { machine, _ in machine.passTimeLimit(of: job, with: error) }
             }
         }
@@ -96,7 +96,7 @@ extension AccessTokenSupervisor {
             case .success(.nothing):
                 machine.findNothing(job)
             case .failure(let error):
-                machine.fail(job, with: error, isRejection: RefreshRejection.isOne(error))
+                machine.fail(job, with: error, isRejection: RefreshRejection.isRejection(error))
             }
         }
         _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }

@@ -48,7 +48,7 @@ extension AccessTokenSupervisor {
     ) async throws -> Finding {
         let new: AccessToken
         do { new = try await refresh(old).inSession(old?.session ?? job.session) } catch
-            where RefreshRejection.isOne(error)
+            where RefreshRejection.isRejection(error)
         {
             // A process that does not use the lease may have been faster.
             let (later, isUnsaved) = try await look(into: store, for: job)
@@ -153,7 +153,8 @@ extension AccessTokenSupervisor {
         let timer = clock.schedule(at: clock.now() + refreshTimeout) { task.cancel() }
         defer { timer.cancel() }
         do { _ = try await task.value } catch  where task.isCancelled {
-            throw NetworkError(.deadlineTimedOut, reason: "the token store took longer than \(refreshTimeout.words)")
+            throw NetworkError(
+                .deadlineTimedOut, reason: "the token store took longer than \(refreshTimeout.shortText)")
         }
     }
 

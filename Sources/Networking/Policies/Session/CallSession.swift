@@ -3,7 +3,7 @@ import Foundation
 /// The session that a call belongs to, and how often the call has been sent again because of its token. It travels with
 /// the call's request.
 final class CallSession: HTTPRequest.Option, Sendable {
-    static var defaultOption: CallSession? { nil }
+    static var defaultValue: CallSession? { nil }
 
     /// How the call is authorized.
     let authorizationType: AuthorizationType

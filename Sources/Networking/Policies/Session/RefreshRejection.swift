@@ -1,6 +1,6 @@
 /// Tells a refresh that the server refused from one that did not reach it.
 enum RefreshRejection {
-    static func isOne(_ error: any Error) -> Bool {
+    static func isRejection(_ error: any Error) -> Bool {
         if error is AccessToken.Rejected { return true }
         if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general.code) }
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false

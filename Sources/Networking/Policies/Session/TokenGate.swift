@@ -41,7 +41,7 @@ struct TokenGate: StagedAdmissionPolicy {
     }
 
     /// Hears whether the server refused the token.
-    func leave(_ ticket: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if case .answered(let response) = outcome { _ = supervisor.judge(response) }
     }
 }

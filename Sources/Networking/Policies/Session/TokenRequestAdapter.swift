@@ -16,7 +16,7 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         guard let call = supervisor.call(of: request, endpoint) else { return }
-        let (token, mark) = try supervisor.carry(by: call, on: request)
+        let (token, mark) = try supervisor.authorize(by: call, on: request)
         if let token { request.headers.set(.authorization(call.authorizationType, token.value)) }
         request[option: CarriedTokenOption.self] = mark
     }

@@ -91,7 +91,7 @@ struct CachedResponse: Sendable {
     }
 
     /// The response, as if it had just come.
-    func answer(to request: HTTPRequest, at now: Date) -> HTTPResponse {
+    func response(to request: HTTPRequest, at now: Date) -> HTTPResponse {
         var headers = headers
         headers["Age"] = "\(age(at: now))"
         return HTTPResponse(status, headers: headers, content: .data(body), to: request)

@@ -21,8 +21,10 @@ package struct CachingTransport: Transport {
             return try await pass(request, delivery)
         }
         let changes = cache.changes
-        var kept = rule == .reload ? nil : cache.answer(to: request)
-        if let kept, kept.isFresh(for: request, at: cache.date()) { return kept.answer(to: request, at: cache.date()) }
+        var kept = rule == .reload ? nil : cache.response(to: request)
+        if let kept, kept.isFresh(for: request, at: cache.date()) {
+            return kept.response(to: request, at: cache.date())
+        }
         var asked = request
         if kept?.makeConditional(&asked) != true { kept = nil }
         var response = try await base.send(asked, delivering: delivery)
@@ -46,15 +48,19 @@ package struct CachingTransport: Transport {
         var kept = kept
         let isKept = kept.refresh(by: response, at: cache.date())
         cache.keep(isKept ? kept : nil, to: request, since: changes)
-        var answer = kept.answer(to: request, at: cache.date())
-        for cookie in response.headers.values(for: .setCookie) { answer.headers.append(HTTPHeader(.setCookie, cookie)) }
-        return answer
+        var updated = kept.response(to: request, at: cache.date())
+        for cookie in response.headers.values(for: .setCookie) {
+            updated.headers.append(HTTPHeader(.setCookie, cookie))
+        }
+        return updated
     }
 
     /// Sends what is no business of the cache. What has been changed is not what was kept (RFC 9111 section 4.4).
     private func pass(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
-        if !request.method.isSafe, (200..<400).contains(response.status.code) { cache.removeAnswers(from: request.url) }
+        if !request.method.isSafe, (200..<400).contains(response.status.code) {
+            cache.removeResponses(from: request.url)
+        }
         return response
     }
 }

@@ -8,7 +8,7 @@ public import Foundation
 /// Every method is safe from any thread.
 public final class ResponseCache: Sendable {
     fileprivate struct Page: Sendable {
-        var answers: [CachedResponse]
+        var responses: [CachedResponse]
         /// When it was used last, by the count of uses.
         var use: UInt64
     }
@@ -17,7 +17,7 @@ public final class ResponseCache: Sendable {
         var pages: [URL: Page] = [:]
         var uses: UInt64 = 0
         var size = 0
-        /// How often answers have been forgotten because they may not hold any more.
+        /// How often responses have been forgotten because they may not hold any more.
         var changes: UInt64 = 0
     }
 
@@ -37,7 +37,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// How many responses it has.
-    package var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.answers.count } } }
+    package var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.responses.count } } }
 
     /// Forgets every response.
     public func removeAll() {
@@ -45,20 +45,22 @@ public final class ResponseCache: Sendable {
     }
 
     /// Forgets the responses from a URL, whomever they are for.
-    public func removeAnswers(from url: URL) {
+    public func removeResponses(from url: URL) {
         state.withLock { state in
             state.changes += 1
             state.remove(url)
         }
     }
 
-    /// How often answers have been forgotten: what was asked for before the last time is not kept.
+    /// How often responses have been forgotten: what was asked for before the last time is not kept.
     var changes: UInt64 { state.withLock { $0.changes } }
 
     /// The response that a request may get, fresh or not.
-    func answer(to request: HTTPRequest) -> CachedResponse? {
+    func response(to request: HTTPRequest) -> CachedResponse? {
         state.withLock { state in
-            guard let found = state.pages[request.url]?.answers.first(where: { $0.isFor(request) }) else { return nil }
+            guard let found = state.pages[request.url]?.responses.first(where: { $0.isFor(request) }) else {
+                return nil
+            }
             state.uses += 1
             state.pages[request.url]?.use = state.uses
             return found
@@ -70,18 +72,18 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - answer: The response; nil keeps none.
     ///   - changes: What ``changes`` said when it was asked for.
-    func keep(_ answer: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
+    func keep(_ response: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
         state.withLock { state in
             let url = request.url
-            var answers = (state.pages[url]?.answers ?? []).filter { !$0.isFor(request) }
-            if let answer, answer.size <= capacity / 8, changes == state.changes {
-                answers = answers.suffix(7) + [answer]
+            var responses = (state.pages[url]?.responses ?? []).filter { !$0.isFor(request) }
+            if let response, response.size <= capacity / 8, changes == state.changes {
+                responses = responses.suffix(7) + [response]
             }
             state.remove(url)
-            guard !answers.isEmpty else { return }
+            guard !responses.isEmpty else { return }
             state.uses += 1
-            state.pages[url] = Page(answers: answers, use: state.uses)
-            state.size += answers.reduce(0) { $0 + $1.size }
+            state.pages[url] = Page(responses: responses, use: state.uses)
+            state.size += responses.reduce(0) { $0 + $1.size }
             while state.size > capacity, let oldest = state.pages.min(by: { $0.value.use < $1.value.use }) {
                 state.remove(oldest.key)
             }
@@ -92,7 +94,7 @@ public final class ResponseCache: Sendable {
 extension ResponseCache.State {
     fileprivate mutating func remove(_ url: URL) {
         guard let gone = pages.removeValue(forKey: url) else { return }
-        size -= gone.answers.reduce(0) { $0 + $1.size }
+        size -= gone.responses.reduce(0) { $0 + $1.size }
     }
 }
 
@@ -111,7 +113,7 @@ extension ResponseCache {
 
 enum CachingOption: HTTPRequest.Option {
     /// The service's own rule.
-    static var defaultOption: ResponseCache.Rule? { nil }
+    static var defaultValue: ResponseCache.Rule? { nil }
 }
 
 extension ResponseCache: ResetParticipant {

@@ -8,7 +8,7 @@ package struct CookieTransport: Transport {
 
     /// Marks a request whose `Cookie` field was set by the transport.
     private enum IsFromJar: HTTPRequest.Option {
-        static let defaultOption = false
+        static let defaultValue = false
         static let isSensitive = true
     }
 

@@ -59,7 +59,7 @@
         /// Waiting for a connection is part of connecting.
         private func waiting(at now: UInt64) -> Status {
             guard start.adding(connect) <= now else { return .check(at: start.adding(connect)) }
-            let limit = timeouts.effectiveConnect.words
+            let limit = timeouts.effectiveConnect.shortText
             return .passed(
                 NetworkError(
                     .connectTimedOut,

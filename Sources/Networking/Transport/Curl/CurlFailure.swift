@@ -18,8 +18,8 @@
         let proxyStatus: Int
 
         var networkError: NetworkError {
-            let isTold = !words.isEmpty && !words.contains("://") && !words.contains("@")
-            let words = isTold ? words : String(cString: clibcurl_easy_strerror(code))
+            let isNotified = !words.isEmpty && !words.contains("://") && !words.contains("@")
+            let words = isNotified ? words : String(cString: clibcurl_easy_strerror(code))
             return NetworkError(kind, reason: "\(explanation) (\(words))")
         }
 

@@ -63,11 +63,11 @@
 
         /// Starts an exchange.
         ///
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/shutDown`` once the loop has been stopped.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop has been stopped.
         func start(_ exchange: CurlExchange) throws {
             guard let isAsleep = inbox.add(.start(exchange)) else {
                 exchange.closeBody()
-                throw NetworkError(.shutDown)
+                throw NetworkError(.transportShutDown)
             }
             if isAsleep { sockets.wake() }
         }
@@ -115,7 +115,7 @@
                 checkTimeouts()
                 wait()
             }
-            for handle in active { end(handle, .failure(NetworkError(.shutDown))) }
+            for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
             outcomes.deliver()
             close()
         }

@@ -68,7 +68,7 @@
         }
 
         /// Closes all connections and ends the threads. Calls in progress, and all later ones, end with
-        /// ``NetworkError/Kind/shutDown``. Returns when the threads have ended; if it was called before, at once.
+        /// ``NetworkError/Kind/transportShutDown``. Returns when the threads have ended; if it was called before, at once.
         public func shutDown() {
             for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
@@ -79,7 +79,7 @@
         }
 
         /// Shuts down gracefully, as a server does before it ends: refuses new requests with
-        /// ``NetworkError/Kind/shutDown``, waits for those in progress (until their bodies have been read), and then
+        /// ``NetworkError/Kind/transportShutDown``, waits for those in progress (until their bodies have been read), and then
         /// calls ``shutDown()``. A redirect, a retry, and a call that waits for a permit are new requests. Of several
         /// calls of this method, the shortest limit counts.
         ///

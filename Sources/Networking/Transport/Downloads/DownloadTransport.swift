@@ -59,10 +59,10 @@ struct DownloadTransport: Transport {
 
 /// The name by which a download is known, as it was before redirects.
 enum ContentName: HTTPRequest.Option {
-    static var defaultOption: String? { nil }
+    static var defaultValue: String? { nil }
 }
 
 /// Who may pause a download, and have it go on.
 enum PauseOption: HTTPRequest.Option {
-    static var defaultOption: PauseGate? { nil }
+    static var defaultValue: PauseGate? { nil }
 }

@@ -46,7 +46,7 @@ public struct FileDestination: Sendable {
     /// What happens to a file that is there already.
     let rule: OverwriteRule
     /// Whether the bytes have to be on the disk, and not only handed to the system, before the call is answered.
-    let isSynchronized: Bool
+    let isDurable: Bool
     /// Whether an incomplete download is resumed.
     let resuming: ResumeRule
     /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file
@@ -55,12 +55,12 @@ public struct FileDestination: Sendable {
 
     /// Makes a destination. The target's folder has to be there.
     public init(
-        _ url: URL, overwriting rule: OverwriteRule = .fail, isSynchronized: Bool = false,
+        _ url: URL, overwriting rule: OverwriteRule = .fail, isDurable: Bool = false,
         resuming: ResumeRule = .never, checksum: FileDestination.Checksum? = nil
     ) {
         self.url = url
         self.rule = rule
-        self.isSynchronized = isSynchronized
+        self.isDurable = isDurable
         self.resuming = resuming
         self.checksum = checksum
     }
@@ -132,7 +132,7 @@ public struct FileDestination: Sendable {
                 }
             }
             try check(file, for: response)
-            if isSynchronized { try file.synchronize() }
+            if isDurable { try file.synchronize() }
         } catch {
             if !isKept { remove(name) }
             throw error
@@ -142,7 +142,7 @@ public struct FileDestination: Sendable {
             // What is put in its place is what was written here, whatever became of the name.
             guard file.isNamed(name) else { throw fault(ENOENT) }
             let target = try putInPlace(name)
-            if isSynchronized { synchronizeFolder() }
+            if isDurable { synchronizeFolder() }
             return target
         } catch {
             let isWrong = (error as? NetworkError)?.kind == .checksumMismatch
@@ -248,7 +248,7 @@ public struct FileDestination: Sendable {
         if resuming != .never { unlink(note.path) }
     }
 
-    private func words(_ code: Int32) -> String {
+    private func describe(_ code: Int32) -> String {
         let name = url.lastPathComponent
         let folder = url.deletingLastPathComponent()
         if code == EWOULDBLOCK { return "another download to \(name) is under way" }
@@ -261,7 +261,7 @@ public struct FileDestination: Sendable {
     private func fault(_ code: Int32) -> NetworkError {
         NetworkError(
             .fileNotWritable,
-            reason: words(code),
+            reason: describe(code),
             underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

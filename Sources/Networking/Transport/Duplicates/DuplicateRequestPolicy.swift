@@ -59,14 +59,14 @@ public struct DuplicateRequestPolicy: Sendable {
 
         /// The transfer continues, and a closure gets its response; every call ends.
         public static func share(
-            answering observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
+            notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
             Decision(action: .share(.observer(observer)))
         }
 
         /// The transfer is cancelled, a new one begins, and a closure gets its response; every call ends.
         public static func replace(
-            answering observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
+            notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
             Decision(action: .restart(.observer(observer)))
         }
@@ -113,10 +113,10 @@ public struct DuplicateRequestPolicy: Sendable {
 /// The policy of one request.
 enum DuplicatesOption: HTTPRequest.Option {
     /// The service's.
-    static var defaultOption: DuplicateRequestPolicy? { nil }
+    static var defaultValue: DuplicateRequestPolicy? { nil }
 }
 
 /// The group of one request.
 enum DuplicateGroupOption: HTTPRequest.Option {
-    static var defaultOption: String? { nil }
+    static var defaultValue: String? { nil }
 }

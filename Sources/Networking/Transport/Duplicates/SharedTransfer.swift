@@ -4,7 +4,7 @@
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
-    private typealias Turn = Settlement<HTTPResponse>
+    private typealias Waiter = Settlement<HTTPResponse>
 
     private enum Phase: Sendable {
         case running
@@ -16,13 +16,13 @@ final class SharedTransfer: Sendable {
 
     private struct State: Sendable {
         var phase = Phase.running
-        var callers = Few<Turn>()
+        var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
         /// The place of a caller who has left the transfer to others.
         var place: (any TransferPermit)?
 
-        var lacksPlace: Bool { phase == .running && place == nil }
+        var lacksPermit: Bool { phase == .running && place == nil }
 
         /// Nobody can attach any more: hands over what is to be ended.
         mutating func finish(_ phase: Phase) -> State? {
@@ -37,7 +37,7 @@ final class SharedTransfer: Sendable {
     private let running: RunningTransfers
     private let state: Locked<State>
 
-    private init(_ key: DuplicateKey, in running: RunningTransfers, for beginner: Turn) {
+    private init(_ key: DuplicateKey, in running: RunningTransfers, for beginner: Waiter) {
         self.key = key
         self.running = running
         state = Locked(State(callers: Few(beginner)))
@@ -62,23 +62,15 @@ final class SharedTransfer: Sendable {
         CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)
                 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                    // The loop runs once. What stands in one is inlined: the optimizer then sees that no executor is
-                    // preferred, and spares the task a record of that, which each of its hops would lock. It is a fifth
-                    // of what duplicates cost.
-                    var task: Task<Void, Never>?
-                    repeat { task = Task.immediate { [self] in await carry(on: base) } } while task == nil
-                    if let task { return task }
+                    return Task.immediate { [self] in await send(on: base) }
                 }
             #endif
-            return Task { [self] in await carry(on: base) }
+            return Task { [self] in await send(on: base) }
         }
     }
 
     /// A body that is pulled has one reader: for several callers it is brought into memory.
-    ///
-    /// Inlined, so that the task has no frame more than it needs.
-    @inline(__always)
-    private func carry(on base: any Transport) async {
+    private func send(on base: any Transport) async {
         let outcome: Outcome
         do {
             var response = try await base.send(key.request, delivering: key.delivery)
@@ -94,8 +86,8 @@ final class SharedTransfer: Sendable {
     ///
     /// - Parameter reason: Why the callers so far end; nil if they stay.
     func attach(superseding reason: String? = nil) -> Caller? {
-        let turn = Turn()
-        let superseded: Few<Turn>? = state.withLock { state in
+        let turn = Waiter()
+        let superseded: Few<Waiter>? = state.withLock { state in
             guard state.phase == .running else { return nil }
             let before = reason == nil ? Few() : state.callers
             if reason != nil { state.callers = Few() }
@@ -122,9 +114,9 @@ final class SharedTransfer: Sendable {
     /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who
     /// tells how the call ended.
     private func take(_ place: (any TransferPermit)?) {
-        guard let place, state.withLock({ $0.lacksPlace }), let kept = place.handOver() else { return }
+        guard let place, state.withLock({ $0.lacksPermit }), let kept = place.handOver() else { return }
         let isTaken = state.withLock { state in
-            guard state.lacksPlace else { return false }
+            guard state.lacksPermit else { return false }
             state.place = kept
             return true
         }
@@ -146,7 +138,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// One caller leaves; the last one takes the transfer along.
-    private func detach(_ turn: Turn, leaving place: (any TransferPermit)?) {
+    private func detach(_ turn: Waiter, leaving place: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == turn.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
@@ -184,7 +176,7 @@ final class SharedTransfer: Sendable {
         ///
         /// - Parameter running: Is told to forget it once nobody can attach any more, before anybody is answered.
         init(beginning key: DuplicateKey, in running: RunningTransfers) {
-            turn = Turn()
+            turn = Waiter()
             transfer = SharedTransfer(key, in: running, for: turn)
             isBeginner = true
         }

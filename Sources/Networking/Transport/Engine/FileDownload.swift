@@ -1,7 +1,7 @@
 /// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its
 /// place, or closed after a failure.
 final class FileDownload: HTTPRequest.Option, Sendable {
-    static var defaultOption: FileDownload? { nil }
+    static var defaultValue: FileDownload? { nil }
 
     private let end = Settlement<Void>()
 

@@ -25,7 +25,7 @@ public enum RequestWait: Sendable {
 /// Receives the signals of a request below the pipeline; nil unless the call has observers.
 struct RequestWatch: HTTPRequest.Option, Sendable {
     /// Nobody.
-    static var defaultOption: RequestWatch? { nil }
+    static var defaultValue: RequestWatch? { nil }
 
     /// Takes a signal, on the thread that tells.
     let tell: @Sendable (RequestSignal) -> Void

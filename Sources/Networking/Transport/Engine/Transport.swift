@@ -17,7 +17,7 @@ public enum BodyDelivery: Sendable {
 ///
 /// Return every response, whatever its status is. Throw a ``NetworkError`` if there is none: its kind decides whether
 /// the request is sent again. Put the request, as it was sent, into the response. Return promptly when the task is
-/// cancelled; a wait of your own uses ``untilCallEnds(_:)``. A transport that sends calls ``HTTPRequest/validate()``
+/// cancelled; a wait of your own uses ``withCallCancellation(_:)``. A transport that sends calls ``HTTPRequest/validate()``
 /// first.
 ///
 /// ```swift

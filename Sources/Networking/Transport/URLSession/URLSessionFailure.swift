@@ -19,13 +19,13 @@ struct URLSessionFailure {
     }
 
     var networkError: NetworkError {
-        NetworkError(kind, reason: words.map { "\(kind.explanation) (\($0))" }, underlying: error)
+        NetworkError(kind, reason: text.map { "\(kind.explanation) (\($0))" }, underlying: error)
     }
 
     /// The system's one line. Not its `userInfo`, which has the URL with its query.
-    private var words: String? {
-        let words = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
-        return words.flatMap { $0.isEmpty || $0.contains("://") ? nil : $0 }
+    private var text: String? {
+        let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
+        return text.flatMap { $0.isEmpty || $0.contains("://") ? nil : $0 }
     }
 
     private var kind: NetworkError.Kind {
@@ -41,16 +41,16 @@ struct URLSessionFailure {
         }
     }
 
-    private var isEmptyReply: Bool { words?.contains("Empty reply") ?? false }
+    private var isEmptyReply: Bool { text?.contains("Empty reply") ?? false }
 
     private var kindOfUnknown: NetworkError.Kind {
-        let words = words?.lowercased() ?? ""
-        // Of a chunked body, only the words tell an early end from a chunk that is malformed.
+        let text = text?.lowercased() ?? ""
+        // Of a chunked body, only the text tell an early end from a chunk that is malformed.
         if hasHead {
-            return isCutOff || words.contains("closed") || words.contains("bytes missing")
+            return isCutOff || text.contains("closed") || text.contains("bytes missing")
                 ? .truncatedBody : .malformedResponse
         }
-        guard isSecure else { return words.contains("closed") ? .connectionLostBeforeHead : .malformedResponse }
-        return words.contains("certificate") ? .tlsUntrusted : .tlsFailed
+        guard isSecure else { return text.contains("closed") ? .connectionLostBeforeHead : .malformedResponse }
+        return text.contains("certificate") ? .tlsUntrusted : .tlsFailed
     }
 }

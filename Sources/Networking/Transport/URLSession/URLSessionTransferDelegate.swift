@@ -145,7 +145,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     /// - Returns: Nil if the response is complete: its challenge was cancelled.
     private func failure(_ error: any Error, of transfer: Transfer, wasChallenged: Bool) -> NetworkError? {
         guard !wasChallenged || !transfer.hasHead else { return nil }
-        guard !isShutDown.withLock({ $0 }) else { return NetworkError(.shutDown) }
+        guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }
         return URLSessionFailure(
             error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff
         ).networkError

@@ -99,7 +99,7 @@ public final class URLSessionTransport: Transport {
         shutDown()
     }
 
-    /// Ends the session: calls under way fail, and so does each one after, with ``NetworkError/Kind/shutDown``.
+    /// Ends the session: calls under way fail, and so does each one after, with ``NetworkError/Kind/transportShutDown``.
     public func shutDown() {
         let wasOpen = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }
@@ -111,7 +111,7 @@ public final class URLSessionTransport: Transport {
     }
 
     /// Shuts down gracefully, as a server does before it ends: refuses new requests with
-    /// ``NetworkError/Kind/shutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect, a retry,
+    /// ``NetworkError/Kind/transportShutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect, a retry,
     /// and a call that waits for a permit are new requests. Of several calls of this method, the shortest limit counts.
     ///
     /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends when
@@ -160,13 +160,13 @@ public final class URLSessionTransport: Transport {
 
     private func start(_ running: RunningTask, _ message: URLRequest) throws {
         try isShutDown.withLock { isShutDown in
-            guard !isShutDown else { throw NetworkError(.shutDown) }
+            guard !isShutDown else { throw NetworkError(.transportShutDown) }
             let session = session(for: running.transfer.request)
             let task = session.task(with: message, for: running.upload)
             defer { if session !== self.session { session.finishTasksAndInvalidate() } }
             guard delegate.register(running, for: task) else {
                 task.cancel()  // a session that is to be invalidated waits for a task that was not started
-                throw NetworkError(.shutDown)
+                throw NetworkError(.transportShutDown)
             }
             running.start(task, asking: self.session, of: self)
         }

@@ -1,5 +1,5 @@
 /// Asks a probe, once at a time, and publishes what has changed. It does not know the service, whose end ends it.
-final class ReachabilityLooker: Sendable {
+final class ReachabilityChecker: Sendable {
     /// Set while a probe looks: what the probe itself asks for waits for no network.
     @TaskLocal static var isLooking = false
 
@@ -40,7 +40,7 @@ final class ReachabilityLooker: Sendable {
         }
         guard isNew else { return look }
         let probing = Task.detached { [self] in
-            end(look, with: await ReachabilityLooker.$isLooking.withValue(true) { await probe.status() })
+            end(look, with: await ReachabilityChecker.$isLooking.withValue(true) { await probe.status() })
         }
         let timer = clock.schedule(at: clock.now() + limit) { [self] in
             end(look, with: .unknown)

@@ -4,12 +4,12 @@ public import Networking
 /// What the server answers, and what goes wrong while it does.
 ///
 /// ```swift
-/// LoopbackAnswer.json(["id": 7])
-/// LoopbackAnswer(.unauthorized, headers: [.wwwAuthenticate: "Bearer"])
-/// LoopbackAnswer.text("hello").delayed(by: .milliseconds(50))
-/// LoopbackAnswer.text("hello").failing(.resetMidBody(after: 2))
+/// LoopbackResponse.json(["id": 7])
+/// LoopbackResponse(.unauthorized, headers: [.wwwAuthenticate: "Bearer"])
+/// LoopbackResponse.text("hello").delayed(by: .milliseconds(50))
+/// LoopbackResponse.text("hello").failing(.resetMidBody(after: 2))
 /// ```
-public struct LoopbackAnswer: Sendable {
+public struct LoopbackResponse: Sendable {
     /// The body of a response.
     public enum Content: Sendable {
         /// Bytes with a `Content-Length`.
@@ -48,10 +48,10 @@ public struct LoopbackAnswer: Sendable {
     /// A value as JSON.
     public static func json(
         _ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = []
-    ) throws -> LoopbackAnswer {
+    ) throws -> LoopbackResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        return LoopbackAnswer(
+        return LoopbackResponse(
             status, headers: ([.contentType: "application/json"] as HTTPHeaders).merging(headers),
             content: .fixed(try encoder.encode(value)))
     }
@@ -59,26 +59,26 @@ public struct LoopbackAnswer: Sendable {
     /// A text in UTF-8.
     public static func text(
         _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []
-    ) -> LoopbackAnswer {
-        LoopbackAnswer(
+    ) -> LoopbackResponse {
+        LoopbackResponse(
             status, headers: ([.contentType: "text/plain; charset=utf-8"] as HTTPHeaders).merging(headers),
             content: .fixed(Data(text.utf8)))
     }
 
     /// A redirect.
-    public static func redirect(to location: String, _ status: HTTPStatus = .found) -> LoopbackAnswer {
-        LoopbackAnswer(status, headers: [.location: location])
+    public static func redirect(to location: String, _ status: HTTPStatus = .found) -> LoopbackResponse {
+        LoopbackResponse(status, headers: [.location: location])
     }
 
     /// The same answer after a wait.
-    public func delayed(by delay: Duration) -> LoopbackAnswer {
+    public func delayed(by delay: Duration) -> LoopbackResponse {
         var answer = self
         answer.delay = delay
         return answer
     }
 
     /// The same answer with a fault.
-    public func failing(_ fault: LoopbackFault) -> LoopbackAnswer {
+    public func failing(_ fault: LoopbackFault) -> LoopbackResponse {
         var answer = self
         answer.fault = fault
         return answer

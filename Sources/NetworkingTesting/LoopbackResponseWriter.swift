@@ -2,14 +2,14 @@ import Foundation
 import Networking
 
 /// Writes answers to a connection, with what is to go wrong on the way. It blocks its thread.
-struct LoopbackAnswerWriter {
+struct LoopbackResponseWriter {
     let socket: LoopbackSocket
     let isStopped: @Sendable () -> Bool
 
     /// Writes a response with its fault.
     ///
     /// - Returns: Whether the connection can carry another request.
-    func write(_ answer: LoopbackAnswer, to request: LoopbackRequest) throws -> Bool {
+    func write(_ answer: LoopbackResponse, to request: LoopbackRequest) throws -> Bool {
         if answer.delay > .zero { Thread.sleep(forTimeInterval: answer.delay / .seconds(1)) }
         switch answer.fault {
         case .closeBeforeHead:
@@ -32,7 +32,7 @@ struct LoopbackAnswerWriter {
         }
     }
 
-    private func writeWhole(_ answer: LoopbackAnswer, to request: LoopbackRequest) throws -> Bool {
+    private func writeWhole(_ answer: LoopbackResponse, to request: LoopbackRequest) throws -> Bool {
         for status in answer.informational {
             try socket.write(Data("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\r\n".utf8))
         }
@@ -53,7 +53,7 @@ struct LoopbackAnswerWriter {
         return try writeBody(of: answer) && !answer.closesConnection
     }
 
-    private func writeBody(of answer: LoopbackAnswer) throws -> Bool {
+    private func writeBody(of answer: LoopbackResponse) throws -> Bool {
         switch answer.content {
         case .fixed(let data):
             return try write(data, with: answer.fault)
@@ -120,7 +120,7 @@ struct LoopbackAnswerWriter {
         while !isStopped(), !socket.waitForPeerToLeave(milliseconds: 20) {}
     }
 
-    private func head(of answer: LoopbackAnswer, to request: LoopbackRequest) -> Data {
+    private func head(of answer: LoopbackResponse, to request: LoopbackRequest) -> Data {
         var headers = answer.headers
         switch answer.content {
         case .fixed(let data):

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value that a test and its server's handlers share.
-final class Cell<Value: Sendable>: @unchecked Sendable {  // because of the lock around its variable
+final class Box<Value: Sendable>: @unchecked Sendable {  // because of the lock around its variable
     private let lock = NSLock()
     private var stored: Value
 
