@@ -103,7 +103,7 @@ final class CallScope: Endable {
     ///
     /// - Returns: Whether this made the call end: false if it had ended or was answered before.
     @discardableResult
-    func end(_ interruption: Interruption) -> Bool {
+    func interrupt(_ interruption: Interruption) -> Bool {
         guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }
         opened.timer?.cancel()
         opened.waits.forEach { $0.end(with: interruption) }
@@ -111,21 +111,21 @@ final class CallScope: Endable {
     }
 
     func end(with interruption: Interruption) {
-        end(interruption)
+        interrupt(interruption)
     }
 
     /// The call has its outcome; from now on the scope ends nothing.
     ///
     /// - Throws: The interruption that came before, which is the outcome then.
-    func close() throws {
+    func complete() throws {
         checkForInterruption()
-        if let interruption = seal() { throw interruption }
+        if let interruption = completeUnchecked() { throw interruption }
     }
 
     /// Closes the scope, and ignores whether the current task is cancelled.
     ///
     /// - Returns: The interruption that came before.
-    func seal() -> Interruption? {
+    func completeUnchecked() -> Interruption? {
         guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
             return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }
         }
@@ -134,7 +134,7 @@ final class CallScope: Endable {
     }
 
     /// The call has been answered, whichever way: what still runs in its name is no longer ended by it.
-    func leave() {
+    func detach() {
         state.withLock { $0.isOver = true }
     }
 
@@ -158,12 +158,12 @@ final class CallScope: Endable {
 
     /// Sees what nobody had to wait for.
     private func checkForInterruption() {
-        if Task.isCancelled { end(.cancelled) }
-        if let deadline, deadline.hasPassed { end(.deadlineExceeded) }
+        if Task.isCancelled { interrupt(.cancelled) }
+        if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }
     }
 
     private func arm(_ deadline: Deadline) {
-        let timer = deadline.clock.schedule(at: deadline.instant) { [weak self] in _ = self?.end(.deadlineExceeded) }
+        let timer = deadline.clock.schedule(at: deadline.instant) { [weak self] in _ = self?.interrupt(.deadlineExceeded) }
         let isKept = state.withLock { state in
             guard state.phase == .open, state.timer == nil else { return false }
             state.timer = timer

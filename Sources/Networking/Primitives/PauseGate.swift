@@ -23,7 +23,7 @@ final class PauseGate: Sendable {
             state.isResumed = Settlement()
             return (true, state.work)
         }
-        work?.end(.paused)
+        work?.interrupt(.paused)
         return isNew
     }
 
@@ -61,10 +61,10 @@ final class PauseGate: Sendable {
             state.work = scope
             return state.isResumed != nil
         }
-        if isPaused { scope.end(.paused) }
+        if isPaused { scope.interrupt(.paused) }
         outer?.add(scope)
         defer {
-            scope.leave()
+            scope.detach()
             outer?.remove(scope)
             gate.state.withLock { $0.work = nil }
         }

@@ -122,7 +122,7 @@ struct EventStream: AsyncSequence, Sendable {
         let scope = CallScope()
         client.calls.enter(scope, endpoint)
         defer {
-            scope.leave()
+            scope.detach()
             client.calls.leave(scope)
         }
         do {

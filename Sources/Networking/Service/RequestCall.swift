@@ -119,7 +119,7 @@ struct RequestCall: Sendable {
     ///
     /// - Returns: What its report is made of.
     mutating func finish(with response: HTTPResponse) throws -> CallRecord {
-        try scope.close()
+        try scope.complete()
         let record = CallRecord(
             call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
             attemptBegun: attempt?.begun ?? begun, handedOver: attempt?.handedOver, ended: clock.now())
@@ -140,7 +140,7 @@ struct RequestCall: Sendable {
             try scope.check()
             switch verdict {
             case .fail(let error):
-                try scope.close()
+                try scope.complete()
                 return failed(with: error, of: failure, handling, after: history.last?.decision)
             case .retry(let delay, let request):
                 if let request { replace(with: request) }

@@ -112,7 +112,7 @@ extension RequestPipeline {
         if converter.target == .stream { meter?.expectStream() }
         var wasAnswered = false
         defer {
-            scope.leave()
+            scope.detach()
             client.calls.leave(scope)
             meter?.finish(wasAnswered: wasAnswered)
         }

@@ -160,7 +160,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Settles a derived task, unless it was cancelled: then with the error of the call that it ended.
     func settle(_ outcome: Result<Response<Value>, any Error>) {
         // Not by `close()`: the thread that settles is no part of this call, and its own end is none of this.
-        if interest.scope.seal() != nil, case .success = outcome {
+        if interest.scope.completeUnchecked() != nil, case .success = outcome {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
             settlement.settle(outcome)

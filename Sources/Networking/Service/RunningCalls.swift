@@ -57,7 +57,7 @@ final class RunningCalls: Sendable {
     /// - Returns: How many it made end.
     func cancel(where shouldCancel: (any Endpoint) -> Bool) -> Int {
         let calls = state.withLock { Array($0.calls.values) }
-        return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.end(.cancelled) ? $0 + 1 : $0 }
+        return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.interrupt(.cancelled) ? $0 + 1 : $0 }
     }
 
     /// Ends every call except those that it is called from, waits until they have returned, and resets the
@@ -71,7 +71,7 @@ final class RunningCalls: Sendable {
             if !others.isEmpty { state.resets[reset.isDone.id] = reset }
             return (reset, others.map(\.value.scope))
         }
-        for scope in scopes { scope.end(.resetting) }
+        for scope in scopes { scope.interrupt(.resetting) }
         if !scopes.isEmpty { await reset.isDone.settled() }
         state.withLock { $0.resets[reset.isDone.id] = nil }
         await self.reset(all: participants)

@@ -65,7 +65,7 @@ final class TaskInterest: Sendable {
     ///
     /// - Returns: Whether this makes it end.
     func cancel() -> Bool {
-        guard scope.end(.cancelled) else { return false }
+        guard scope.interrupt(.cancelled) else { return false }
         TaskInterest.settle([self])
         return true
     }
@@ -88,7 +88,7 @@ final class TaskInterest: Sendable {
     /// - Returns: The sources that have to end.
     private func endSources() -> [TaskInterest] {
         let (sources, isCounted) = state.withLock { $0.takeSources() }
-        return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.end(.cancelled) }
+        return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.interrupt(.cancelled) }
     }
 
     /// The task waits for another one from now on. If it is cancelled, that one ends, too, unless somebody else wants
