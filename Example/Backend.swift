@@ -18,7 +18,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
         server.route(.post, "/login") { [self] request in
             let login: [String: String] = try await request.json()
             guard login["password"] == "correct horse" else { return LoopbackResponse(.forbidden) }
-            return try .json(nextGrant())
+            return .json(nextGrant())
         }
         server.route(.post, "/token") { [self] request in
             let body: [String: String] = try await request.json()
@@ -28,13 +28,13 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
             }
             try await Task.sleep(for: pause)
             guard let grant = refresh(body["refreshToken"]) else { return LoopbackResponse(.unauthorized) }
-            return try .json(grant)
+            return .json(grant)
         }
         authorized(.get, "/contacts/:id") { [self] request in
             guard let id = Int(request.parameters["id"] ?? ""), (0..<10_000).contains(id) else {
                 return LoopbackResponse(.notFound)
             }
-            return try .json(Contact(id: id, name: lock.withLock { names[id] } ?? "Contact \(id)"))
+            return .json(Contact(id: id, name: lock.withLock { names[id] } ?? "Contact \(id)"))
         }
         authorized(.patch, "/contacts/:id") { [self] request in
             let change: [String: String] = try await request.json()

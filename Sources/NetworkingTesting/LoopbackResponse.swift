@@ -9,7 +9,7 @@ public import Networking
 /// LoopbackResponse.text("hello").delayed(by: .milliseconds(50))
 /// LoopbackResponse.text("hello").failing(.resetMidBody(after: 2))
 /// ```
-public struct LoopbackResponse: Sendable {
+public struct LoopbackResponse: PreparedResponse {
     /// The body of a response.
     public enum Content: Sendable {
         /// Bytes with a `Content-Length`.
@@ -45,36 +45,14 @@ public struct LoopbackResponse: Sendable {
         self.content = content
     }
 
-    /// A value as JSON.
-    public static func json(
-        _ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = []
-    ) throws -> LoopbackResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return LoopbackResponse(
-            status, headers: ([.contentType: "application/json"] as HTTPHeaders).merging(headers),
-            content: .fixed(try encoder.encode(value)))
+    /// Creates a response with a body in memory.
+    public init(_ status: HTTPStatus, headers: HTTPHeaders, body: Data) {
+        self.init(status, headers: headers, content: .fixed(body))
     }
 
-    /// A text in UTF-8.
-    public static func text(
-        _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []
-    ) -> LoopbackResponse {
-        LoopbackResponse(
-            status, headers: ([.contentType: "text/plain; charset=utf-8"] as HTTPHeaders).merging(headers),
-            content: .fixed(Data(text.utf8)))
-    }
-
-    /// A redirect.
-    public static func redirect(to location: String, _ status: HTTPStatus = .found) -> LoopbackResponse {
-        LoopbackResponse(status, headers: [.location: location])
-    }
-
-    /// The same answer after a wait.
-    public func delayed(by delay: Duration) -> LoopbackResponse {
-        var answer = self
-        answer.delay = delay
-        return answer
+    /// A response of status 500 with the error as its text.
+    public static func failure(_ error: any Error) -> LoopbackResponse {
+        .text("\(error)", status: .internalServerError)
     }
 
     /// The same answer with a fault.

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import Networking
 
 /// A transport that answers by itself, as a script says: the network of a unit test.
@@ -122,74 +122,6 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
             guard let index = rules.firstIndex(where: { $0.takes(request) }) else { return nil }
             return rules[index].answers.count > 1 ? rules[index].answers.removeFirst() : rules[index].answers.first
         }
-    }
-}
-
-/// One answer of a ``StubTransport``.
-public struct StubResponse: Sendable {
-    /// The status.
-    public var status: HTTPStatus
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body.
-    public var body: Data
-    /// How long to wait before answering, on the stub's clock.
-    public var delay: Duration
-    /// What is thrown in place of a response.
-    public var error: (any Error)?
-
-    /// Makes a response.
-    public init(
-        _ status: HTTPStatus = .ok, headers: HTTPHeaders = [], body: Data = Data(), delay: Duration = .zero,
-        error: (any Error)? = nil
-    ) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.delay = delay
-        self.error = error
-    }
-
-    /// A status without a body.
-    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = []) -> StubResponse {
-        StubResponse(status, headers: headers)
-    }
-
-    /// JSON text as it stands.
-    public static func json(text: String, status: HTTPStatus = .ok) -> StubResponse {
-        StubResponse(status, headers: [.contentType: "application/json"], body: Data(text.utf8))
-    }
-
-    /// A value as JSON. A value that cannot be encoded is a response that throws the encoder's error.
-    public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> StubResponse {
-        do {
-            return StubResponse(
-                status, headers: [.contentType: "application/json"], body: try JSONEncoder().encode(value))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// A text in UTF-8.
-    public static func text(_ text: String, status: HTTPStatus = .ok) -> StubResponse {
-        StubResponse(status, headers: [.contentType: "text/plain; charset=utf-8"], body: Data(text.utf8))
-    }
-
-    /// A failure on the way.
-    public static func failure(_ error: any Error) -> StubResponse {
-        StubResponse(error: error)
-    }
-
-    /// A failure on the way, of a kind.
-    public static func failure(_ kind: NetworkError.Kind) -> StubResponse {
-        StubResponse(error: NetworkError(kind))
-    }
-
-    /// The same answer after a wait on the stub's clock.
-    public func delayed(by delay: Duration) -> StubResponse {
-        var answer = self
-        answer.delay = delay
-        return answer
     }
 }
 

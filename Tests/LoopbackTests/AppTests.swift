@@ -69,7 +69,7 @@ private struct Backend {
             guard request.headers[.authorization] == "Bearer fresh" else { return LoopbackResponse(.unauthorized) }
             let body = try await request.data()
             switch request.parameters["rest"] {
-            case "7": return try .json(Profile(name: "Ada"))
+            case "7": return .json(Profile(name: "Ada"))
             case "address": return LoopbackResponse(body == Data("city=Ulm".utf8) ? .noContent : .badRequest)
             case "photo": return .text(body.range(of: Data("jpeg".utf8)) == nil ? "nothing" : "4 bytes")
             default: return LoopbackResponse(.notFound)

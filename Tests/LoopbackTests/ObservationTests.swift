@@ -38,7 +38,7 @@ extension Loopback {
         func recordAndReplay() async throws {
             let server = try LoopbackServer { request in
                 let body = try await request.data()
-                return try .json(["path": request.path, "body": String(decoding: body, as: UTF8.self)])
+                return .json(["path": request.path, "body": String(decoding: body, as: UTF8.self)])
             }
             func calls(_ service: NetworkService) async throws -> [[String: String]] {
                 [

@@ -26,11 +26,11 @@ final class TokenBackend: @unchecked Sendable {  // because of the lock around e
             guard accept(request, lifetime: lifetime, invalidations: invalidations) else {
                 return LoopbackResponse(.unauthorized, headers: [.wwwAuthenticate: "Bearer error=\"invalid_token\""])
             }
-            return try .json(["id": request.parameters["id"]])
+            return .json(["id": request.parameters["id"]])
         }
         server.route(.post, "/refresh") { [self] _ in
             try await Task.sleep(for: refreshPause)
-            return try .json(["token": "token-\(renew())"])
+            return .json(["token": "token-\(renew())"])
         }
     }
 

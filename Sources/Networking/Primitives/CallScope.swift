@@ -163,7 +163,9 @@ final class CallScope: Endable {
     }
 
     private func arm(_ deadline: Deadline) {
-        let timer = deadline.clock.schedule(at: deadline.instant) { [weak self] in _ = self?.interrupt(.deadlineExceeded) }
+        let timer = deadline.clock.schedule(at: deadline.instant) { [weak self] in
+            _ = self?.interrupt(.deadlineExceeded)
+        }
         let isKept = state.withLock { state in
             guard state.phase == .open, state.timer == nil else { return false }
             state.timer = timer

@@ -259,7 +259,7 @@ func exampleOfAStub(_ api: URL) async throws -> Profile {
 func exampleOfAServer() async throws -> Profile {
     let server = try LoopbackServer()
     server.route(.get, "/users/:id") { request in
-        try .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
+        .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
     }
     let profiles = ProfileService(environment: NetworkEnvironment(baseURL: server.url))
     return try await profiles.profile(8)

@@ -1,0 +1,66 @@
+public import Foundation
+public import Networking
+
+/// A response that a test prepares: a ``StubResponse`` of a ``StubTransport``, or a ``LoopbackResponse`` of a
+/// ``LoopbackServer``. Both are created in the same ways:
+///
+/// ```swift
+/// .status(.noContent)
+/// .text("hello", headers: [.eTag: "\"1\""])
+/// .json(["id": 7]).delayed(by: .milliseconds(50))
+/// .redirect(to: "/elsewhere")
+/// ```
+public protocol PreparedResponse: Sendable {
+    /// The delay before the response.
+    var delay: Duration { get set }
+
+    /// Creates a response with a body in memory.
+    init(_ status: HTTPStatus, headers: HTTPHeaders, body: Data)
+
+    /// The response in place of a value that cannot be encoded.
+    static func failure(_ error: any Error) -> Self
+}
+
+extension PreparedResponse {
+    /// A response without a body.
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = []) -> Self {
+        Self(status, headers: headers, body: Data())
+    }
+
+    /// A text in UTF-8.
+    public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> Self {
+        Self(status, headers: type("text/plain; charset=utf-8", headers), body: Data(text.utf8))
+    }
+
+    /// JSON text, sent as it is.
+    public static func json(text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> Self {
+        Self(status, headers: type("application/json", headers), body: Data(text.utf8))
+    }
+
+    /// A value as JSON with sorted keys. A value that cannot be encoded is ``failure(_:)`` with the encoder's error.
+    public static func json(_ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> Self {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        do {
+            return Self(status, headers: type("application/json", headers), body: try encoder.encode(value))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A redirect.
+    public static func redirect(to location: String, _ status: HTTPStatus = .found) -> Self {
+        Self(status, headers: [.location: location], body: Data())
+    }
+
+    /// Returns the same response after a delay: on the clock of the ``StubTransport``, or in real time.
+    public func delayed(by delay: Duration) -> Self {
+        var response = self
+        response.delay = delay
+        return response
+    }
+
+    private static func type(_ type: String, _ headers: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders([HTTPHeader(.contentType, type)]).merging(headers)
+    }
+}
