@@ -27,7 +27,8 @@ struct z_stream {
 
 enum { Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5 };
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
-// ZSTD_d_windowLogMax; 8 MiB is what a decoder has to support (RFC 8878 section 3.1.1.1.2).
+// `ZSTD_d_windowLogMax` and its value, the logarithm of 8 MiB, which a decoder has to support (RFC 8878 section
+// 3.1.1.1.2).
 enum { ZSTD_WINDOW_LOG_MAX = 100, ZSTD_WINDOW_LOG = 23 };
 
 // `ZSTD_inBuffer` and `ZSTD_outBuffer` of zstd.h.
@@ -89,7 +90,7 @@ bool cdecoding_is_available(enum cdecoding_coding coding) {
 }
 
 static bool start(struct cdecoding *decoding) {
-    // zlib's window bits: its own format, none (negative), or gzip (16 more).
+    // zlib's window bits: 15 for the zlib format, negative for raw deflate, and 16 more for gzip.
     int bits = decoding->coding == CDECODING_GZIP ? 31 : decoding->coding == CDECODING_ZLIB ? 15 : -15;
     switch (decoding->coding) {
     case CDECODING_BROTLI: return (decoding->state = library.brotli_create(NULL, NULL, NULL)) != NULL;
@@ -167,7 +168,7 @@ void cdecoding_free(struct cdecoding *decoding) {
 
 #else
 
-// The target is empty elsewhere.
+// The target is empty on other platforms.
 typedef int cdecoding_is_for_linux;
 
 #endif

@@ -23,7 +23,7 @@ struct message {
 
 enum { MESSAGE_DONE = 1, OLDEST_VERSION = 0x074400 };
 
-// `curl_version_info_data`, as far as it is read.
+// The first members of `curl_version_info_data`; the others are not read.
 struct version_info {
     int age;
     const char *version;
@@ -242,7 +242,7 @@ int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int
 
 int clibcurl_alarm_create(int epoll) {
     int alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    // Edge-triggered: each ring is told once, so that nobody has to read the alarm to silence it.
+    // Edge-triggered: the kernel reports each ring once, so the alarm need not be read to reset it.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = alarm};
     if (alarm >= 0) epoll_ctl(epoll, EPOLL_CTL_ADD, alarm, &event);
     return alarm;
@@ -265,7 +265,7 @@ int clibcurl_socket_end(int socket) {
 
 #else
 
-// The target is empty elsewhere.
+// The target is empty on other platforms.
 typedef int clibcurl_is_for_linux;
 
 #endif

@@ -147,7 +147,7 @@ extension Loopback {
             let download = await #expect(throws: NetworkError.self) {
                 _ = try await service(.preferred).request(Get(name: "whole"), as: .file(at: web))
             }
-            #expect(download?.description.contains("no file URL") == true)
+            #expect(download?.description.contains("not a file URL") == true)
             let upload = await #expect(throws: NetworkError.self) {
                 try await service(.preferred).request(.post("x").body(.multipart([.file("d", at: web)])))
             }

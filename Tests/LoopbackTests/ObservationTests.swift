@@ -25,8 +25,8 @@ extension Loopback {
             let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
             #expect(names.filter { ["sent", "redirected"].contains($0) } == ["sent", "redirected", "sent"])
             #expect(
-                names.filter { ["head", "redirected", "attempted"].contains($0) } == [
-                    "head", "redirected", "head", "attempted",
+                names.filter { ["head", "redirected", "attemptEnded"].contains($0) } == [
+                    "head", "redirected", "head", "attemptEnded",
                 ])
             #expect(names.first == "started" && names.last == "finished")
             let attempt = try #require(response.report.attempts.first)

@@ -354,7 +354,7 @@ extension Loopback {
                 _ = try await service().request(Film(), as: .file(destination))
                 #expect(Bool(false), "it was written")
             } catch let error as NetworkError {
-                #expect(error.description.contains("another download to film.mp4 is under way"))
+                #expect(error.description.contains("another download to film.mp4 is in progress"))
             }
             gate.change { $0 = true }
             #expect(try Data(contentsOf: await first.value) == content)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-/// Rules that hold for every source file. The layers are checked by the compiler: `.ci/layers`.
+/// Rules for every source file. The compiler checks the layers: `.ci/layers`.
 @Suite("Source rules")
 struct SourceRulesTests {
     private struct Source {
@@ -36,7 +36,7 @@ struct SourceRulesTests {
     }
 
     @Test(
-        "L4, L8, L15, L29, L35, L38, L39, L42: the library uses none of what breaks in Foundation on Linux",
+        "L4, L8, L15, L29, L35, L38, L39, L42: the library uses no Foundation API that is broken on Linux",
         arguments: [
             "URLProtocol", "InputStream", "streamError", "downloadTask", "uploadTask", "resumeData", "suspend",
             "URLCredential(", "AsyncThrowingStream",
@@ -47,7 +47,7 @@ struct SourceRulesTests {
         }
     }
 
-    @Test("Every unchecked conformance says why it is safe")
+    @Test("Every unchecked conformance states why it is safe")
     func uncheckedSaysBecause() throws {
         for target in ["Networking", "NetworkingTesting"] {
             let directory = Self.root.appendingPathComponent("Sources/\(target)")
@@ -63,7 +63,7 @@ struct SourceRulesTests {
         }
     }
 
-    @Test("What keeps time in these tests is given a clock of the test's: a slow machine changes nothing")
+    @Test("Each type that measures time gets a clock of its test, so a slow machine changes nothing")
     func clocks() throws {
         let directory = Self.root.appendingPathComponent("Tests/NetworkingTests")
         let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
@@ -78,7 +78,7 @@ struct SourceRulesTests {
         }
     }
 
-    @Test("The visible top level is the five names")
+    @Test("The top level has exactly five visible items")
     func topLevel() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
         #expect(
@@ -87,7 +87,7 @@ struct SourceRulesTests {
             ])
     }
 
-    @Test("Networking imports no package, and NetworkingTesting uses its public API only")
+    @Test("Networking imports no package, and NetworkingTesting uses only its public API")
     func imports() throws {
         let allowed: Set<String> = [
             "Foundation", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Networking", "CLibcurl",

@@ -1,5 +1,5 @@
-// Decoders for the content codings of HTTP (RFC 9110 section 8.4.1), by the system's zlib, brotli and zstd, which are loaded at run time.
-// They are the libraries that libcurl itself uses.
+// Decoders for the content codings of HTTP (RFC 9110 section 8.4.1). They use the system's zlib, brotli and zstd, which
+// are loaded at run time. libcurl uses the same libraries.
 #ifndef CDECODING_H
 #define CDECODING_H
 
@@ -12,21 +12,22 @@
 enum cdecoding_coding { CDECODING_GZIP, CDECODING_ZLIB, CDECODING_DEFLATE, CDECODING_BROTLI, CDECODING_ZSTD };
 
 enum cdecoding_result {
-    /// More input or more room for output is needed.
+    /// The decoder needs more input, or more room for output.
     CDECODING_MORE,
-    /// The stream has ended; input may be left.
+    /// The stream has ended. Some input may not have been used.
     CDECODING_END,
-    /// The input is not of this coding.
+    /// The input is not valid in this coding.
     CDECODING_BROKEN
 };
 
 struct cdecoding;
 
-/// Whether the library for a coding can be loaded. Safe from every thread.
+/// Returns whether the library for a coding can be loaded. Safe to call from every thread.
 bool cdecoding_is_available(enum cdecoding_coding coding);
-/// A new decoder; NULL if the library is missing or there is no memory.
+/// Creates a decoder. Returns NULL if the library is missing or there is no memory.
 struct cdecoding *cdecoding_create(enum cdecoding_coding coding);
-/// Decodes from `input` to `output`. The counts say how many bytes there are, and afterwards how many were used.
+/// Decodes from `input` to `output`. On entry, the counts are the sizes of the buffers; on return, the number of bytes
+/// used of each.
 enum cdecoding_result cdecoding_run(
     struct cdecoding *decoding, const void *input, size_t *input_count, void *output, size_t *output_count);
 void cdecoding_free(struct cdecoding *decoding);

@@ -1,7 +1,7 @@
-// The few functions and constants of libcurl that the package uses, without libcurl's own headers.
+// The functions and constants of libcurl that the package uses, without libcurl's own headers.
 //
-// The library is loaded at run time. The names of constants are libcurl's, each with a leading `C`, so that this header can stand beside
-// the real one; https://curl.se/libcurl/c/ documents them.
+// The library is loaded at run time. The constants have libcurl's names with a leading `C`, so that this header can be
+// used together with libcurl's own. https://curl.se/libcurl/c/ documents them.
 #ifndef CLIBCURL_H
 #define CLIBCURL_H
 
@@ -17,22 +17,23 @@
 
 enum CLibcurlLoadResult {
     CLIBCURL_LOADED,
-    /// There is no library of that name.
+    /// The system has no library of that name.
     CLIBCURL_NOT_FOUND,
-    /// It is older than 7.68, or lacks a function.
+    /// The library is older than 7.68, lacks a function, or cannot be initialized.
     CLIBCURL_TOO_OLD
 };
 
-/// Loads the library once for the process; the first name that loads is the one that stays. Safe from every thread.
+/// Loads the library once per process. After a library was loaded, further names are ignored. Safe to call from every
+/// thread.
 enum CLibcurlLoadResult clibcurl_load(const char *name);
 
-/// What `curl_version()` says: `libcurl/7.88.1 OpenSSL/3.0.19 …`. NULL where nothing is loaded.
+/// Returns the result of `curl_version()`: `libcurl/7.88.1 OpenSSL/3.0.19 …`. NULL if no library is loaded.
 const char *clibcurl_version(void);
 
-/// What the library was built with: the bits of `CCURL_VERSION_…`. Zero where nothing is loaded.
+/// Returns the features that the library was built with, as bits of `CCURL_VERSION_…`. Zero if no library is loaded.
 int clibcurl_features(void);
 
-/// The library's version as `0xMMmmpp`: 7.88.1 is 0x075801. Zero where nothing is loaded.
+/// Returns the library's version as `0xMMmmpp`: 7.88.1 is 0x075801. Zero if no library is loaded.
 unsigned int clibcurl_version_number(void);
 
 enum {
@@ -68,13 +69,13 @@ long clibcurl_easy_get_long(void *easy, int info);
 int64_t clibcurl_easy_get_offset(void *easy, int info);
 void *clibcurl_easy_get_pointer(void *easy, int info);
 
-/// A linked list of header lines, as `CURLOPT_HTTPHEADER` wants it.
+/// A linked list of header lines, in the form that `CURLOPT_HTTPHEADER` expects.
 struct clibcurl_slist {
     char *data;
     struct clibcurl_slist *next;
 };
 
-/// What an open-socket function is asked for: the beginning of `struct curl_sockaddr`.
+/// The socket that an open-socket function must open: the first members of `struct curl_sockaddr`.
 struct clibcurl_sockaddr {
     int family;
     int socktype;
@@ -88,13 +89,13 @@ int clibcurl_multi_cleanup(void *multi);
 int clibcurl_multi_add(void *multi, void *easy);
 int clibcurl_multi_remove(void *multi, void *easy);
 int clibcurl_multi_socket_action(void *multi, int socket, int events);
-/// The next transfer that has ended, or NULL.
+/// Returns the next transfer that has ended, or NULL. Stores its result code in `result`.
 void *clibcurl_multi_next_ended(void *multi, int *result);
 int clibcurl_multi_set_long(void *multi, int option, long value);
 int clibcurl_multi_set_pointer(void *multi, int option, void *value);
 int clibcurl_multi_set_socket(void *multi, int option, int (*function)(void *, int, int, void *, void *));
 int clibcurl_multi_set_timer(void *multi, int option, int (*function)(void *, long, void *));
-/// For the loop that benchmarks compare with.
+/// Used only by the benchmarks, in a plain loop for comparison.
 int clibcurl_multi_perform(void *multi, int *running);
 int clibcurl_multi_poll(void *multi, int timeout_ms);
 
@@ -104,25 +105,28 @@ void *clibcurl_share_init(void);
 int clibcurl_share_cleanup(void *share);
 int clibcurl_share_set_long(void *share, int option, long value);
 
-// MARK: Waiting for sockets, with what libcurl calls the events
+// MARK: Waiting for sockets, with libcurl's constants for events
 
-/// A socket and what happened on it, as `CCURL_CSELECT_…`.
+/// A socket and the events on it, as bits of `CCURL_CSELECT_…`.
 struct clibcurl_event {
     int socket;
     int events;
 };
 
-/// A new list of sockets in the kernel; -1 with `errno` where it has no descriptor left.
+/// Creates a list of sockets in the kernel (epoll). Returns -1 and sets `errno` if no file descriptor is left.
 int clibcurl_epoll_create(void);
-/// Puts a socket on the list, changes what is waited for on it, or takes it off: `CCURL_POLL_IN`, `…_OUT`, `…_INOUT`, or 0.
+/// Adds a socket to the list, or changes the events for which the list waits on it: `CCURL_POLL_IN`, `…_OUT`,
+/// `…_INOUT`. The value 0 removes the socket from the list.
 int clibcurl_epoll_set(int epoll, int socket, int wanted);
-/// Waits at most so long, -1 for ever, and tells at most so many events.
+/// Waits for at most `timeout_ms` milliseconds (-1: without limit), and stores at most `count` events. Returns the
+/// number of stored events.
 int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms);
-/// A descriptor on the list that can be rung from any thread; -1 with `errno` where there is none left.
+/// Creates a file descriptor on the list that any thread can ring. Returns -1 and sets `errno` if no file descriptor is
+/// left.
 int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);
-/// Puts a socket whose peer has closed it in the place of another one, whose connection ends by that; -1 with `errno` if there is no
-/// descriptor left.
+/// Replaces a socket by one whose peer has closed it, which ends the connection of the replaced socket. Returns -1 and
+/// sets `errno` if no file descriptor is left.
 int clibcurl_socket_end(int socket);
 
 // MARK: Options

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Calls without an enumeration")
+@Suite("Ad-hoc endpoints")
 struct AdHocEndpointTests {
     private let stub = StubTransport { _ in .json(User(id: "7")) }
 
@@ -15,9 +15,7 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test(
-        "I-03, N-10, P-01, P-02: a call is made where it is needed, from method and path on, and decides itself what it carries"
-    )
+    @Test("I-03, N-10, P-01, P-02: a call sets its method, path, query, headers and body where it is made")
     func fluent() async throws {
         let id = "a/b"
         let user: User = try await service.request(
@@ -40,15 +38,13 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test("I-05: nothing said is GET; every method can be had, and any token")
+    @Test("I-05: an ad-hoc endpoint is sent with the method that it is created with")
     func methods() async throws {
         try await service.request(AdHocEndpoint(.get, "x"))
         #expect(stub.requests[0].method == .get)
     }
 
-    @Test(
-        "I-04: a URL or a text of one goes where it says; one that is none is an error of the call, delivered like any other"
-    )
+    @Test("I-04: a call can be made with a URL or its text; an invalid URL is reported as an error of the call")
     func urls() async throws {
         let url = try #require(URL(string: "https://other.example/a?b=c"))
         try await service.request(.at(url).query(["d": 1]))
@@ -66,11 +62,11 @@ struct AdHocEndpointTests {
                 continuation.resume(returning: $0)
             }
         }
-        #expect("\(error)" == "path: \"http://[\" is no URL with a scheme (AdHocEndpoint, GET /)")
+        #expect("\(error)" == "path: \"http://[\" is not a URL with a scheme (AdHocEndpoint, GET /)")
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A whole URL goes where it says, and the environment's fields and query stay with their own server")
+    @Test("A full URL is used as it is; the environment's headers and query go only to the environment's server")
     func wholeURL() async throws {
         let base = try #require(URL(string: "https://api.example.com"))
         let service = NetworkService(
@@ -93,7 +89,7 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test("I-01, N-01: one constant that the app owns is its default; without a base URL the call ends with an error")
+    @Test("I-01, N-01: an app can define its service as a constant; a relative path without a base URL is an error")
     func defaultService() async throws {
         enum App { static let service = NetworkService { $0.transport = StubTransport { _ in .status(.noContent) } } }
         try await App.service.request(.url("https://a.example"))
@@ -101,7 +97,7 @@ struct AdHocEndpointTests {
         #expect(error?.kind == .invalidRequest && error?.description.contains("base URL") == true)
     }
 
-    @Test("Validators, timeouts, retries, errors, options and authorization are the call's own")
+    @Test("Validators, timeouts, retries, errors, options and authorization can be set for one call")
     func settings() async throws {
         let refusing = StubTransport { _ in .status(.notFound) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
@@ -127,7 +123,7 @@ struct AdHocEndpointTests {
         #expect(refusing.requests[4][option: PriorityOption.self] == .high)
     }
 
-    @Test("It is a value: a changed copy leaves the first one as it was")
+    @Test("Changing a copy of an endpoint leaves the original unchanged")
     func value() {
         let first = AdHocEndpoint(.get, "x").query(["a": 1])
         let second = first.query(["a": 2, "b": 3]).header("X", "y")
@@ -150,7 +146,7 @@ struct AdHocEndpointTests {
         #expect(stub.requests[0].body.data == Data("made".utf8))
     }
 
-    @Test("N-10: a call has a type for the server's errors, and a body that is another one does not hide the status")
+    @Test("N-10: a call can have a type for server errors; a body of another type does not hide the status")
     func failing() async throws {
         struct ShopError: Decodable, Equatable {
             let code: Int

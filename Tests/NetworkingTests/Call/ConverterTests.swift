@@ -18,7 +18,7 @@ struct ConverterTests {
             to: HTTPRequest(.get, try #require(URL(string: "https://a.example"))))
     }
 
-    @Test("N-30: a key path picks a child, also of an array, and names what is missing")
+    @Test("N-30: a key path selects a member, also in an array; the error names the missing member")
     func keyPath() async throws {
         let response = try response(#"{"data":{"users":[{"n":1},{"n":2}],"a.b":{"n":3}}}"#)
         #expect(try response.read(as: .keyPath("data.users", .json([Item].self))) == [Item(n: 1), Item(n: 2)])
@@ -38,7 +38,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("A key path keeps the decoder's settings, and where a converter is none of JSON the child is handed to it")
+    @Test("A key path keeps the decoder's settings; a converter that does not read JSON gets the JSON of the member")
     func keyPathSettings() throws {
         struct Dated: Decodable { let madeAt: Date }
         let decoder = JSONDecoder()
@@ -54,15 +54,13 @@ struct ConverterTests {
         #expect(try response.read(as: .keyPath("a.b", .data)) == Data(#""x""#.utf8))
     }
 
-    @Test(
-        "N-29, N-31: a closure turns the body's JSON into another; nil from it is an error; success and error have their own"
-    )
+    @Test("N-29, N-31: a closure can transform the JSON; nil is an error; server errors have their own converter")
     func transforming() async throws {
         let wrap = ResponseConverter.transformingJSON({ ["n": $0["m"] ?? .null] }, .json(Item.self))
         #expect(try response(#"{"m":4}"#).read(as: wrap) == Item(n: 4))
         let none = ResponseConverter.transformingJSON({ _ in nil }, .json(Item.self))
         let error = #expect(throws: NetworkError.self) { try response("{}").read(as: none) }
-        #expect(error?.reason?.contains("turned into nothing") == true)
+        #expect(error?.reason?.contains("returned nil") == true)
         struct Refused: Decodable { let why: String }
         struct Get: TypedEndpoint {
             typealias ResponseValue = Item
@@ -83,9 +81,7 @@ struct ConverterTests {
         #expect(failure?.serverError.why == "no")
     }
 
-    @Test(
-        "The decoder that holds for the call is that of every converter without one of its own; null is nil for an optional"
-    )
+    @Test("A converter without its own decoder uses the decoder of the call; null is read as nil for an optional")
     func callsDecoder() async throws {
         struct Snake: Decodable, Equatable { let userName: String }
         let decoder = JSONDecoder()
@@ -111,16 +107,16 @@ struct ConverterTests {
         #expect(none == nil)
     }
 
-    @Test("A streamed body has no key path; the error says so")
+    @Test("A streamed body cannot be read with a key path, and the error says so")
     func pulledKeyPath() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .json(text: "{}") }
         }
         let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
-        #expect((error as? NetworkError)?.description.contains("a body that is streamed") == true)
+        #expect((error as? NetworkError)?.description.contains("streamed body") == true)
     }
 
-    @Test("A value in the place of one that cannot be read, and arrays that leave out what cannot")
+    @Test("`replacingErrors(with:)` returns its default value; a tolerant array leaves out invalid elements")
     func tolerant() throws {
         #expect(try response("{").read(as: .json(Item.self).replacingErrors(with: Item(n: 0))) == Item(n: 0))
         #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).replacingErrors(with: 9))) == 9)
@@ -129,14 +125,12 @@ struct ConverterTests {
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
     }
 
-    @Test(
-        "I-29: a response is read as text, object, array or values, by type or by converter; the wrong root is an error"
-    )
+    @Test("I-29: a response can be read as text, object, array or values; a wrong root type is an error")
     func reading() throws {
         let object = try response(#"{"a":1,"b":null,"c":[1,null,"x"]}"#)
         let members = try object.read(as: .jsonObject)
         #expect(members["a"] as? Int == 1 && members["b"] == nil)
-        #expect((members["c"] as? [any Sendable])?.count == 3, "null keeps its place in an array")
+        #expect((members["c"] as? [any Sendable])?.count == 3, "null keeps its position in an array")
         #expect(try response("[1,2]").read(as: .jsonArray).compactMap { $0 as? Int } == [1, 2])
         #expect(try object.read(as: .string).hasPrefix("{"))
         #expect(try response("[{\"n\":1}]").read(as: .json([Item].self)) == [Item(n: 1)])
@@ -147,9 +141,7 @@ struct ConverterTests {
         #expect(throws: NetworkError.self) { try object.read(as: .stream) }
     }
 
-    @Test(
-        "I-30, I-31: decoders of one's own are closures, after JSON or after text, for one value or for each of an array"
-    )
+    @Test("I-30, I-31: a custom converter is a closure that gets the response, its text, or each element of its array")
     func ownDecoders() throws {
         let count = ResponseConverter<Int> { $0.data.count }
         #expect(try response("abc").read(as: count) == 3)
@@ -165,7 +157,9 @@ struct ConverterTests {
         #expect(error?.underlying as? UserError == .taken)
     }
 
-    @Test("N-26, R-35: a decoding error tells the place and what was wrong, keeps itself, and tells no value")
+    @Test(
+        "N-26, R-35: a decoding error names the path and the mismatch, keeps the underlying error, and shows no value"
+    )
     func decodingErrors() throws {
         struct Deep: Decodable { let list: [Item] }
         for (text, words) in [
@@ -182,9 +176,7 @@ struct ConverterTests {
         }
     }
 
-    @Test(
-        "Accept is what the converter reads, unless somebody says otherwise; only what somebody said is held against the answer"
-    )
+    @Test("Accept defaults to what the converter reads; only an Accept that the call sets is checked in the response")
     func accept() async throws {
         let stub = StubTransport { _ in
             StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
@@ -203,7 +195,7 @@ struct ConverterTests {
         #expect(stub.requests[3].headers[.accept] == "image/png" && stub.requests[3].headers["X-Version"] == "1")
     }
 
-    @Test("Hostile bodies end in errors, in bounded time")
+    @Test("Hostile bodies cause errors, in bounded time")
     func hostile() throws {
         let bodies = [
             Data(repeating: UInt8(ascii: "["), count: 100 << 20),

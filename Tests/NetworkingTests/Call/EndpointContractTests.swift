@@ -28,7 +28,7 @@ struct EndpointContractTests {
         } catch { return (error as? EndpointContract.Breach)?.faults ?? ["\(error)"] }
     }
 
-    @Test("Good examples pass, and the same examples are a stub")
+    @Test("Valid examples pass the check, and a stub can be created from them")
     func good() async throws {
         let examples = [
             EndpointExample(Get(), answer: .text("seven"), as: .string),
@@ -44,7 +44,7 @@ struct EndpointContractTests {
         await #expect(throws: NetworkError.self) { try await service.request(Get(path: "other")) }
     }
 
-    @Test("Each fault is told with its case and what to do")
+    @Test("Each error names its example and how to fix it")
     func faults() async {
         let id = ""
         for (example, words) in [
@@ -62,7 +62,7 @@ struct EndpointContractTests {
         #expect(await faults(EndpointExample(Get()), EndpointExample(Get(headers: ["A": "b"]))).isEmpty)
     }
 
-    @Test("A sample that is not read is told, answers and refusals alike")
+    @Test("A sample that cannot be read is reported, for responses and for refusals")
     func samples() async {
         #expect(
             await faults(EndpointExample(Login(), answer: .text("no"))).first?.contains("sample answer is not read")
@@ -73,7 +73,7 @@ struct EndpointContractTests {
         #expect(
             await faults(EndpointExample(Login(), refusal: .json(["token": "t"]))).first?.contains("status of 400")
                 == true)
-        #expect(await faults().count == 1, "no examples are no contract")
+        #expect(await faults().count == 1, "a contract without examples is an error")
         #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
     }
 }

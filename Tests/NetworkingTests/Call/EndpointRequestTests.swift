@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("From endpoint to request")
+@Suite("Creating a request from an endpoint")
 struct EndpointRequestTests {
     private struct Call: Endpoint {
         var base: String?
@@ -23,13 +23,13 @@ struct EndpointRequestTests {
     }
 
     @Test(
-        "R-03, U3: base and path are joined with one slash, however many there are",
+        "R-03, U3: the base URL and the path are joined with exactly one slash",
         arguments: ["https://a.example/v1", "https://a.example/v1/", "https://a.example/v1//"], ["users/7", "/users/7"])
     func joining(base: String, path: String) throws {
         #expect(try url(base: base, EndpointPath(verbatim: path)) == "https://a.example/v1/users/7")
     }
 
-    @Test("Base URLs of every shape work: no path, port, IPv6, user, capitals")
+    @Test("A base URL can have no path, a port, an IPv6 address or an escaped path")
     func bases() throws {
         #expect(try url(base: "https://a.example", "x") == "https://a.example/x")
         #expect(try url(base: "http://127.0.0.1:8080/", "x") == "http://127.0.0.1:8080/x")
@@ -39,7 +39,7 @@ struct EndpointRequestTests {
     }
 
     @Test(
-        "A base URL whose path goes up is refused, as a path is; a request to an IPv6 address is written with brackets",
+        "A base URL with dot segments is refused; an IPv6 host is written with brackets",
         arguments: ["https://a.example/v1/../v2", "https://a.example/./v1", "https://a.example/%2E%2e/v1"])
     func dots(base: String) throws {
         let error = #expect(throws: NetworkError.self) { try url(base: base, "x") }
@@ -48,7 +48,7 @@ struct EndpointRequestTests {
         #expect(HTTPRequest(.get, local).description == "GET [::1]:8080/x")
     }
 
-    @Test("Interpolated values are one escaped segment and cannot change the path")
+    @Test("An interpolated value is escaped, stays within one path segment and cannot change the path")
     func interpolation() throws {
         let id = "a/b?c#d%e f"
         #expect(
@@ -78,16 +78,14 @@ struct EndpointRequestTests {
         #expect(error?.description.contains("query") == true)
     }
 
-    @Test("Escapes written in a literal are kept, and what no path may have is escaped")
+    @Test("Escapes in a literal are kept, and characters that a path cannot contain are escaped")
     func literals() throws {
         #expect(
             try url(base: "https://a.example", "a%20b/c d/100%/é;v=1")
                 == "https://a.example/a%20b/c%20d/100%25/%C3%A9;v=1")
     }
 
-    @Test(
-        "L37, U3, a defect of iONess: query items keep their order, and + & = # ? arrive as they are; the base's query stays"
-    )
+    @Test("L37, U3: query items keep their order, and + & = # ? are escaped; the base URL's query is kept")
     func query() throws {
         let page: Int? = nil
         let query: URLQuery = ["b": "1+1=2&x#y?", "a": 2, "a": true, "page": page, "grüß": " "]
@@ -97,7 +95,7 @@ struct EndpointRequestTests {
         #expect(URLQuery([URLQuery.Item("debug", nil)]).percentEncoded == "debug")
     }
 
-    @Test("U4: what the endpoint says wins over the environment; its own base URL takes the environment's place")
+    @Test("U4: the endpoint's values override those of the environment, also its own base URL")
     func environment() throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://a.example"), pathPrefix: "api/v2", headers: ["X-A": "1", "X-B": "1"],
@@ -117,7 +115,7 @@ struct EndpointRequestTests {
     }
 
     @Test(
-        "No message about a bad base URL shows user, password or query",
+        "No error text about an invalid base URL shows the user, the password or the query",
         arguments: ["ftp://ada:hush@a.example/?k=hush", "//ada:hush@a.example/?k=hush"])
     func secrets(base: String) {
         let error = #expect(throws: NetworkError.self) {
@@ -126,14 +124,14 @@ struct EndpointRequestTests {
         #expect(error?.description.contains("hush") == false)
     }
 
-    @Test("P-06: the prefix is put before a path unless that begins with its whole segments")
+    @Test("P-06: the prefix is added to a path, unless the path already begins with all segments of the prefix")
     func prefix() throws {
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: "api")
         #expect(try url(Call(path: "api/x"), environment) == "https://a.example/api/x")
         #expect(try url(Call(path: "apis/x"), environment) == "https://a.example/api/apis/x")
     }
 
-    @Test("R-02: everything but the path has a default")
+    @Test("R-02: every property of an endpoint except the path has a default")
     func defaults() throws {
         struct Bare: Endpoint { let path: EndpointPath = "x" }
         let endpoint = Bare()
@@ -143,7 +141,9 @@ struct EndpointRequestTests {
                 && endpoint.error(for: URLError.Code.timedOut) == nil)
     }
 
-    @Test("N-01, N-02, N-03: the environment's headers go with every request and lose against the request's")
+    @Test(
+        "N-01, N-02, N-03: the environment's headers are sent with every request; the request's headers override them"
+    )
     func environmentHeaders() throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://a.example"),
@@ -154,7 +154,7 @@ struct EndpointRequestTests {
         #expect(request.headers[.accept] == "text/plain" && request.headers[.contentType] == "application/json")
     }
 
-    @Test("P-01: a request without an enumeration: method, URL, headers, body")
+    @Test("P-01: a request can be created from a method, a URL, headers and a body, without an endpoint")
     func bareRequest() throws {
         var request = HTTPRequest(
             .put, try #require(URL(string: "https://a.example/x?y=1")), headers: ["X-A": "1"], body: .string("t"))

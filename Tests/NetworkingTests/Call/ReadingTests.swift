@@ -2,14 +2,14 @@ import Foundation
 import Networking
 import Testing
 
-@Suite("Judging and reading")
+@Suite("Validating and reading responses")
 struct ReadingTests {
     private func response(_ body: Data, _ type: String? = nil, _ status: HTTPStatus = .ok) throws -> HTTPResponse {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
         return HTTPResponse(status, headers: type.map { [.contentType: $0] } ?? [:], content: .data(body), to: request)
     }
 
-    @Test("R-09: text is read by its charset; without one as UTF-8, and as Latin 1 where it is none")
+    @Test("R-09: text is read by its charset; without one as UTF-8, or as Latin 1 if it is not valid UTF-8")
     func charsets() async throws {
         let latin = Data([0x67, 0xFC])
         #expect(try await ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
@@ -21,7 +21,7 @@ struct ReadingTests {
     }
 
     @Test(
-        "R-09: text that its charset cannot be, or an unknown charset, is an error",
+        "R-09: text that is invalid in its charset, or that has an unknown charset, is an error",
         arguments: ["text/plain; charset=utf-8", "text/plain; charset=klingon", "application/json"])
     func badText(type: String) async throws {
         let response = try response(Data([0xFF, 0xFE, 0x80]), type)
@@ -30,7 +30,7 @@ struct ReadingTests {
                 == .undecodableBody)
     }
 
-    @Test("Decoding errors keep their path")
+    @Test("Decoding errors contain the coding path")
     func paths() async throws {
         struct Team: Decodable { let members: [Member] }
         struct Member: Decodable { let name: String, age: Int }
@@ -51,7 +51,7 @@ struct ReadingTests {
         #expect(try await words("") == "the body is empty (reading Team)")
     }
 
-    @Test("A converter's value can be changed")
+    @Test("The value of a converter can be mapped")
     func map() async throws {
         #expect(try await ResponseConverter.string.map { $0.count }.convert(response(Data("four".utf8))) == 4)
         let response = try response(Data("four".utf8))
@@ -60,7 +60,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("Validators run in order, the first that finds a fault ends it with its reason")
+    @Test("Validators run in order; the first one that fails ends the call with its reason")
     func validators() async throws {
         struct Picky: NetworkRequesting { let client: NetworkClient }
         let asked = Box<[Int]>([])
@@ -83,7 +83,7 @@ struct ReadingTests {
         #expect(asked.value == [1, 2])
     }
 
-    @Test("Statuses and media types are judged by range, by set and by name")
+    @Test("Statuses and media types are validated by range, by set and by name")
     func ready() async throws {
         struct Plain: NetworkRequesting { let client: NetworkClient }
         let plain = Plain(
@@ -100,7 +100,7 @@ struct ReadingTests {
         #expect(await kind(ResponseValidator { _ in throw UserError.taken }) == nil)
     }
 
-    @Test("Deep nesting ends in an error and not in a crash")
+    @Test("Deeply nested JSON causes an error and not a crash")
     func deep() async throws {
         let response = try response(Data(String(repeating: "[", count: 200_000).utf8))
         await #expect(throws: NetworkError.self) { _ = try await ResponseConverter.jsonObject.convert(response) }

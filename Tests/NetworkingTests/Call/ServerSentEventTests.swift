@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-/// In the manner of the web platform tests, each case split at every byte boundary.
+/// Cases in the style of the web platform tests. Each case is split at every byte boundary.
 @Suite("Server-sent events")
 struct ServerSentEventTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -22,51 +22,51 @@ struct ServerSentEventTests {
     static let cases: [Case] = [
         Case(name: "nothing", text: "", events: []),
         Case(name: "one event", text: "data: a\n\n", events: [event("a")]),
-        Case(name: "without the blank", text: "data:a\n\n", events: [event("a")]),
-        Case(name: "only one blank is taken off", text: "data:  a\n\n", events: [event(" a")]),
-        Case(name: "a tab is no blank", text: "data:\ta\n\n", events: [event("\ta")]),
-        Case(name: "trailing blanks stay", text: "data: a \n\n", events: [event("a ")]),
+        Case(name: "without the space", text: "data:a\n\n", events: [event("a")]),
+        Case(name: "only one space is removed", text: "data:  a\n\n", events: [event(" a")]),
+        Case(name: "a tab is not a space", text: "data:\ta\n\n", events: [event("\ta")]),
+        Case(name: "trailing spaces are kept", text: "data: a \n\n", events: [event("a ")]),
         Case(name: "CRLF", text: "data: a\r\n\r\n", events: [event("a")]),
         Case(name: "CR", text: "data: a\r\rdata: b\r\r", events: [event("a"), event("b")]),
         Case(
             name: "mixed endings", text: "data: a\r\n\ndata: b\n\r\ndata: c\r\r\n",
             events: [event("a"), event("b"), event("c")]),
         Case(name: "CR LF is one ending", text: "data: a\r\ndata: b\r\n\r\n", events: [event("a\nb")]),
-        Case(name: "LF CR is two", text: "data: a\n\rdata: b\n\r", events: [event("a"), event("b")]),
+        Case(name: "LF CR is two endings", text: "data: a\n\rdata: b\n\r", events: [event("a"), event("b")]),
         Case(name: "several lines", text: "data: a\ndata: b\ndata: c\n\n", events: [event("a\nb\nc")]),
         Case(name: "empty data", text: "data\n\n", events: [event("")]),
         Case(name: "empty data with colon", text: "data:\n\n", events: [event("")]),
         Case(name: "two empty lines of data", text: "data\ndata\n\n", events: [event("\n")]),
-        Case(name: "three", text: "data:\ndata:\ndata:\n\n", events: [event("\n\n")]),
-        Case(name: "not ended", text: "data: a", events: []),
-        Case(name: "not ended by a blank line", text: "data: a\n", events: []),
-        Case(name: "the last one is lost", text: "data: a\n\ndata: b\n", events: [event("a")]),
+        Case(name: "three empty lines of data", text: "data:\ndata:\ndata:\n\n", events: [event("\n\n")]),
+        Case(name: "an event without a line ending", text: "data: a", events: []),
+        Case(name: "an event without a blank line", text: "data: a\n", events: []),
+        Case(name: "an incomplete last event is dropped", text: "data: a\n\ndata: b\n", events: [event("a")]),
         Case(name: "comment", text: ": hello\ndata: a\n: more\n\n", events: [event("a")]),
         Case(name: "only a comment", text: ":\n\n", events: []),
         Case(name: "keep-alives", text: ":\n:\n:\n\ndata: a\n\n", events: [event("a")]),
         Case(name: "type", text: "event: add\ndata: a\n\n", events: [event("a", type: "add")]),
         Case(name: "type without data is no event", text: "event: add\n\n", events: []),
         Case(
-            name: "type does not last", text: "event: add\ndata: a\n\ndata: b\n\n",
+            name: "a type does not persist", text: "event: add\ndata: a\n\ndata: b\n\n",
             events: [event("a", type: "add"), event("b")]),
-        Case(name: "the last type counts", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
+        Case(name: "the last type wins", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
         Case(name: "an empty type is message", text: "event: x\nevent:\ndata: a\n\n", events: [event("a")]),
-        Case(name: "a type without data is forgotten", text: "event: x\n\ndata: a\n\n", events: [event("a")]),
+        Case(name: "a type without data is dropped", text: "event: x\n\ndata: a\n\n", events: [event("a")]),
         Case(name: "id", text: "id: 1\ndata: a\n\n", events: [event("a", id: "1")]),
         Case(
-            name: "id lasts", text: "id: 1\ndata: a\n\ndata: b\n\n", events: [event("a", id: "1"), event("b", id: "1")]),
+            name: "id kept", text: "id: 1\ndata: a\n\ndata: b\n\n", events: [event("a", id: "1"), event("b", id: "1")]),
         Case(
             name: "id is reset by an empty one", text: "id: 1\ndata: a\n\nid\ndata: b\n\n",
             events: [event("a", id: "1"), event("b")]),
-        Case(name: "id without data counts", text: "id: 7\n\ndata: a\n\n", events: [event("a", id: "7")]),
-        Case(name: "id with NUL is none", text: "id: 1\u{0}2\ndata: a\n\n", events: [event("a")]),
-        Case(name: "id with blanks", text: "id:  x \ndata: a\n\n", events: [event("a", id: " x ")]),
+        Case(name: "an id without data persists", text: "id: 7\n\ndata: a\n\n", events: [event("a", id: "7")]),
+        Case(name: "an id with NUL is ignored", text: "id: 1\u{0}2\ndata: a\n\n", events: [event("a")]),
+        Case(name: "id with spaces", text: "id:  x \ndata: a\n\n", events: [event("a", id: " x ")]),
         Case(name: "retry", text: "retry: 3000\ndata: a\n\n", events: [event("a", retry: 3_000)]),
-        Case(name: "retry that is no number", text: "retry: 3s\ndata: a\n\n", events: [event("a")]),
+        Case(name: "retry that is not a number", text: "retry: 3s\ndata: a\n\n", events: [event("a")]),
         Case(name: "retry with a sign", text: "retry: -3\ndata: a\n\n", events: [event("a")]),
         Case(name: "retry that is empty", text: "retry\ndata: a\n\n", events: [event("a")]),
         Case(
-            name: "retry lasts", text: "retry: 5\ndata: a\n\ndata: b\n\n",
+            name: "a retry persists", text: "retry: 5\ndata: a\n\ndata: b\n\n",
             events: [event("a", retry: 5), event("b", retry: 5)]),
         Case(
             name: "a very long retry", text: "retry: 99999999999999999999\ndata: a\n\n",
@@ -75,8 +75,8 @@ struct ServerSentEventTests {
             name: "unknown fields", text: "foo: bar\nDATA: x\nData: y\n data: z\ndata : w\ndata: a\n\n",
             events: [event("a")]),
         Case(name: "byte order mark", text: "\u{FEFF}data: a\n\n", events: [event("a")]),
-        Case(name: "only one of them", text: "\u{FEFF}\u{FEFF}data: a\n\n", events: []),
-        Case(name: "none later on", text: "data: a\n\n\u{FEFF}data: b\n\n", events: [event("a")]),
+        Case(name: "only one byte order mark is removed", text: "\u{FEFF}\u{FEFF}data: a\n\n", events: []),
+        Case(name: "a later one stays", text: "data: a\n\n\u{FEFF}data: b\n\n", events: [event("a")]),
         Case(name: "colons in the value", text: "data: a:b: c\n\n", events: [event("a:b: c")]),
         Case(name: "Unicode", text: "data: üñ✓漢🎈\n\n", events: [event("üñ✓漢🎈")]),
         Case(name: "NUL in the data", text: "data: a\u{0}b\n\n", events: [event("a\u{0}b")]),
@@ -84,7 +84,7 @@ struct ServerSentEventTests {
         Case(name: "a combining mark after the colon", text: "data:\u{301}a\n\n", events: [event("\u{301}a")]),
     ]
 
-    @Test("At least forty cases", arguments: cases)
+    @Test("Each case is parsed wherever its bytes are split", arguments: cases)
     func parse(example: Case) throws {
         let bytes = Data(example.text.utf8)
         for split in 0...bytes.count {
@@ -95,14 +95,14 @@ struct ServerSentEventTests {
         #expect(try bytes.flatMap { try parser.parse(Data([$0])) } == example.events, "byte by byte")
     }
 
-    @Test("Broken UTF-8 becomes replacement characters, and harms nobody else")
+    @Test("Invalid UTF-8 becomes replacement characters and does not affect other events")
     func brokenText() throws {
         var parser = ServerSentEventParser()
         let events = try parser.parse(Data("data: ".utf8) + Data([0xFF, 0xC3]) + Data("\n\ndata: b\n\n".utf8))
         #expect(events.map(\.data) == ["\u{FFFD}\u{FFFD}", "b"])
     }
 
-    @Test("A line without end is an error, in bounded memory")
+    @Test("A line that never ends is an error, in bounded memory")
     func endless() {
         var parser = ServerSentEventParser()
         #expect(throws: NetworkError.self) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Typed endpoints and what servers say")
+@Suite("Typed endpoints and server errors")
 struct TypedEndpointTests {
     private struct Grant: Codable, Equatable { let token: String }
     private struct LoginError: Codable, Equatable, LocalizedError {
@@ -39,7 +39,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("N-09, N-16: a typed endpoint needs no type at the call, in every form of it")
+    @Test("N-09, N-16: a call of a typed endpoint needs no type, in each of its forms")
     @MainActor
     func forms() async throws {
         let service = service(.json(Grant(token: "t")))
@@ -60,9 +60,9 @@ struct TypedEndpointTests {
                 success: { grant in continuation.resume(returning: "\(grant)") },
                 failure: { _ in continuation.resume(returning: "") })
         }
-        #expect(words == "\(Grant(token: "t"))", "a closure that takes anything gets the value")
+        #expect(words == "\(Grant(token: "t"))", "a closure of any parameter type gets the value")
         try await service.request(Remove())
-        // Also where an optional is wanted, the endpoint's own converter reads.
+        // The endpoint's own converter is used, even if the result is assigned to an optional.
         struct Below: TypedEndpoint {
             typealias ResponseValue = String
             var path: EndpointPath { "x" }
@@ -74,14 +74,14 @@ struct TypedEndpointTests {
         try await service.request(LogIn())
     }
 
-    @Test("N-23, P-11: the error carries what the server says beside status, headers and request")
+    @Test("N-23, P-11: the error contains the server's error, the status, the headers and the request")
     func serverFailure() async throws {
         let answer = StubResponse(
             .unprocessableContent, headers: ["X-Trace": "7"],
             body: try JSONEncoder().encode(LoginError(message: "too short")))
         do {
             _ = try await service(answer).request(LogIn())
-            #expect(Bool(false), "it was taken")
+            #expect(Bool(false), "the call succeeded")
         } catch let error as ServerFailure<LoginError> {
             #expect(error.serverError == LoginError(message: "too short"))
             #expect(error.status == .unprocessableContent && error.networkError.response?.headers["X-Trace"] == "7")
@@ -91,9 +91,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test(
-        "U13: the order is the endpoint's own error, the server's, the general case; a body that is neither hides nothing"
-    )
+    @Test("U13: the endpoint's error precedes the server's and the general one; other bodies do not hide the status")
     func order() async throws {
         let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
@@ -115,7 +113,7 @@ struct TypedEndpointTests {
         #expect((fifth as? NetworkError)?.status == .notFound, "without handlers the raw error is thrown")
     }
 
-    @Test("N-24: String and optionals are server errors, too; an empty body is nil")
+    @Test("N-24: String and optionals can be server errors; an empty body is read as nil")
     func simpleServerErrors() async throws {
         let text = await Fixture.failure {
             try await service(.text("no", status: .conflict)).request(Call<User, String>())
@@ -127,13 +125,13 @@ struct TypedEndpointTests {
         #expect(none is ServerFailure<LoginError?> && (none as? ServerFailure<LoginError?>)?.serverError == nil)
     }
 
-    @Test("N-28: a response whose body does not matter")
+    @Test("N-28: EmptyResponse accepts any body")
     func emptyResponse() async throws {
         _ = try await service(.status(.noContent)).request(Call<EmptyResponse, Untyped>())
         _ = try await service(.text("anything")).request(Call<EmptyResponse, Untyped>())
     }
 
-    @Test("N-27: what a body is read as is decided by type: data, text, nothing, and JSON for the rest")
+    @Test("N-27: the type decides how a body is read: as data, as text, as nil if it is empty, or as JSON")
     func byType() async throws {
         #expect(try await service(.text("é")).request(Call<String, Untyped>()) == "é")
         #expect(try await service(.text("é")).request(Call<Data, Untyped>()) == Data("é".utf8))
@@ -145,7 +143,7 @@ struct TypedEndpointTests {
         #expect((error as? NetworkError)?.description.contains("the body is empty") == true)
     }
 
-    @Test("Problem details are read with their own members, offered to the endpoint and to handlers")
+    @Test("Problem details are read with their extension members and passed to the endpoint and to handlers")
     func problems() async throws {
         let json = """
             {"type":"https://a.example/out-of-credit","title":"Out of credit","status":403,"detail":"30 are too few",
@@ -170,7 +168,7 @@ struct TypedEndpointTests {
     }
 
     @Test(
-        "A broken problem body never hides the status",
+        "A malformed problem body never hides the status",
         arguments: ["", "{", "[]", "7", #"{"status":"x","title":7}"#, "\u{FEFF}{}"])
     func brokenProblem(text: String) async throws {
         let answer = StubResponse(
@@ -181,7 +179,7 @@ struct TypedEndpointTests {
         #expect(error as? GeneralRequestError == .notFound)
     }
 
-    @Test("What a handler before has mapped stays as it is")
+    @Test("An error that an earlier handler has mapped is not mapped again")
     func mappedBefore() async throws {
         let mapping = ClosureHandler { _ in .next(UserError.cloudy) }
         let answer = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
@@ -208,7 +206,7 @@ struct TypedEndpointTests {
         #expect(error?.status?.isClientError == true && error?.status?.isSuccessful == false)
     }
 
-    @Test("N-34: a retry can be chosen by the type of what the server says")
+    @Test("N-34: a retry policy can match the type of the server's error")
     func retryByServerError() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .json(LoginError(message: "busy"), status: .conflict), .json(Grant(token: "t")))
@@ -228,7 +226,7 @@ struct TypedEndpointTests {
     }
 }
 
-/// A handler made of a closure.
+/// An error handler that calls a closure.
 struct ClosureHandler: ErrorHandler {
     let action: @Sendable (RequestFailure) async -> ErrorHandlingResult
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { await action(failure) }

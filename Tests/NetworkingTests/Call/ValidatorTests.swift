@@ -13,7 +13,7 @@ struct ValidatorTests {
         } as? NetworkError
     }
 
-    @Test("I-32: a range or a set of statuses; the error has the status")
+    @Test("I-32: statuses are validated against a range or a set; the error contains the status")
     func statuses() async {
         let teapot = StubResponse(HTTPStatus(418))
         #expect(await failure([.status([418])], teapot) == nil)
@@ -24,7 +24,7 @@ struct ValidatorTests {
         #expect(error?.description.contains("418") == true)
     }
 
-    @Test("I-33, a defect of iONess: fields that an answer must have, must be, and must not have")
+    @Test("I-33: a validator can require header fields, require exactly these fields, or forbid fields")
     func headers() async {
         let answer = StubResponse(.ok, headers: ["A": "1", "B": "2"])
         #expect(await failure([.headers(containing: ["a": "1"])], answer) == nil)
@@ -37,7 +37,7 @@ struct ValidatorTests {
         #expect(await failure([.headers(named: "C")], answer)?.description.contains("no C") == true)
     }
 
-    @Test("I-34, I-35: validators of one's own run in order, the first that says no ends it with its reason")
+    @Test("I-34, I-35: custom validators run in order; the first one that fails ends the call with its reason")
     func own() async {
         let asked = Box(0)
         let counting = ResponseValidator { _ in
@@ -55,7 +55,7 @@ struct ValidatorTests {
         #expect(thrown as? UserError == .taken)
     }
 
-    @Test("I-36: with no validator every status is an answer; a call says so for itself, an endpoint, or a service")
+    @Test("I-36: without validators every status is accepted")
     func none() async throws {
         #expect(await failure([], StubResponse(.internalServerError)) == nil)
         #expect(await failure([], StubResponse(.notFound)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Errors that people can act on")
+@Suite("Error texts")
 struct ErrorTextTests {
     private func error(_ answer: StubResponse, _ retry: RetryPolicy? = nil) async -> NetworkError? {
         let service = NetworkService(environment: Fixture.environment) {
@@ -18,9 +18,7 @@ struct ErrorTextTests {
         } as? NetworkError
     }
 
-    @Test(
-        "I-51, P-12: one line with method, host and path, status, attempts, and why no more; a hint; no query, no credentials"
-    )
+    @Test("I-51, P-12: one line with method, URL, status, attempts and retry reason, without query and secrets")
     func text() async throws {
         let error = try #require(await error(.status(.serviceUnavailable), RetryPolicy(retries: 1)))
         #expect(
@@ -30,11 +28,11 @@ struct ErrorTextTests {
         #expect(error.recoverySuggestion == "Try again later.")
         #expect(error.failureReason == "503 Service Unavailable")
         #expect(error.localizedDescription == "The request failed.")
-        #expect(error.debugDescription == error.description, "there is no hint for a server that is not available")
+        #expect(error.debugDescription == error.description, "an unavailable server has no hint")
         #expect(HTTPStatus(0).code == 0 && !HTTPStatus(0).isSuccessful)
     }
 
-    @Test("As an NSError it has a domain, a code, a URL and what lies beneath, and nothing secret")
+    @Test("The NSError of an error has a domain, a code, a URL and the underlying error, and no secrets")
     func bridging() async throws {
         let status = try #require(await error(.status(.notFound))) as NSError
         #expect(status.domain == "Networking.NetworkError" && status.code == 404)
@@ -57,7 +55,7 @@ struct ErrorTextTests {
         #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
     }
 
-    @Test("I-17, I-18: status, fields, body and URL are known of an answer and of an error alike")
+    @Test("I-17, I-18: a response and an error both have status, headers, body and URL")
     func response() async throws {
         let error = try #require(await error(StubResponse(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
         #expect(error.status == .conflict && error.response?.headers["a"] == "b")
@@ -66,7 +64,7 @@ struct ErrorTextTests {
     }
 
     @Test(
-        "A user and a password of the URL are in no text",
+        "No text shows the user or the password of a URL",
         arguments: [
             "https://user:secret@a.example/x", "user:secret@a.example/x", "//user:secret@a.example",
             "https://a.example/@x?secret",

@@ -23,7 +23,7 @@ struct FieldValueTests {
     }
 
     @Test(
-        "Dates go there and back, over leap years and centuries",
+        "Dates round-trip through text, across leap years and centuries",
         arguments: [-62_135_596_800, -1, 0, 951_782_400, 1_709_164_800, 4_107_542_400, 253_402_300_799])
     func roundTrip(seconds: Int64) {
         let date = HTTPDate(Date(timeIntervalSince1970: Double(seconds)))
@@ -31,7 +31,7 @@ struct FieldValueTests {
     }
 
     @Test(
-        "What is no date is none",
+        "An invalid date is rejected",
         arguments: [
             "", "now", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 2023 00:00:00 GMT",
             "Sun, 06 Nov 1994 24:00:00 GMT",
@@ -43,7 +43,7 @@ struct FieldValueTests {
         #expect(HTTPDate(text) == nil)
     }
 
-    @Test("Retry-After is read as seconds and as a date, and never waits for less than nothing or more than a year")
+    @Test("Retry-After is read as seconds and as a date; the delay is never negative and at most one year")
     func retryAfter() {
         #expect(RetryAfter("120")?.delay(from: now) == .seconds(120))
         #expect(RetryAfter(HTTPDate(now + 90).description)?.delay(from: now) == .seconds(90))
@@ -53,7 +53,7 @@ struct FieldValueTests {
             RetryAfter("-1") == nil && RetryAfter("1.5") == nil && RetryAfter("") == nil && RetryAfter("soon") == nil)
     }
 
-    @Test("Several challenges in one field are told apart, with quoted strings and token68")
+    @Test("Several challenges in one field are parsed, with quoted strings and token68")
     func challenges() {
         let challenges = HTTPHeaders.Challenge.parse(
             #"Newauth realm="apps, \"one\"", type=1, title = "Login", Basic realm="simple", Negotiate abc/+==, Bearer"#)
@@ -67,9 +67,7 @@ struct FieldValueTests {
             ])
     }
 
-    @Test(
-        "A bearer challenge tells its error; odd separators are passed over; rubbish ends the reading and keeps what came"
-    )
+    @Test("A bearer challenge has its error; empty elements are skipped; malformed text ends the parsing")
     func bearer() {
         let challenge = HTTPHeaders.Challenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
         #expect(
@@ -79,7 +77,7 @@ struct FieldValueTests {
         #expect(HTTPHeaders.Challenge.parse("").isEmpty)
     }
 
-    @Test("Random bytes in a field never crash a reader")
+    @Test("Random bytes in a field never crash a parser")
     func fuzz() {
         var random = SeededGenerator(seed: 11)
         let alphabet = Array("abcXYZ019 ,;=\"\\/+\t:-()GMT%")
@@ -97,9 +95,7 @@ struct FieldValueTests {
 
 @Suite("Methods and statuses")
 struct WordTests {
-    @Test(
-        "I-05, P-03, U2: every method of RFC 9110 and PATCH has a name, any other can be made, and each knows whether it is safe and idempotent"
-    )
+    @Test("I-05, P-03, U2: methods have names, others can be created, and each knows whether it is safe and idempotent")
     func methods() {
         let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .head, .connect, .options, .trace, "PROPFIND"]
         #expect(
@@ -111,12 +107,12 @@ struct WordTests {
         #expect(HTTPMethod("get") != .get)
     }
 
-    @Test("N-08: GET is what is meant where nothing is said")
+    @Test("N-08: the default method of an endpoint is GET")
     func defaultMethod() {
         #expect(UserEndpoint.open.method == .get)
     }
 
-    @Test("R-28: every code that RonasIT, iONess and Cloudflare name has a reason; any code is legal")
+    @Test("R-28: every code that RonasIT, iONess and Cloudflare name has a reason phrase; any other code is allowed")
     func statuses() {
         let codes =
             Array(100...102) + Array(200...208) + Array(300...308) + Array(400...417) + [
@@ -136,7 +132,7 @@ struct WordTests {
         #expect(HTTPStatus(404).isClientError && HTTPStatus(520).isServerError && HTTPStatus(99) < .continue)
     }
 
-    @Test("P-05: typed options travel with a request and have a default")
+    @Test("P-05: typed options are part of a request and have a default")
     func options() throws {
         enum Priority: HTTPRequest.Option { static let defaultValue = 0 }
         enum Label: HTTPRequest.Option { static let defaultValue: String? = nil }
@@ -148,7 +144,7 @@ struct WordTests {
         #expect(request[option: Priority.self] == 6 && request[option: Label.self] == "a")
     }
 
-    @Test("P-04, I-08, I-09, I-11: bodies know their bytes, length and fields; a user's Content-Type stays")
+    @Test("P-04, I-08, I-09, I-11: a body knows its data, length and headers; the request's own Content-Type is kept")
     func bodies() throws {
         #expect(HTTPBody.empty.isEmpty && HTTPBody.empty.headers.isEmpty)
         let data = HTTPBody.data(Data([1, 2]))
@@ -165,13 +161,13 @@ struct WordTests {
         #expect(request.allHeaders[.contentType] == "application/problem+json")
     }
 
-    @Test("I-09: a text that its encoding cannot express is an error with its cause")
+    @Test("I-09: a text that its encoding cannot represent is an error with its cause")
     func unencodableText() {
         let error = #expect(throws: NetworkError.self) { _ = try HTTPBody.string("日本", encoding: .isoLatin1).encoded() }
         #expect(error?.kind == .bodyNotEncodable && error?.underlying is TextNotEncodable)
     }
 
-    @Test("P-04: a body of one's own brings its fields, and its error is the cause")
+    @Test("P-04: a custom body has its own headers, and its error is the underlying error")
     func ownBody() throws {
         let body = try HTTPBody.encoded(headers: ["X-Form": "1", .contentType: "text/csv"]) { Data("a,b".utf8) }
             .encoded()
@@ -183,7 +179,7 @@ struct WordTests {
     }
 
     @Test(
-        "A Content-Length or Transfer-Encoding set by hand is refused",
+        "A request that sets Content-Length or Transfer-Encoding itself is refused",
         arguments: [HTTPHeader.Name.contentLength, "transfer-encoding"])
     func framing(name: HTTPHeader.Name) throws {
         let request = HTTPRequest(.post, try #require(URL(string: "https://x.example")), headers: [name: "1"])

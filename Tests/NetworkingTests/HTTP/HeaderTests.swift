@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Headers")
 struct HeaderTests {
-    @Test("R-16: names are compared without regard to case, keep their order and spelling, and the last value wins")
+    @Test("R-16: names are case-insensitive and keep their order and spelling, and the last value wins")
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
         #expect(headers.map { "\($0.name): \($0.value)" } == ["X-B: 1", "X-A: 3"])
@@ -16,7 +16,7 @@ struct HeaderTests {
         #expect(HTTPHeader.Name("ETag").hashValue == HTTPHeader.Name("etag").hashValue)
     }
 
-    @Test("Appended fields stay apart and are joined when asked for as one")
+    @Test("Appended fields stay separate and are joined if they are read as one value")
     func duplicates() {
         var headers: HTTPHeaders = [:]
         headers.append(HTTPHeader(.setCookie, "a=1"))
@@ -28,7 +28,7 @@ struct HeaderTests {
         #expect(headers.map(\.value) == ["c=3", "x"])
     }
 
-    @Test("I-07, U5: collections merge by replacing, by the new winning and by the old winning")
+    @Test("I-07, U5: headers merge by replacing all, by preferring new values and by preferring existing values")
     func merging() {
         let old: HTTPHeaders = ["A": "1", "B": "1"]
         let new: HTTPHeaders = ["b": "2", "C": "2"]
@@ -51,20 +51,20 @@ struct HeaderTests {
         #expect(headers.merging([.acceptLanguage: "en"])[.acceptLanguage] == "en")
     }
 
-    @Test("What Accept names is read with its quoted commas, and what it refuses is not among it")
+    @Test("Accept is read with its quoted commas, and types with q=0 are left out")
     func accept() {
         let headers: HTTPHeaders = [.accept: #"text/plain;x="a,\"b", image/*;q=0, application/json;q=0.5, */*;q=0.000"#]
         #expect(headers.accept.map(\.withoutParameters.description) == ["text/plain", "application/json"])
         #expect(HTTPHeaders([]).accept.isEmpty)
     }
 
-    @Test("N-05: the common names are typed, and any other can be made and turned into text")
+    @Test("N-05: the common names are typed; any other name can be created and converted to text")
     func registered() {
         #expect(HTTPHeader.Name.ifNoneMatch.rawValue == "If-None-Match")
         #expect(String(describing: HTTPHeader.Name("X-Mine")) == "X-Mine")
     }
 
-    @Test("R-17: ready headers say what RonasIT's said")
+    @Test("R-17: the predefined headers have the same values as those of RonasIT's library")
     func ready() {
         #expect(HTTPHeader.authorization(.bearer("x")).debugText == "Authorization: Bearer x")
         #expect(HTTPHeader.contentType(.json).debugText == "Content-Type: application/json")
@@ -75,7 +75,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "N-06: authorization values go there and back, and are equal by value",
+        "N-06: authorization values round-trip through text and are compared by value",
         arguments: [
             (HTTPAuthorization.bearer("abc"), "Bearer abc"),
             (.basic(username: "ada", password: "a:b"), "Basic YWRhOmE6Yg=="),
@@ -88,14 +88,14 @@ struct HeaderTests {
         if !value.scheme.isEmpty { #expect(HTTPAuthorization(text) == value) }
     }
 
-    @Test("R-18: authorization types have the schemes of their names")
+    @Test("R-18: each authorization type has the scheme of its name")
     func authorizationTypes() {
         #expect(AuthorizationType.basic.scheme == "Basic" && AuthorizationType.bearer.scheme == "Bearer")
         #expect(AuthorizationType.custom("Token").scheme == "Token" && AuthorizationType.none.scheme.isEmpty)
         #expect(AuthorizationType.custom("a") != .custom("b"))
     }
 
-    @Test("A list of fields keeps those of the same name, and a dictionary literal has one of each")
+    @Test("A list of fields keeps fields of the same name; a dictionary literal has one field for each name")
     func repeated() {
         let list: HTTPHeaders = [HTTPHeader(.setCookie, "a=1"), HTTPHeader(.setCookie, "b=2"), .accept(.json)]
         #expect(list.values(for: .setCookie) == ["a=1", "b=2"] && list.count == 3)
@@ -120,7 +120,7 @@ extension HTTPHeader {
 @Suite("Media types")
 struct MediaTypeTests {
     @Test(
-        "N-07: media types go to text and back",
+        "N-07: media types round-trip through text",
         arguments: [
             "text/html; charset=utf-8", "application/vnd.api+json", "multipart/form-data; boundary=\"a b\"", "*/*",
             "image/svg+xml",
@@ -130,7 +130,7 @@ struct MediaTypeTests {
     }
 
     @Test(
-        "What is no media type is none",
+        "An invalid media type is rejected",
         arguments: [
             "", "text", "text/", "/html", "te xt/html", "text/html charset", "text/html; a", "text/html; a=\"b",
         ])
@@ -138,7 +138,7 @@ struct MediaTypeTests {
         #expect(MediaType(text) == nil)
     }
 
-    @Test("Names compare without regard to case, ranges accept, parameters are read")
+    @Test("Names are case-insensitive, ranges accept types, and parameters are read")
     func comparing() throws {
         let type = try #require(MediaType("Text/HTML;Charset=\"UTF-8\" ; "))
         #expect(type == MediaType("text", "html", ["charset": "utf-8"]))
@@ -147,7 +147,7 @@ struct MediaTypeTests {
         #expect(MediaType.problemJSON.isJSON && MediaType.json.isJSON && !type.isJSON)
     }
 
-    @Test("N-07: every type can be made of its parts")
+    @Test("N-07: a media type can be created from its parts")
     func parts() {
         #expect(MediaType("text", "plain", ["charset": "utf-8"]).description == "text/plain; charset=utf-8")
         #expect(MediaType("application", "pdf") == .pdf && MediaType("model/obj") == MediaType("model", "obj"))

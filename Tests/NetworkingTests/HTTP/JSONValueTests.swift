@@ -4,14 +4,14 @@ import Testing
 
 @testable import Networking
 
-@Suite("JSON without types")
+@Suite("Untyped JSON")
 struct JSONValueTests {
     private func sent(_ body: HTTPBody) throws -> (text: String, type: String?) {
         let encoded = try body.encoded()
         return (String(decoding: encoded.data ?? Data(), as: UTF8.self), encoded.headers[.contentType])
     }
 
-    @Test("I-10, N-11: an object or an array of anything that JSON has is a body")
+    @Test("I-10, N-11: an object or an array of any JSON values can be a body")
     func bodies() throws {
         let sorted = JSONEncoder()
         sorted.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -30,7 +30,7 @@ struct JSONValueTests {
         #expect(try sent(.json(["a": [1, .null, 2.5, true]] as JSONValue)).text == #"{"a":[1,null,2.5,true]}"#)
     }
 
-    @Test("What JSON has no form for ends the call before anything is sent, with its place and without its value")
+    @Test("A value that JSON cannot express ends the call before sending; the error has its path and not the value")
     func faults() throws {
         for (object, fault) in [
             (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is of type Data, which it cannot express"),
@@ -42,7 +42,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("Numbers of Foundation stay what they are: 1 is no truth value, and long ones keep every digit")
+    @Test("Foundation numbers keep their type: 1 is not a Boolean, and long numbers keep every digit")
     func foundationNumbers() throws {
         #expect(try JSONValue(NSNumber(value: 1)) == .int(1))
         #expect(try JSONValue(NSNumber(value: true)) == .bool(true))
@@ -51,7 +51,7 @@ struct JSONValueTests {
         #expect(try JSONValue(NSNumber(value: 0.5)) == .double(0.5))
     }
 
-    @Test("Names of members stay as they are, whatever the key strategies of decoder and encoder")
+    @Test("Member names stay as they are, whatever key strategies the decoder and the encoder have")
     func rawNames() throws {
         let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -65,7 +65,7 @@ struct JSONValueTests {
         #expect(Set(object.keys) == ["aKey", "userData", "user_name"] && object["aKey"]?["in_ner"] != nil)
     }
 
-    @Test("Numbers without a fraction keep all of their 64 bits")
+    @Test("Integers keep all of their 64 bits")
     func longIntegers() throws {
         let text = "[-9223372036854775808,9223372036854775807,9223372036854775808,18446744073709551615]"
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
@@ -75,7 +75,7 @@ struct JSONValueTests {
         #expect(try JSONValue(UInt64.max) == .uint(.max) && JSONValue(Int64.min) == .int(.min))
     }
 
-    @Test("Any JSON is read, looked into and written as it was")
+    @Test("Any JSON can be read, accessed by name and index, and written unchanged")
     func reading() throws {
         let text = #"{"a":[1,null,{"b":"x"}],"c":1e300,"d":true,"e":-7}"#
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
@@ -87,7 +87,7 @@ struct JSONValueTests {
         #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
     }
 
-    @Test("I-12, I-13: an encoder of one's own is a body with its fields; another body brings its own in their place")
+    @Test("I-12, I-13: a custom encoder can be a body with its own headers; another body replaces these headers")
     func ownEncoder() async throws {
         struct Lines: Endpoint {
             let body: HTTPBody
@@ -112,7 +112,7 @@ struct JSONValueTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("I-06: queries merge by replacing, by the new winning and by the old winning")
+    @Test("I-06: queries merge by replacing all, by preferring new values and by preferring existing values")
     func queries() {
         let old: URLQuery = ["a": 1, "b": 2]
         let new: URLQuery = ["b": "x & y", "c": 4]

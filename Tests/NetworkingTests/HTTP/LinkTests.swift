@@ -12,7 +12,7 @@ struct LinkTests {
     }
 
     @Test(
-        "Relations, targets and parameters are read from all fields, with quotes, commas and case as RFC 8288 has them")
+        "Relations, targets and parameters are read from all fields, with quotes, commas and case as in RFC 8288")
     func reads() throws {
         let issues = "https://api.example.com/v1/issues"
         let headers = HTTPHeaders([
@@ -32,7 +32,7 @@ struct LinkTests {
     }
 
     @Test(
-        "Reading stops at what is not a link and keeps those before it",
+        "Parsing stops at an invalid link and keeps the links before it",
         arguments: [
             ("", 0), ("next", 0), ("<a", 0), ("<a>", 1), ("<a>; rel", 1), ("<a>; rel=", 1), (", ,<a>;rel=x,,", 1),
             ("<a>;rel=x, b, <c>;rel=y", 1), ("<a>;;rel=x", 1), ("<a>;rel=\"x", 1),
@@ -42,7 +42,7 @@ struct LinkTests {
         #expect(HTTPHeaders.Link.parse(value).count == count)
     }
 
-    @Test("A link that is about another resource, or that has no URL, leads nowhere")
+    @Test("A link with another anchor or without a valid URL has no target")
     func anchors() throws {
         #expect(try response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)
         #expect(try response(["Link": "<http://[>; rel=next"]).link("next") == nil)

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import Testing
 
-@Suite("Messages are values")
+@Suite("Messages are value types")
 struct MessageTests {
     private let request: HTTPRequest
     private let response: HTTPResponse
@@ -12,7 +12,7 @@ struct MessageTests {
         response = HTTPResponse(.ok, headers: ["B": "1"], content: .data(Data("x".utf8)), to: request)
     }
 
-    @Test("Changing a copy of a response leaves the other one as it is, in every part")
+    @Test("Changing a copy of a response leaves the original unchanged, in every part")
     func responses() {
         var copy = response
         copy.status = .notFound
@@ -36,7 +36,7 @@ struct MessageTests {
         #expect(copy.request.headers["A"] == "2")
     }
 
-    @Test("Changing the original leaves a copy that was made before as it was")
+    @Test("Changing the original leaves an earlier copy unchanged")
     func originals() {
         var changing = response
         let before = changing
@@ -46,7 +46,7 @@ struct MessageTests {
         #expect(before.status == .ok)
     }
 
-    @Test("Copies that many threads change at once are each their own")
+    @Test("Many threads can change their own copies at once")
     func threads() {
         let response = response
         DispatchQueue.concurrentPerform(iterations: 200) { index in

@@ -60,9 +60,7 @@ struct MultipartBodyTests {
                 """)
     }
 
-    @Test(
-        "A defect of RonasIT Networking: the endpoint's own method is used; every scalar is sent, and what has no form is an error"
-    )
+    @Test("The endpoint's own method is used; every scalar is sent; a value that cannot be encoded is an error")
     func methods() async throws {
         #expect(try await sent(Avatar(method: .put)).method == .put)
         struct Fields: Encodable, Sendable {
@@ -87,7 +85,7 @@ struct MultipartBodyTests {
         #expect((error as? NetworkError)?.kind == .bodyNotEncodable)
     }
 
-    @Test("A boundary that is none, and a part that would break out of its head, are refused before anything is sent")
+    @Test("An invalid boundary or an unsafe part header is refused before sending, and names are escaped")
     func injection() async throws {
         struct Form: Endpoint {
             let body: HTTPBody
@@ -108,7 +106,7 @@ struct MultipartBodyTests {
         #expect(named.contains("name=\"a%22%0D%0AX-Evil: 1\"; filename=\"%22%0D%0A\""))
     }
 
-    @Test("A random boundary occurs in no part that is in memory; no parts at all are a form, too")
+    @Test("A random boundary occurs in no part that is in memory; a form can have no parts")
     func boundary() async throws {
         let parts = (0..<50).map {
             HTTPBody.Part.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) }))
@@ -125,7 +123,7 @@ struct MultipartBodyTests {
         #expect(try await sent(Form()).body == "--b--\r\n")
     }
 
-    /// One enumeration for ordinary calls and uploads, as the documentation of RonasIT's library has it.
+    /// One enumeration for ordinary calls and uploads, as in the documentation of RonasIT's library.
     private enum ProfileEndpoint: Endpoint {
         case fetch
         case update(city: String)
@@ -143,7 +141,7 @@ struct MultipartBodyTests {
         }
     }
 
-    @Test("R-29, R-30: one enumeration has calls without a body, with a form and with an image")
+    @Test("R-29, R-30: one enumeration can have calls without a body, with a form and with an image")
     func enumeration() async throws {
         let fetch = try await sent(ProfileEndpoint.fetch)
         #expect(fetch.method == .get && fetch.type.isEmpty && fetch.body.isEmpty)
@@ -155,7 +153,7 @@ struct MultipartBodyTests {
         #expect(upload.type.hasPrefix("multipart/form-data") && image.upperBound < caption.lowerBound)
     }
 
-    @Test("Parameters are fields after the parts of a multipart body; with any other body they are an error")
+    @Test("Parameters become fields after the parts of a multipart body; with any other body they are an error")
     func bodyAndParameters() async throws {
         struct Upload: Endpoint {
             let body: HTTPBody
@@ -167,10 +165,10 @@ struct MultipartBodyTests {
         #expect(form.contains("name=\"own\"\r\n\r\n1\r\n--b\r\n"))
         #expect(form.contains("name=\"caption\"\r\n\r\nme\r\n--b--"))
         let error = await Fixture.failure { _ = try await sent(Upload(body: .string("own"))) } as? NetworkError
-        #expect(error?.reason?.contains("expected a body or parameters that are one, found both") == true)
+        #expect(error?.reason?.contains("expected `body` or parameters that form a body, found both") == true)
     }
 
-    @Test("An adapter can collect a form up to a limit, and the collected form is what is sent")
+    @Test("An adapter can collect a form up to a limit, and the collected form is sent")
     func collected() async throws {
         struct Signing: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -197,7 +195,7 @@ struct MultipartBodyTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("A body whose bytes come later is collected when they are there, and waited for no longer than the call")
+    @Test("A body whose bytes arrive later can be collected; cancelling the task ends the wait")
     func collectedLater() async throws {
         let reader = LateReader()
         let body = HTTPBody.source(length: nil, isReplayable: false) { reader }
@@ -212,7 +210,7 @@ struct MultipartBodyTests {
         await #expect(throws: (any Error).self) { try await cancelled.value }
     }
 
-    /// Has its bytes when it is told.
+    /// A reader that has no bytes until `give(_:)` is called.
     private final class LateReader: HTTPBody.Reader {
         private let text = Box<String?>(nil)
         private let wake = Box<(@Sendable () -> Void)?>(nil)

@@ -8,7 +8,7 @@ import Testing
 struct ProgressTests {
     private let clock = ManualClock()
 
-    @Test("A defect of iONess: a fraction is nil when the length is unknown, never NaN; nothing of nothing is all")
+    @Test("A fraction is nil, never NaN, if the length is unknown; the fraction of an empty transfer is 1")
     func fraction() {
         #expect(RequestProgress.Transfer(completed: 5).fraction == nil)
         #expect(RequestProgress.Transfer(completed: 5, total: 10).fraction == 0.5)
@@ -17,7 +17,7 @@ struct ProgressTests {
         #expect(RequestProgress.Transfer(completed: 50).description == "50 bytes")
     }
 
-    @Test("U24: progress goes on over attempts and never runs backwards")
+    @Test("U24: progress continues across attempts and never decreases")
     func overAttempts() {
         let meter = ProgressMeter(clock: clock.networkClock)
         meter.beginUpload(total: 100)
@@ -33,10 +33,10 @@ struct ProgressTests {
         meter.noteReceived(3)
         #expect(meter.current.download == RequestProgress.Transfer(completed: 10, total: 20))
         meter.beginDownload(of: 5)
-        #expect(meter.current.download.fraction == 1, "a shorter content cannot be more than all of it")
+        #expect(meter.current.download.fraction == 1, "the fraction is at most 1, even if the content is shorter")
     }
 
-    @Test("Bytes a second are told once there is something to count, and follow what happens")
+    @Test("Bytes per second are nil until they can be measured, and then follow the transfer")
     func rate() {
         let meter = ProgressMeter(clock: clock.networkClock)
         meter.beginDownload(of: 1_000)
@@ -50,7 +50,7 @@ struct ProgressTests {
         #expect(meter.current.download.bytesPerSecond == 280)
     }
 
-    @Test("A slow queue gets the newest progress, not each; one that comes late gets it at once")
+    @Test("A slow queue gets only the newest progress; a late observer gets it at once")
     func newest() async {
         let meter = ProgressMeter(clock: clock.networkClock)
         let queue = DispatchQueue(label: "slow")
@@ -68,10 +68,10 @@ struct ProgressTests {
         meter.finish()
         meter.noteSent(1)
         queue.sync {}
-        #expect(seen.all == [1_000, -1_000], "it ends with the call")
+        #expect(seen.all == [1_000, -1_000], "updates end with the call")
     }
 
-    @Test("The sequence keeps the newest, and ends with the call")
+    @Test("The sequence keeps the newest value and ends with the call")
     func sequence() async {
         let meter = ProgressMeter(clock: clock.networkClock)
         let values = meter.values
@@ -82,10 +82,10 @@ struct ProgressTests {
         for await value in values { seen.append(value.upload.completed) }
         #expect(seen == [3])
         for await value in meter.values { seen.append(value.upload.completed) }
-        #expect(seen == [3, 3], "one that comes late gets what there is")
+        #expect(seen == [3, 3], "a late iteration gets the newest value")
     }
 
-    @Test("R-06: a call tells its progress, with callbacks, as a value and for an asynchronous call, also over a stub")
+    @Test("R-06: a task and an asynchronous call report their progress, also with a stub")
     func calls() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
@@ -98,7 +98,7 @@ struct ProgressTests {
         for await _ in task.progressValues {}
     }
 
-    private final class Seen: @unchecked Sendable {  // because of the lock
+    private final class Seen: @unchecked Sendable {  // because a lock protects its values
         private let lock = NSLock()
         private var kept: [Int64] = []
         func add(_ value: Int64) { lock.withLock { kept.append(value) } }

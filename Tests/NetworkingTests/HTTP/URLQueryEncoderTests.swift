@@ -24,7 +24,7 @@ struct URLQueryEncoderTests {
             .joined(separator: "&")
     }
 
-    @Test("R-04: as it comes: sorted names, brackets for what is nested and for arrays, 1 and 0, nil left out")
+    @Test("R-04: by default, names are sorted, nesting and arrays use brackets, Booleans are 1 or 0, nil is omitted")
     func standard() throws {
         #expect(try text(Filter()) == "isNew=1&name=Ada & Grace&range[from]=1&tags[]=a&tags[]=b")
         #expect(
@@ -32,7 +32,7 @@ struct URLQueryEncoderTests {
                 == "isNew=1&name=Ada%20%26%20Grace&range%5Bfrom%5D=1&tags%5B%5D=a&tags%5B%5D=b")
     }
 
-    @Test("R-04: arrays with brackets, repeated, indexed, or as a closure says; nested ones, too")
+    @Test("R-04: arrays use brackets, repeated names, indexes or a closure, also if they are nested")
     func arrays() throws {
         let value = ["a": [[1, 2], [3]]]
         #expect(try text(value) == "a[][]=1&a[][]=2&a[][]=3")
@@ -41,7 +41,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["a": [7]], URLQueryEncoder(arrays: .custom { "\($0).\($1)" })) == "a.0=7")
     }
 
-    @Test("Booleans, nesting, nil and order are settings")
+    @Test("Booleans, nesting, nil and order can be configured")
     func settings() throws {
         var encoder = URLQueryEncoder(nesting: .dots, booleans: .literal, nils: .empty, sortsKeys: false)
         #expect(
@@ -53,7 +53,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["a": String?.none], encoder) == "a")
     }
 
-    @Test("Dates and bytes have forms of their own")
+    @Test("Dates and bytes have their own formats")
     func datesAndBytes() throws {
         struct Stamp: Encodable {
             var at = Date(timeIntervalSince1970: 1_700_000_000.5)
@@ -70,7 +70,7 @@ struct URLQueryEncoderTests {
     }
 
     @Test(
-        "Names of properties can be rewritten",
+        "Property names can be converted",
         arguments: [
             (URLQueryEncoder.Keys.snakeCase, "my_url_property"), (.unchanged, "myURLProperty"),
             (.custom { $0.uppercased() }, "MYURLPROPERTY"),
@@ -81,7 +81,7 @@ struct URLQueryEncoderTests {
         #expect(URLQueryEncoder.Keys.snakeCase.write("oneTwo3Four") == "one_two3_four")
     }
 
-    @Test("Types that write themselves by hand are read as they write")
+    @Test("A type that implements `encode(to:)` is encoded as it writes itself")
     func custom() throws {
         struct Parent: Encodable {
             enum Keys: String, CodingKey { case a, list, object, extra }
@@ -102,7 +102,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["d": Decimal(string: "1.10")]) == "d=1.1")
     }
 
-    @Test("What has no form is an error that names its place: no names, and numbers that are none")
+    @Test("A value without a name and a number that is not finite are errors that name the path")
     func errors() throws {
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode([1, 2]) }
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode("text") }
@@ -125,7 +125,7 @@ struct URLQueryEncoderTests {
         return stub.requests[0]
     }
 
-    @Test("R-04: parameters go where they are said to, or where the method wants them")
+    @Test("R-04: parameters are sent where their case says, or where the method expects them")
     func destinations() async throws {
         let filter = ["a": "1&2"]
         for method in [HTTPMethod.get, .head, .delete] {
@@ -154,7 +154,7 @@ struct URLQueryEncoderTests {
         #expect(request.body.data == Data("b=1&a=%C3%BC&b=2".utf8))
     }
 
-    @Test("Parameters that cannot be encoded end the call before anything is sent, with their place")
+    @Test("Parameters that cannot be encoded end the call before sending, and the error names their path")
     func unencodable() async {
         let query = await Fixture.failure { _ = try await sent(Call(query: .encoded(["a": Double.infinity]))) }
         #expect((query as? NetworkError)?.kind == .invalidRequest)

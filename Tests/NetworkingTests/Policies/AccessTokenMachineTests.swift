@@ -3,8 +3,8 @@ import Testing
 
 @testable import Networking
 
-/// The rules of the token on the pure machine.
-@Suite("The token's rules")
+/// Tests the token rules on the state machine alone.
+@Suite("Access token rules")
 struct AccessTokenMachineTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 
@@ -23,7 +23,7 @@ struct AccessTokenMachineTests {
         #expect(second.1.isEmpty)
     }
 
-    @Test("Rule 2: a refusal of an older token means sending again with the current one, and no refresh")
+    @Test("Rule 2: after a refusal of an older token, the call is sent again with the current one, without a refresh")
     func olderToken() {
         var machine = machine()
         _ = machine.replace(AccessToken("new"), at: now)
@@ -32,7 +32,7 @@ struct AccessTokenMachineTests {
         #expect(effects.isEmpty)
     }
 
-    @Test("Rule 3: a refusal of the current token waits for its refresh, and is then sent again")
+    @Test("Rule 3: after a refusal of the current token, the call waits for the refresh and is sent again")
     func currentToken() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -41,7 +41,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token == AccessToken("new"))
     }
 
-    @Test("Rule 4: while a refresh runs nobody passes, and who waits is let go by its success")
+    @Test("Rule 4: during a refresh no call passes, and the success of the refresh releases the waiters")
     func waiting() {
         var machine = machine()
         #expect(machine.isOpen(at: now))
@@ -52,7 +52,7 @@ struct AccessTokenMachineTests {
         #expect(machine.isOpen(at: now))
     }
 
-    @Test("Rule 5: a token that has expired, or will within 30 seconds, is refreshed before sending")
+    @Test("Rule 5: a token that has expired, or expires within 30 seconds, is refreshed before sending")
     func expiry() {
         let machine = machine(AccessToken("old", expiresAt: now + 3_600))
         #expect(machine.isOpen(at: now + 3_569))
@@ -61,14 +61,14 @@ struct AccessTokenMachineTests {
         #expect(expired.wait(1, of: nil, toPassAt: now).refreshIDs == [1])
     }
 
-    @Test("Rule 5: the leeway is never more than a tenth of the token's life")
+    @Test("Rule 5: the leeway is at most a tenth of the token's lifetime")
     func shortLife() {
         let machine = machine(AccessToken("old", expiresAt: now + 20))
         #expect(machine.isOpen(at: now + 17.9))
         #expect(!machine.isOpen(at: now + 18))
     }
 
-    @Test("Rule 5: a token fresh from a refresh is sent at least once")
+    @Test("Rule 5: the new token of a refresh is sent at least once")
     func freshToken() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -78,9 +78,7 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now + 5))
     }
 
-    @Test(
-        "Rule 5: the expiry of a token that has expired on arrival is ignored until a refusal: the local clock is wrong"
-    )
+    @Test("Rule 5: if a new token is already expired, the local clock is wrong: its expiry is ignored until a refusal")
     func wrongClock() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -90,7 +88,7 @@ struct AccessTokenMachineTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 5: the expiry of such a token counts again after a refusal, also of the call that had it refreshed")
+    @Test("Rule 5: a refusal makes the ignored expiry apply again, even if the call has already caused a refresh")
     func wrongClockUntilRefusal() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -102,9 +100,7 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now))
     }
 
-    @Test(
-        "Rule 5: a token that the store has, and that has expired, is refreshed before those who waited for it are sent"
-    )
+    @Test("Rule 5: an expired token from the store is refreshed before the waiting calls are sent")
     func expiredInTheStore() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let load = try #require(machine.load().jobs.first)
@@ -118,7 +114,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(refresh, with: new, from: .refresh, isKept: true, at: now).released == [1])
     }
 
-    @Test("Rule 6: a waiter that leaves is not answered, and the refresh goes on")
+    @Test("Rule 6: a waiter that leaves is not released, and the refresh continues")
     func leaving() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -128,7 +124,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(1, AccessToken("new"), at: now).released.isEmpty)
     }
 
-    @Test("Rule 7: a failed refresh fails every waiter, tells once, and the next refusal may try again")
+    @Test("Rule 7: a failed refresh fails every waiter and is reported once; the next refusal may start another one")
     func failure() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -141,7 +137,7 @@ struct AccessTokenMachineTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 7: a late refusal for a request sent before a failed refresh ends the call, and starts none")
+    @Test("Rule 7: a late refusal of a request from before a failed refresh ends the call and starts no refresh")
     func lateAfterFailure() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -151,9 +147,7 @@ struct AccessTokenMachineTests {
         #expect(effects.isEmpty)
     }
 
-    @Test(
-        "Rule 7: the end of the session is reported once; after it nothing is sent or refreshed until the token changes"
-    )
+    @Test("Rule 7: the end of a session is reported once; then no call is sent or refreshed until the token changes")
     func sessionOver() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -166,7 +160,7 @@ struct AccessTokenMachineTests {
         #expect(machine.fail(2, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
     }
 
-    @Test("Rule 7: with a store, a session that is over looks for another token there, and refreshes nothing")
+    @Test("Rule 7: with a store, an ended session looks for another token in the store and starts no refresh")
     func lookAfterTheEnd() throws {
         var machine = stored(AccessToken("old"))
         _ = machine.refuse()
@@ -182,7 +176,7 @@ struct AccessTokenMachineTests {
     }
 
     @Test(
-        "Rule 1: past its time limit a refresh fails those who wait, and counts as running until a second limit has passed"
+        "Rule 1: at its time limit a refresh fails its waiters, and counts as running until a second limit has passed"
     )
     func timeLimit() throws {
         var machine = machine()
@@ -194,9 +188,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [2])
     }
 
-    @Test(
-        "Rule 8: a result that comes after the time limit is kept, if the token that it replaces is still the current one"
-    )
+    @Test("Rule 8: a result after the time limit is used if the token that it replaces is still the current one")
     func lateResult() throws {
         for limits in 1...2 {
             var machine = machine()
@@ -209,7 +201,7 @@ struct AccessTokenMachineTests {
         }
     }
 
-    @Test("Rule 8: a late result ends the refresh that has begun since, whose own result does not count")
+    @Test("Rule 8: a late result ends the refresh that has started since, and the result of that refresh is ignored")
     func lateBesideAnother() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
@@ -222,7 +214,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token == AccessToken("late") && machine.isOpen(at: now))
     }
 
-    @Test("Rules 8 and 11: logging out during a refresh wins: its result is dropped, waiters fail, no refresh follows")
+    @Test("Rules 8 and 11: a log-out during a refresh wins: its result is dropped, waiters fail, no refresh follows")
     func logOut() throws {
         var machine = machine()
         let before = machine.session
@@ -235,7 +227,7 @@ struct AccessTokenMachineTests {
         #expect(machine.judge(refusalOfGeneration: 0, of: before, hasRefreshed: false).0 == .giveUp)
     }
 
-    @Test("Rule 8: a token that replaces the current one during a refresh wins, and lets the waiters go")
+    @Test("Rule 8: a token that replaces the current one during a refresh wins and releases the waiters")
     func replaced() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
@@ -245,7 +237,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token == AccessToken("mine"))
     }
 
-    @Test("Rule 8: the current token, sent once more by another process, is no news: a refresh that replaces it counts")
+    @Test("Rule 8: receiving the current token again from another process does not supersede a refresh")
     func replacedByItself() {
         var machine = machine()
         _ = machine.refuse()
@@ -254,7 +246,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token?.value == "new")
     }
 
-    @Test("Rules 1 and 8: a refresh that follows a superseded one waits for its end")
+    @Test("Rules 1 and 8: a refresh after a superseded one starts when the superseded one has ended")
     func neverTwo() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
@@ -266,7 +258,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [1])
     }
 
-    @Test("Rule 11: a call of an ended session is neither sent nor repeated with a token of another one")
+    @Test("Rule 11: a call of an ended session is neither sent nor repeated with a token of another session")
     func sessions() throws {
         var machine = machine()
         let alice = machine.session
@@ -278,7 +270,7 @@ struct AccessTokenMachineTests {
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
-    @Test("Rule 11: a refresh and a token that was rotated elsewhere keep the session; assigning one begins another")
+    @Test("Rule 11: a refresh and a token from another process keep the session; assigning a token begins another one")
     func sameSession() throws {
         var machine = machine()
         let session = machine.session
@@ -291,7 +283,7 @@ struct AccessTokenMachineTests {
         #expect(machine.session != session)
     }
 
-    @Test("Rule 11: a call that waits when another session begins fails; one that began in none goes on in it")
+    @Test("Rule 11: a new session fails waiting calls of the old one and releases calls that began without a session")
     func waitersOfSessions() throws {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: machine.session, toPassAt: now)
@@ -300,7 +292,7 @@ struct AccessTokenMachineTests {
         #expect(effects.failed == [1] && effects.released == [2])
     }
 
-    /// A machine whose store has been read.
+    /// Returns a machine whose store has been read.
     private func stored(_ token: AccessToken?) -> AccessTokenMachine {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let job = machine.load().jobs[0]
@@ -313,7 +305,7 @@ struct AccessTokenMachineTests {
     }
 
     @Test(
-        "Rule 12: until the store has been read, authorized requests wait; if it cannot be, they fail, and the next one tries again"
+        "Rule 12: requests wait until the store has been read; if that fails, they fail, and the next one tries again"
     )
     func loading() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
@@ -328,9 +320,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token == token && machine.session == token.session && machine.keeping == nil)
     }
 
-    @Test(
-        "Rule 12: a log-out takes effect at once, and the removal is due until the store is known to be without the token"
-    )
+    @Test("Rule 12: a log-out takes effect at once; the removal is pending until the store no longer has the token")
     func removal() throws {
         var machine = stored(AccessToken("old", session: UUID()))
         let ended = machine.session
@@ -341,7 +331,7 @@ struct AccessTokenMachineTests {
         #expect(machine.keeping == nil)
     }
 
-    @Test("Rule 12: a second read of the store releases its waiters, also if the first one ends late")
+    @Test("Rule 12: a second read of the store releases its waiters, also if the first read ends late")
     func lateLoad() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let first = try #require(machine.load().jobs.first)
@@ -352,7 +342,7 @@ struct AccessTokenMachineTests {
         #expect(machine.findNothing(second).released == [1])
     }
 
-    @Test("Rule 12: after a log-out before the store was read, whatever it has is removed")
+    @Test("Rule 12: a log-out before the store was read removes any token in the store")
     func removalOfUnknown() {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         _ = machine.load()
@@ -360,7 +350,7 @@ struct AccessTokenMachineTests {
         #expect(machine.keeping?.change == .remove(sessions: nil))
     }
 
-    @Test("Rule 12: a session's first token that could not be saved is saved later, also if it was refreshed meanwhile")
+    @Test("Rule 12: a first token that could not be saved is saved later, also if it was refreshed in the meantime")
     func unsavedFirst() throws {
         var machine = stored(nil)
         for (id, value) in [(2, "first"), (3, "second")] {
@@ -371,7 +361,7 @@ struct AccessTokenMachineTests {
         #expect(change.step(finding: nil) == .write(machine.token))
     }
 
-    @Test("Rule 12: what another process has done is found, unless the token has changed since")
+    @Test("Rule 12: a change by another process is applied, unless the token has changed since")
     func found() {
         var machine = stored(AccessToken("old", session: UUID()))
         let generation = machine.generation
@@ -383,7 +373,7 @@ struct AccessTokenMachineTests {
         #expect(now.announcements == ["sessionOver"] && machine.token == nil)
     }
 
-    @Test("Without a token yet, the first refusal fetches one")
+    @Test("If there is no token yet, the first refusal fetches one")
     func noTokenYet() {
         var machine = machine(nil)
         #expect(machine.isOpen(at: now))
@@ -394,19 +384,19 @@ struct AccessTokenMachineTests {
 extension AccessTokenMachine {
     func isOpen(at now: Date) -> Bool { if case .open = passage(of: nil, at: now) { true } else { false } }
 
-    /// The server refuses a request that carried the token of a generation; the current one unless another is named.
+    /// Judges the refusal of a request that was sent with the token of `generation`; nil is the current generation.
     mutating func refuse(_ generation: Int?) -> (Judgement, [Effect]) {
         judge(refusalOfGeneration: generation ?? self.generation, of: session, hasRefreshed: false)
     }
 
-    /// The same, without a look at what is to be done.
+    /// Judges a refusal of the current token and ignores the effects.
     mutating func refuse() -> Judgement { refuse(nil).0 }
 
     mutating func awaitRefresh(_ waiter: Waiter, of generation: Int) -> [Effect] {
         wait(waiter, forRefreshOfGeneration: generation, of: session)
     }
 
-    /// The job of an id, as it was begun for the current token.
+    /// Returns the job with `id` as it was started for the current token.
     func job(_ id: Int, _ kind: Job.Kind = .refresh, replacing generation: Int? = nil) -> Job {
         Job(
             id: id, kind: kind, token: token, generation: generation ?? tokenGeneration, session: session)
@@ -439,5 +429,5 @@ extension [AccessTokenMachine.Effect] {
     }
 }
 
-/// The error of a refresh that did not succeed.
+/// The error of a failed refresh.
 struct RefreshFailed: Error {}

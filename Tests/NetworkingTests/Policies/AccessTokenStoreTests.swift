@@ -4,12 +4,12 @@ import Testing
 
 @testable import Networking
 
-@Suite("A session that several processes share", .timeLimit(.minutes(5)))
+@Suite("Sessions that several processes share", .timeLimit(.minutes(5)))
 final class AccessTokenStoreTests {
     private let folder: URL
     private let clock = ManualClock()
     private var file: URL { folder.appendingPathComponent("token.json") }
-    /// A store as each process has one of its own; its lease does not end by itself while a test runs.
+    /// A new store for the same file, as in another process. Its lease is too long to expire during a test.
     private var store: AccessTokenFile {
         AccessTokenFile(file, lease: .seconds(365 * 86_400), clock: clock.networkClock)
     }
@@ -21,7 +21,7 @@ final class AccessTokenStoreTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A server that takes each refresh token once, and ends the session of whoever shows one again.
+    /// A server that accepts each refresh token once and ends the session if a refresh token is used again.
     private final class Rotation: Sendable {
         private let state = Box((number: 1, isOver: false, refreshes: 0))
 
@@ -49,7 +49,7 @@ final class AccessTokenStoreTests {
         }
     }
 
-    /// Time goes on, for whoever waits for the lease, until the task that this returns is cancelled.
+    /// Advances the clock for tasks that wait for the lease, until the returned task is cancelled.
     private func passingTime() -> Task<Void, Never> {
         let clock = clock
         return Task {
@@ -90,7 +90,7 @@ final class AccessTokenStoreTests {
         #expect(Set(processes.map(\.session.accessToken)).count == 1)
     }
 
-    @Test("A token that another process has brought is taken without a refresh")
+    @Test("A token that another process has stored is used without a refresh")
     func taken() async throws {
         let rotation = Rotation()
         try await store.put(rotation.first)
@@ -104,7 +104,7 @@ final class AccessTokenStoreTests {
         #expect(rotation.refreshes == 1 && !rotation.isOver)
     }
 
-    @Test("The file is its owner's alone, and is replaced as a whole; what is no token is an error")
+    @Test("Only the owner can access the file, and it is replaced as a whole; malformed content is an error")
     func ownedFile() async throws {
         let token = AccessToken("a", expiresAt: Date(timeIntervalSince1970: 1_700_000_000), refreshToken: "r")
         for value in [token, AccessToken("b"), token] { try await store.put(value) }
@@ -119,7 +119,7 @@ final class AccessTokenStoreTests {
         await #expect(throws: CocoaError.self) { try await session.load() }
     }
 
-    @Test("What is written is compared with what is expected, under one lock")
+    @Test("The store compares the expected token and writes the new one under one lock")
     func compared() throws {
         let (first, second) = (AccessToken("a"), AccessToken("b"))
         #expect(try store.save(first, replacing: second) == false)
@@ -130,7 +130,7 @@ final class AccessTokenStoreTests {
         #expect(try store.load() == nil)
     }
 
-    @Test("What a process has left that was ended while it wrote goes away with the next use")
+    @Test("The next use removes the temporary file of a process that ended while it wrote")
     func remains() throws {
         let left = URL(fileURLWithPath: file.path + ".new")
         try Data("secret".utf8).write(to: left)
@@ -156,7 +156,7 @@ final class AccessTokenStoreTests {
     }
 
     @Test(
-        "A lease is exclusive whatever the lengths and the wall clocks of the processes",
+        "A lease is exclusive, whatever lease lengths and wall clocks the processes have",
         arguments: [-86_400, 0, 86_400])
     func exclusive(ahead: Double) async throws {
         let clock = ManualClock()
@@ -166,7 +166,7 @@ final class AccessTokenStoreTests {
         let isIn = Box(false)
         try await holding(long) {
             let waiting = Task { try await short.exclusively { isIn.change { $0 = true } } }
-            // The holder renews each 20 seconds; the other one looks more often.
+            // The holder renews the lease every 20 seconds; the waiting store checks it more often.
             for round in 0..<60 {
                 await clock.waitForSleepers()
                 clock.advance(by: .seconds(5))
@@ -180,7 +180,7 @@ final class AccessTokenStoreTests {
         }
     }
 
-    @Test("A lease whose holder renews it no more is taken over after its length, and its holder is ended")
+    @Test("A lease that is no longer renewed is taken over after its length, and its holder fails")
     func takenOver() async throws {
         let (clock, stopped) = (ManualClock(), ManualClock())
         let hanging = AccessTokenFile(file, lease: .seconds(40), clock: stopped.networkClock)

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Networking
 
-/// A seeded random walk over the machine, with the calls that use it played beside it.
-@Suite("The token's rules under chance")
+/// A seeded random walk over the state machine, together with a model of the calls that use it.
+@Suite("Access token rules in a random walk")
 struct AccessTokenWalkTests {
-    @Test("100,000 events keep every invariant", arguments: [1, 2, 3] as [UInt64])
+    @Test("100,000 events violate no invariant", arguments: [1, 2, 3] as [UInt64])
     func walk(seed: UInt64) {
         var walk = TokenWalk(seed: seed)
         for _ in 0..<100_000 { walk.step() }
         walk.drain()
         #expect(walk.faults.prefix(3) == [])
-        #expect(walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100, "the walk went nowhere")
+        #expect(walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100, "the walk covered too little")
     }
 }
 
@@ -33,7 +33,7 @@ private struct TokenWalk {
     private var calls: [UInt64: Call] = [:]
     private var nextCall: UInt64 = 0
     private var running: AccessTokenMachine.Job?
-    /// Refreshes that ran past both limits: their results may still come.
+    /// The refreshes that exceeded both time limits. Their results may still arrive.
     private var late: [AccessTokenMachine.Job] = []
     private var isLoggedOut = false
 
@@ -62,13 +62,13 @@ private struct TokenWalk {
         }
     }
 
-    /// Lets everything come to its end: nobody may be left waiting.
+    /// Ends every refresh and every call. No call may be left waiting.
     mutating func drain() {
         for _ in 0..<10_000 {
             if running != nil { endRefresh() }
             answer(isRefused: false)
         }
-        if !calls.isEmpty { faults.append("\(calls.count) calls were never answered") }
+        if !calls.isEmpty { faults.append("\(calls.count) calls never completed") }
     }
 
     private mutating func token() -> AccessToken {
@@ -83,7 +83,7 @@ private struct TokenWalk {
         pass(nextCall)
     }
 
-    /// The gate, then the adapter.
+    /// Passes a call through the gate and then through the adapter.
     private mutating func pass(_ id: UInt64) {
         let member = calls[id].flatMap { $0.sentSession ?? $0.session }
         if case .open = machine.passage(of: member, at: now) { return send(id) }
@@ -92,7 +92,7 @@ private struct TokenWalk {
     }
 
     private mutating func send(_ id: UInt64) {
-        guard let call = calls[id] else { return faults.append("an answered call was sent") }
+        guard let call = calls[id] else { return faults.append("a completed call was sent") }
         if machine.generation < call.lastSent { faults.append("a call was repeated with an older token") }
         if let session = call.sentSession ?? call.session, session != machine.session {
             faults.append("a call was sent with a token of another session")
@@ -124,7 +124,7 @@ private struct TokenWalk {
     }
 
     private mutating func finish(_ id: UInt64) {
-        if calls.removeValue(forKey: id) == nil { faults.append("a call was answered twice") } else { answered += 1 }
+        if calls.removeValue(forKey: id) == nil { faults.append("a call completed twice") } else { answered += 1 }
     }
 
     private mutating func cancel() {
@@ -171,10 +171,10 @@ private struct TokenWalk {
                 running = job
                 refreshes += 1
             case .release(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a call was let go that did not wait") }
+                guard calls[id]?.isWaiting == true else { return faults.append("a call was released without waiting") }
                 send(id)
             case .fail(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a call failed that did not wait") }
+                guard calls[id]?.isWaiting == true else { return faults.append("a call that did not wait failed") }
                 finish(id)
             case .cancel, .announce, .keep:
                 break

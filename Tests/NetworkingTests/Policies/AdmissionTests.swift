@@ -14,7 +14,7 @@ struct AdmissionTests {
         return request
     }
 
-    @Test("P-08: at most so many at once, first come first served, the next begins when one leaves")
+    @Test("P-08: the number of calls at once is limited; the next call in the queue starts when a call leaves")
     func firstCome() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -36,9 +36,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test(
-        "P-08, a defect of pkrll/Network: a cancelled waiter leaves the queue, is not let in, and the place goes to the next"
-    )
+    @Test("P-08: a cancelled waiter leaves the queue without a permit, and the permit goes to the next waiter")
     func cancelledWaiter() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -54,7 +52,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
-    @Test("The limit is one for each host, whatever the case of its name, and each port")
+    @Test("Each host and port has its own limit, and the case of the host name does not matter")
     func perHost() throws {
         let limit = ConcurrencyLimit(1)
         #expect(try limit.tryEnter(request("a.example"), for: UserEndpoint.open) != nil)
@@ -63,7 +61,7 @@ struct AdmissionTests {
         #expect(try limit.tryEnter(request("b.example"), for: UserEndpoint.open) != nil)
     }
 
-    /// Has waiters queue one after another, lets them in one by one, and tells in which order.
+    /// Queues the waiters one after another, releases `held`, and returns the order in which the waiters enter.
     private func order(
         _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionPermit
     ) async -> [String] {
@@ -82,7 +80,7 @@ struct AdmissionTests {
         return order.value
     }
 
-    @Test("The most urgent goes first, and of equally urgent ones the one that came first")
+    @Test("The waiter of the highest priority enters first, and waiters of equal priority enter in order")
     func priorities() async throws {
         let limit = ConcurrencyLimit(1)
         let held = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
@@ -100,7 +98,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
-    @Test("A limit in all holds over every host, and hands places on in order across them")
+    @Test("A total limit applies to all hosts together, and permits are handed on in order across hosts")
     func total() async throws {
         let limit = ConcurrencyLimit(64, total: 1)
         let held = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))
@@ -111,7 +109,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
-    @Test("Who waits for a full host does not hold up the others of a limit in all")
+    @Test("A waiter for a full host does not block waiters for other hosts under a total limit")
     func totalAndHost() async throws {
         let limit = ConcurrencyLimit(1, total: 2)
         let first = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))
@@ -126,7 +124,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A place is given back exactly once, also when it is given back early")
+    @Test("A permit is released exactly once, also if it is released early")
     func givenBackOnce() async throws {
         let limit = ConcurrencyLimit(2)
         let request = try request()
@@ -140,7 +138,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("However policies are listed, they are entered in the order of their stages and left in the opposite one")
+    @Test("Policies are entered in the order of their stages and left in reverse order, however they are listed")
     func stages() async throws {
         let log = Box<[String]>([])
         let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {
@@ -157,7 +155,7 @@ struct AdmissionTests {
         #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
     }
 
-    @Test("P-07: a request that asks for it takes no place and does not count")
+    @Test("P-07: an unlimited request needs no permit and does not count")
     func unlimited() async throws {
         let limit = ConcurrencyLimit(1)
         let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
@@ -166,7 +164,7 @@ struct AdmissionTests {
         limit.leave(permit, .notSent)
     }
 
-    @Test("A call that says it is part of a refresh needs no permit, also where the library's mark was lost")
+    @Test("A call with the admission `refresh` needs no permit, also if the library's own mark was lost")
     func refreshOption() async throws {
         struct Refresh: Endpoint {
             var path: EndpointPath { "token" }
@@ -184,7 +182,7 @@ struct AdmissionTests {
         limit.leave(permit, .notSent)
     }
 
-    @Test("Where one policy says not now, the others are left before it is waited for, and entered again after")
+    @Test("If a policy is closed, the other permits are released before the wait and acquired again after it")
     func nothingHeld() async throws {
         let log = Box<[String]>([])
         let open = LoggingPolicy("open", log)
@@ -197,7 +195,7 @@ struct AdmissionTests {
             ])
     }
 
-    @Test("A permit that is dropped gives its permits back")
+    @Test("A permit that is dropped releases the permits of its policies")
     func dropped() async throws {
         let limit = ConcurrencyLimit(1)
         do {
@@ -207,7 +205,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A policy that throws ends the call, and the permits before it are given back")
+    @Test("A policy that throws ends the call, and the earlier permits are released")
     func throwing() async throws {
         struct Closed: AdmissionPolicy {
             func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
@@ -230,7 +228,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && stub.requests.isEmpty)
     }
 
-    @Test("A place is given back while an answer's failure is handled, and when an adapter throws")
+    @Test("A permit is released before the failure of a response is handled, and when an adapter throws")
     func givenBack() async {
         let limit = ConcurrencyLimit(1)
         let seen = Box<[Int]>([])
@@ -251,7 +249,7 @@ struct AdmissionTests {
         #expect(seen.value == [0, 0])
     }
 
-    /// Goes through the policies again and again until `isOver`, and says how often.
+    /// Enters and leaves the policies while `isRunning` returns true, and returns the number of rounds.
     private func lane(_ policies: [any AdmissionPolicy], while isRunning: @Sendable () -> Bool) async throws -> Int {
         var rounds = 0
         let request = try self.request()
@@ -264,7 +262,7 @@ struct AdmissionTests {
         return rounds
     }
 
-    @Test("Of two limits that others keep busy, each call through both gets its permits within a bound")
+    @Test("If two limits are busy, each call through both gets its permits within a bound")
     func twoLimits() async throws {
         let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
         let left = Box(20)
@@ -285,13 +283,13 @@ struct AdmissionTests {
             return try await group.reduce(0, +)
         }
         #expect(left.value == 0)
-        // Before each of the twenty, those go who have waited longer: twelve at each limit, and the others of the
-        // twenty.
+        // Before each of the twenty calls, the calls that have waited longer enter: twelve at each limit, and the other
+        // calls of the twenty.
         #expect(rounds < 20 * (12 + 12 + 20))
         #expect(first.activeCount == 0 && second.activeCount == 0)
     }
 
-    /// A gate that closes by chance and opens after some turns.
+    /// A gate that closes at random and opens after a few yields.
     private struct ChanceGate: AdmissionPolicy {
         let random: RandomSource
         let stage = AdmissionStage.gate
@@ -309,7 +307,9 @@ struct AdmissionTests {
         func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
     }
 
-    @Test("Any number of limits and gates under any load: within a priority no call waits for ever", arguments: 0..<6)
+    @Test(
+        "With any limits and gates, under any load, no call waits forever behind calls of its priority",
+        arguments: 0..<6)
     func anyLimits(seed: Int) async throws {
         let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
         let limits = (0..<4).map { ConcurrencyLimit($0 + 1, total: $0 == 3 ? 3 : nil) }
@@ -337,12 +337,12 @@ struct AdmissionTests {
             try await group.waitForAll()
         }
         #expect(calls.value.ended == 24 * 50)
-        // Twenty-four at most are before it in each of the four queues, for each time that the gate sends it back.
+        // At most 24 calls are ahead of a call in each of the four queues, each time that the gate sends the call back.
         #expect(calls.value.mostOvertaken < 24 * 4 * 4, "seed \(seed)")
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
     }
 
-    @Test("A waiter that had to wait elsewhere in between has its place in the queue again")
+    @Test("A waiter that also had to wait elsewhere gets its position in the queue back")
     func keepsItsPlace() {
         var line = WaitingLine<String>()
         for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }
@@ -354,8 +354,8 @@ struct AdmissionTests {
         #expect(line.popFirst() == nil && line.count == 0)
     }
 
-    /// With a look at all hosts each time one leaves, it would take longer than the limit.
-    @Test("With 10,000 hosts that wait for a limit in all, a permit is handed on in no time", .timeLimit(.minutes(1)))
+    /// If each release looked at all hosts, the test would exceed its time limit.
+    @Test("With 10,000 hosts that wait for a total limit, a permit is handed on quickly", .timeLimit(.minutes(1)))
     func manyHosts() async throws {
         let count = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 1_000
         let limit = ConcurrencyLimit(1, total: count)

@@ -9,7 +9,7 @@ struct AuthorizedCallTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()
 
-    /// A server that takes one token and refuses every other.
+    /// Returns a server that accepts one token and refuses every other one.
     private func server(taking token: @escaping @Sendable () -> String) -> StubTransport {
         StubTransport { request in
             request.headers[.authorization] == "Bearer \(token())"
@@ -35,7 +35,7 @@ struct AuthorizedCallTests {
         }
     }
 
-    @Test("R-18, R-19: the token is sent under the endpoint's scheme, read each time; without a token nothing is set")
+    @Test("R-18, R-19: the current token is sent with the endpoint's scheme; without a token no header is set")
     func dressing() async throws {
         struct Typed: Endpoint {
             let authorizationType: AuthorizationType
@@ -54,7 +54,7 @@ struct AuthorizedCallTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer one", "Basic two", "Token two", nil, nil])
     }
 
-    @Test("2.5: a response and a report that are kept do not keep the session alive")
+    @Test("2.5: a response and a report that are stored do not retain the session")
     func keptResponse() async throws {
         func call() async throws -> (response: Response<User>, session: Weak) {
             let session = session(AccessToken("one"))
@@ -72,7 +72,7 @@ struct AuthorizedCallTests {
         weak var session: AccessTokenSupervisor?
     }
 
-    @Test("R-20, R-26: a 401 is repaired by one refresh, and the retry carries the new token")
+    @Test("R-20, R-26: a 401 starts one refresh, and the retry carries the new token")
     func repair() async throws {
         let session = session()
         let stub = server { "fresh-1" }
@@ -82,13 +82,13 @@ struct AuthorizedCallTests {
         #expect(session.accessToken == AccessToken("fresh-1"))
     }
 
-    @Test("A late 401 for an old token is repeated without a refresh")
+    @Test("A call with a late 401 for an old token is retried without a refresh")
     func late() async throws {
         let session = session()
         let refresher = refresher
         let stub = StubTransport { request in
             guard request.headers[.authorization] == "Bearer stale" else { return .json(User(id: "7")) }
-            session.replace(AccessToken("by hand"))  // while the request is on its way
+            session.replace(AccessToken("by hand"))  // while the request is in progress
             return .status(.unauthorized)
         }
         #expect(try await service(stub, session).user("7") == User(id: "7"))
@@ -96,7 +96,7 @@ struct AuthorizedCallTests {
         #expect(refresher.count == 0)
     }
 
-    @Test("A server that keeps answering 401 gets one refresh a call, and the call ends with its own error")
+    @Test("A server that always returns 401 causes one refresh for each call, and the call ends with its own error")
     func endless() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let error = await Fixture.failure { _ = try await service(stub, session()).user("7") }
@@ -105,7 +105,7 @@ struct AuthorizedCallTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("403 is not 401, an endpoint without authorization triggers nothing, nor does insufficient scope")
+    @Test("A 403, a 401 of an endpoint without authorization and an insufficient scope start no refresh")
     func noTrigger() async {
         let forbidding = StubTransport { _ in .status(.forbidden) }
         #expect(
@@ -126,7 +126,7 @@ struct AuthorizedCallTests {
         #expect(forbidding.requests.count + refusing.requests.count + scoping.requests.count == 3)
     }
 
-    @Test("Rule 10: a 401 on an authorized endpoint is a failure before any validator, also without validators")
+    @Test("Rule 10: a 401 of an authorized endpoint is a failure before any validator runs, also without validators")
     func beforeValidators() async throws {
         let stub = server { "fresh-1" }
         let service = service(stub, session(), settings: RequestSettings(validators: []))
@@ -134,7 +134,7 @@ struct AuthorizedCallTests {
         #expect(refresher.count == 1)
     }
 
-    @Test("U11: other statuses may mean that a token is refused")
+    @Test("U11: other statuses can be configured to mean that a token is refused")
     func otherStatuses() async throws {
         let stub = StubTransport { request in
             request.headers[.authorization] == "Bearer fresh-1" ? .json(User(id: "7")) : .status(419)
@@ -142,7 +142,7 @@ struct AuthorizedCallTests {
         #expect(try await service(stub, session(statuses: [419])).user("7") == User(id: "7"))
     }
 
-    @Test("A 401 whose body does not decode is refreshed all the same")
+    @Test("A 401 whose body cannot be decoded also starts a refresh")
     func undecodable() async throws {
         let stub = StubTransport { request in
             request.headers[.authorization] == "Bearer fresh-1"
@@ -152,9 +152,7 @@ struct AuthorizedCallTests {
         #expect(try await service(stub, session()).user("7") == User(id: "7"))
     }
 
-    @Test(
-        "R-26: after a failed refresh each call goes on with its own error, through the rest of the chain; one never sent says why"
-    )
+    @Test("R-26: after a failed refresh a refused call ends with its own error; an unsent call has the refresh's error")
     func failedRefresh() async {
         struct Down: Error {}
         let manual = ManualTransport()
@@ -185,7 +183,7 @@ struct AuthorizedCallTests {
         #expect(session.accessToken == AccessToken("stale"))
     }
 
-    @Test("Rule 5: an expired token is refreshed before sending, and the server never sees it")
+    @Test("Rule 5: an expired token is refreshed before sending, and the server never receives it")
     func preemptive() async throws {
         let session = session(AccessToken("stale", expiresAt: clock.date.addingTimeInterval(100)))
         let stub = server { "fresh-1" }
@@ -207,13 +205,13 @@ struct AuthorizedCallTests {
         await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .noAuth)
-        // Its result would still count, until a second limit has passed.
+        // A late result of the refresh would still be used until a second time limit has passed.
         await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         while session.isRefreshing { await Task.yield() }
     }
 
-    @Test("Rule 8: logging out during a refresh wins: the waiting call fails, the late token is dropped")
+    @Test("Rule 8: a log-out during a refresh wins: the waiting call fails, and the late token is dropped")
     func logOut() async {
         let started = Settlement<Void>()
         let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
@@ -230,9 +228,7 @@ struct AuthorizedCallTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test(
-        "Rule 9: the refresh's own 401 neither waits for itself nor starts another; its other adapters and handlers apply"
-    )
+    @Test("Rule 9: a 401 of the refresh itself starts no other refresh; its other adapters and handlers apply")
     func ownCalls() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let holder = Box<UserService?>(nil)
@@ -255,7 +251,7 @@ struct AuthorizedCallTests {
         holder.change { $0 = nil }
     }
 
-    @Test("Rule 9: the mark ends with the refresh, also for tasks that it leaves running")
+    @Test("Rule 9: the refresh mark ends with the refresh, also for tasks that the refresh leaves running")
     func markEnds() async throws {
         let left = Box<Task<String?, Never>?>(nil)
         let stub = StubTransport { request in
@@ -281,7 +277,7 @@ struct AuthorizedCallTests {
         holder.change { $0 = nil }
     }
 
-    @Test("N-37: a token that an answer brings is in place before the success callback runs")
+    @Test("N-37: a token from a response is stored in the session before the success callback runs")
     func captured() async throws {
         struct LogIn: Decodable {
             let token: String
@@ -299,7 +295,7 @@ struct AuthorizedCallTests {
         #expect(token == AccessToken("brought", refreshToken: "again"))
     }
 
-    @Test("The session's end is told to observers, with the error")
+    @Test("Observers are notified once that the session is over")
     func sessionOver() async {
         let refresher = StubRefresher { _, _ in throw GeneralRequestError.noAuth }
         let session = AccessTokenSupervisor(
@@ -319,7 +315,7 @@ struct AuthorizedCallTests {
         token.cancel()
     }
 
-    @Test("A redirect to another origin leaves the token behind, and a 401 from there starts no refresh")
+    @Test("A redirect to another origin is sent without the token, and a 401 from there starts no refresh")
     func foreignOrigin() async {
         let stub = StubTransport { request in
             request.url.host == "api.example.com"

@@ -9,7 +9,8 @@ struct BackoffGateTests {
     private let clock = ManualClock()
     private let log = Box<[String]>([])
 
-    /// A service whose stub answers the first request as told and every other with "ok", and logs when each came.
+    /// Returns a service whose stub returns `first` for the first request and "ok" for all others, and logs their
+    /// times.
     private func service(
         _ first: StubResponse, session: AccessTokenSupervisor? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
@@ -38,7 +39,7 @@ struct BackoffGateTests {
         StubResponse(status, headers: [.retryAfter: "\(seconds)"])
     }
 
-    @Test("After a 429 with Retry-After, sibling calls to that host wait instead of asking; other hosts are asked")
+    @Test("After a 429 with Retry-After, other calls to that host wait; calls to other hosts are sent")
     func siblings() async throws {
         let service = service(refusal(5))
         #expect(await Fixture.failure { try await service.request(Named(name: "first")) } != nil)
@@ -53,7 +54,7 @@ struct BackoffGateTests {
         #expect(log.value.dropFirst(2).sorted() == (0..<3).map { "sibling\($0) 5000" })
     }
 
-    @Test("A retry waits for the gate, too: the whole timeline")
+    @Test("A retry waits for the gate, as other calls do")
     func withRetry() async throws {
         let service = service(refusal(3, .serviceUnavailable)) { $0.retry = RetryPolicy(retries: 1) }
         let first = service.task(Named(name: "first"), as: .void)
@@ -67,7 +68,7 @@ struct BackoffGateTests {
         #expect(Set(log.value[1...]) == ["first 3000", "second 3000"])
     }
 
-    @Test("Whoever waits at the gate holds no place")
+    @Test("A call that waits at the gate holds no permit")
     func holdsNothing() async throws {
         let limit = ConcurrencyLimit(1)
         let service = service(refusal(5)) { $0.concurrencyLimit = limit }
@@ -79,7 +80,7 @@ struct BackoffGateTests {
         try await task.value
     }
 
-    @Test("A call whose deadline would pass at the gate ends at once; a cancelled one leaves it")
+    @Test("A call whose deadline would pass at the gate ends at once; a cancelled call leaves the gate")
     func endings() async throws {
         let service = service(refusal(5))
         _ = await Fixture.failure { try await service.request(Named(name: "first")) }
@@ -94,7 +95,7 @@ struct BackoffGateTests {
         #expect(log.value == ["first 0"])
     }
 
-    @Test("The token refresh passes a closed gate; the repeat with the new token waits")
+    @Test("The token refresh passes a closed gate; the retry with the new token waits")
     func refresh() async throws {
         struct Authorized: Endpoint {
             let path: EndpointPath = "authorized"
@@ -116,7 +117,7 @@ struct BackoffGateTests {
     }
 
     @Test(
-        "RateLimit closes the gate when nothing remains",
+        "A RateLimit field closes the gate if nothing remains",
         arguments: [
             ("\"default\";r=0;t=4", nil), ("limit=100, remaining=0, reset=4", nil),
             ("\"a\";r=9;t=60, \"b\";r=0;t=4", nil), ("\"b\";r=0", "\"a\";q=10;w=60, \"b\";q=5;w=4"),
@@ -133,7 +134,7 @@ struct BackoffGateTests {
     }
 
     @Test(
-        "RateLimit with something left, or unreadable, closes nothing",
+        "A RateLimit field that has something left, or is unreadable, does not close the gate",
         arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
     func remaining(limit: String) async throws {
         let service = service(StubResponse(.ok, headers: ["RateLimit": limit]))
@@ -141,7 +142,7 @@ struct BackoffGateTests {
         #expect(log.value == ["call 0", "call 0"])
     }
 
-    @Test("The gate tells when it closes and opens, keeps the longest time asked for, and cuts what is too long")
+    @Test("The gate reports when it closes and opens, uses the longest requested time, and limits long times")
     func events() throws {
         let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
         let seen = Box<[BackoffGate.Event]>([])

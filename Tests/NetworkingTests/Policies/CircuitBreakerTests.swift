@@ -45,7 +45,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .open)
     }
 
-    @Test("It opens at the ratio, and not before so many calls")
+    @Test("The breaker opens at the failure ratio, but not before the minimum number of calls")
     func opens() throws {
         for _ in 0..<3 { try call(answer(.badGateway)) }
         #expect(breaker.state(of: origin) == .closed)
@@ -57,7 +57,7 @@ struct CircuitBreakerTests {
         #expect(isRefused)
     }
 
-    @Test("Cancels, 4xx, and what was never sent are neither success nor failure")
+    @Test("Cancelled calls, 4xx responses and calls that were never sent are neither success nor failure")
     func neither() throws {
         for outcome in [
             answer(.notFound), answer(.tooManyRequests), .failed(CancellationError()), .notSent,
@@ -69,7 +69,7 @@ struct CircuitBreakerTests {
         try open()
     }
 
-    @Test("What lies further back than the window does not count")
+    @Test("Calls from before the window do not count")
     func window() throws {
         for _ in 0..<3 { try call(answer(.badGateway)) }
         clock.advance(by: .seconds(11))
@@ -80,7 +80,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .open)
     }
 
-    @Test("After the pause one probe goes at a time; its success closes, its failure opens anew")
+    @Test("After the pause one probe is sent at a time; its success closes the breaker, its failure opens it again")
     func probing() throws {
         try open()
         clock.advance(by: .milliseconds(29_999))
@@ -95,10 +95,10 @@ struct CircuitBreakerTests {
         try call(answer(.ok))
         #expect(breaker.state(of: origin) == .closed)
         for _ in 0..<3 { try call(answer(.badGateway)) }
-        #expect(breaker.state(of: origin) == .closed, "what was before the pause counts no more")
+        #expect(breaker.state(of: origin) == .closed, "failures from before the pause no longer count")
     }
 
-    @Test("A cancelled probe lets the next one probe")
+    @Test("If a probe is cancelled, the next call becomes the probe")
     func cancelledProbe() throws {
         try open()
         clock.advance(by: .seconds(30))
@@ -112,7 +112,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .closed)
     }
 
-    @Test("Calls that were under way when it opened judge nobody after")
+    @Test("Calls that were in progress when the breaker opened do not change its state later")
     func stragglers() throws {
         let straggler = try enter()
         try open()
@@ -124,7 +124,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .closed)
     }
 
-    @Test("Each origin has its own, and changes are told in order")
+    @Test("Each origin has its own state, and changes are reported in order")
     func origins() throws {
         let seen = Box<[CircuitBreaker.State]>([])
         let token = breaker.events.observe(on: nil) { event in seen.change { $0.append(event.state) } }
@@ -137,7 +137,7 @@ struct CircuitBreakerTests {
         token.cancel()
     }
 
-    @Test("In a service: the call ends before it waits for anything, with the host, the wait and no retry")
+    @Test("In a service, an open breaker ends a call at once, with host and wait in the error, and without a retry")
     func inService() async throws {
         let stub = StubTransport(clock: clock.networkClock) { _ in .down }
         let limit = ConcurrencyLimit(1)
@@ -154,7 +154,7 @@ struct CircuitBreakerTests {
         #expect(stub.requests.count == 4)
         #expect(
             error?.description.contains(
-                "https://api.example.com:443 has failed too often of late; try again in 30 s")
+                "https://api.example.com:443 has failed too often recently; try again in 30 s")
                 == true)
         #expect(error?.retryDecision?.reason == "the policy is not about this failure")
     }

@@ -29,7 +29,7 @@ struct ConnectivityTests {
         while probe.count < count { await Task.yield() }
     }
 
-    @Test("A call without a connection waits for one, and then succeeds; observers see why it waits")
+    @Test("A call without a connection waits for one and then succeeds; observers get the reason")
     func waits() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.notConnected), .text("there"))
@@ -48,7 +48,7 @@ struct ConnectivityTests {
         #expect(report.duration == .seconds(1))
     }
 
-    @Test("The wait ends with the call's deadline, and with its cancelling")
+    @Test("The wait ends at the call's deadline and when the call is cancelled")
     func ends() async throws {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, total: .seconds(3))
@@ -65,7 +65,7 @@ struct ConnectivityTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("Where no connection comes in time, the call ends with the error that it had")
+    @Test("If no connection comes in time, the call ends with its original error")
     func patience() async throws {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, patience: .seconds(2))
@@ -77,7 +77,7 @@ struct ConnectivityTests {
         #expect(observer.reports.first?.attempts.first?.decision?.reason == "no connection came within 2 s")
     }
 
-    @Test("It is a hint: a first attempt is made whatever reachability says, and other failures are passed on")
+    @Test("Reachability is a hint: a first attempt is always made, and other failures are passed on")
     func hint() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .text("there"), .status(.serviceUnavailable))
@@ -87,7 +87,7 @@ struct ConnectivityTests {
         #expect(error?.status == .serviceUnavailable && probe.count == 0)
     }
 
-    @Test("A POST that may have arrived does not wait; one that was never sent does")
+    @Test("A POST that may have reached the server does not wait; a POST that was never sent waits")
     func unsafe() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.connectionLostBeforeHead), .failure(.cannotResolveHost), .text("there"))
@@ -102,7 +102,7 @@ struct ConnectivityTests {
         #expect(try await text == "there")
     }
 
-    @Test("Where the system calls a network reachable that is not, each retry waits longer")
+    @Test("If the system reports a network as reachable that is not, each retry waits longer")
     func pauses() async throws {
         probe.set(.reachable(.wired))
         let stub = StubTransport { _ in .failure(.notConnected) }
@@ -117,7 +117,7 @@ struct ConnectivityTests {
         #expect(observer.reports.first?.waits == [0, 1, 2, 4, 8, 16, 32, 32, 32].map { .seconds($0) })
     }
 
-    @Test("A POST that a redirect has answered was done: it is not sent again, whatever became of the next hop")
+    @Test("A redirected POST is not sent again, whatever happens to the next request of the redirect chain")
     func redirected() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/orders", StubResponse(.seeOther, headers: [.location: "/v1/done"]))
@@ -127,7 +127,7 @@ struct ConnectivityTests {
         #expect(stub.requests.map(\.method) == [.post, .get])
     }
 
-    @Test("A slow look holds nobody: its time, a cancel and the deadline end the wait at once; many share one look")
+    @Test("A slow probe blocks no waiter: a timeout and a cancellation end the wait at once; waiters share a probe")
     func slowLook() async throws {
         let slow = SlowProbe()
         let reachability = ReachabilityService(probe: slow, clock: clock.networkClock)
@@ -142,10 +142,10 @@ struct ConnectivityTests {
         slow.answer(.reachable(.wired))
         for waiter in many { #expect(try await waiter.value) }
         #expect(slow.count < 10)
-        #expect(reachability.status == .reachable(.wired), "a wait that was ended told nothing wrong")
+        #expect(reachability.status == .reachable(.wired), "a wait that ended early did not report a wrong status")
     }
 
-    @Test("What a probe asks for itself does not wait for the network")
+    @Test("Requests of the probe itself do not wait for the network")
     func ownProbe() async throws {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let held = Box<NetworkService?>(nil)
@@ -170,7 +170,7 @@ struct ConnectivityTests {
     }
 }
 
-/// A probe that looks for as long as the test wants.
+/// A probe whose status is pending until the test sets it.
 private final class SlowProbe: ReachabilityProbe {
     private let answer = Settlement<ReachabilityStatus>()
     private let asked = Box(0)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Networking
 
-@Suite("cURL")
+@Suite("cURL commands")
 struct CurlCommandTests {
     private let url = URL(string: "https://api.example.com/v1/users?q=a%20b&x=[1]") ?? URL(fileURLWithPath: "/")
 
-    @Test("N-38: a request is a command of curl, quoted for a shell, secrets hidden")
+    @Test("N-38: a request can be written as a curl command, quoted for a shell, with hidden secrets")
     func command() throws {
         let request = HTTPRequest(
             .patch, url, headers: [.authorization: "Bearer secret", .accept: "it's", "X-Empty": ""],
@@ -33,9 +33,7 @@ struct CurlCommandTests {
         #expect(revealed.contains("--url '\(url.absoluteString)'"))
     }
 
-    @Test(
-        "N-38: files are named, binary is written by printf, forms of files are put together, readers come from the standard input"
-    )
+    @Test("N-38: files are named, binary data uses printf, forms with files are joined, readers use standard input")
     func bodies() throws {
         func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {
             HTTPRequest(method, url, body: try body.encoded()).curlCommand(redaction: .revealed)

@@ -3,7 +3,7 @@ import Foundation
 import NetworkingTesting
 import Testing
 
-@Suite("The error chain")
+@Suite("Error handlers")
 struct ErrorHandlingTests {
     private func error(
         _ answer: StubResponse, _ endpoint: UserEndpoint = .open,
@@ -18,7 +18,7 @@ struct ErrorHandlingTests {
         return await Fixture.failure { try await service.request(endpoint) }
     }
 
-    @Test("R-21: handlers run in order, each sees the error of the one before and the original response")
+    @Test("R-21: handlers run in order; each gets the error of the previous one and the original response")
     func order() async {
         let seen = Box<[String]>([])
         func handler(_ name: String, _ result: @escaping @Sendable (RequestFailure) -> ErrorHandlingResult)
@@ -37,9 +37,7 @@ struct ErrorHandlingTests {
         #expect(seen.value == ["first 502 NetworkError", "second 502 UserError", "third 502 UserError"])
     }
 
-    @Test(
-        "R-22: Every service maps after the app's handlers, whatever their list has, unless it is to leave errors as they are"
-    )
+    @Test("R-22: every service maps errors after the app's handlers, unless its error mapping is `unmapped`")
     func defaults() async {
         #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
         let own = ErrorHandlingService([ClosureErrorHandler { .next($0.error) }])
@@ -49,7 +47,7 @@ struct ErrorHandlingTests {
         #expect((await error(.status(.conflict), mapping: .unmapped) as? NetworkError)?.status == .conflict)
     }
 
-    @Test("A general error keeps its cause, names method, URL and status, and is caught by its code")
+    @Test("A general error keeps its cause, contains method, URL and status, and can be caught by its code")
     func generalCause() async throws {
         let caught = await error(.status(.notFound))
         let general = try #require(caught as? GeneralRequestError)
@@ -58,7 +56,7 @@ struct ErrorHandlingTests {
         #expect(general.cause?.report?.attempts.count == 1)
         do { throw general } catch GeneralRequestError.notFound {} catch { #expect(Bool(false), "\(error)") }
         switch caught {
-        case GeneralRequestError.forbidden?: #expect(Bool(false), "it is another one")
+        case GeneralRequestError.forbidden?: #expect(Bool(false), "it is not forbidden")
         default: break
         }
         let lost = try #require(await error(.failure(.cannotConnect)) as? GeneralRequestError)
@@ -69,7 +67,7 @@ struct ErrorHandlingTests {
     }
 
     @Test(
-        "A 401 for a request without a token says why there was none",
+        "The error of a 401 without a token says why there was no token",
         arguments: [
             ("none", "the authorizationType of endpoint and service is none"),
             ("no session", "the service has no session (authorizedBy:)"), ("no token", "the session has no token"),
@@ -86,7 +84,7 @@ struct ErrorHandlingTests {
         #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
     }
 
-    @Test("A 401 for a request of a refresh, to a listed origin or with a user in its URL says what is the case there")
+    @Test("The error of a 401 gives the right reason for refreshes, listed origins and URLs with a user")
     func withoutTokenElsewhere() async throws {
         let environment = Fixture.environment
         func reason(_ session: AccessTokenSupervisor, _ url: String) async -> String? {
@@ -126,9 +124,7 @@ struct ErrorHandlingTests {
         #expect(refreshing.value == words + "the requests of a token refresh carry none")
     }
 
-    @Test(
-        "A server error of an endpoint's type has the call's report; a CancellationError is the cause of a cancellation"
-    )
+    @Test("A typed server error has the call's report; a CancellationError becomes a cancelled error with a cause")
     func causes() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .json(text: #"{"id":"taken"}"#, status: .conflict) }
@@ -146,7 +142,7 @@ struct ErrorHandlingTests {
         #expect(cancelled == .cancelled && cancelled?.cause?.request?.url.path == "/v1/a")
     }
 
-    @Test("The error mapping has the last word, also on what a handler ends a call with, and sees the failure")
+    @Test("The error mapping runs last, also for an error that a handler ends a call with, and gets the failure")
     func lastWord() async {
         let mapping = NetworkConfiguration.ErrorMapping { error, failure in
             Shown(error: "\(error)", status: failure.status)
@@ -162,7 +158,7 @@ struct ErrorHandlingTests {
                 == Shown(error: "cloudy", status: .badGateway))
     }
 
-    @Test("The error mapping is asked once a call, also if the call is cancelled while a handler looks at its failure")
+    @Test("The error mapping runs once for each call, also if the call is cancelled while a handler runs")
     func mappedOnce() async throws {
         let (count, isLooking) = (Box(0), Settlement<Void>())
         let service = NetworkService(environment: Fixture.environment) {
@@ -186,7 +182,7 @@ struct ErrorHandlingTests {
         #expect(count.value == 1)
     }
 
-    @Test("The mapping's network error knows the attempts")
+    @Test("The network error that the mapping gets contains the number of attempts")
     func attempts() async {
         struct Shown: Error, Equatable {
             let attempts: Int?
@@ -213,7 +209,7 @@ struct ErrorHandlingTests {
     }
 
     @Test(
-        "Failures on the way are mapped: no connection, timeouts, cancellation",
+        "Transport failures are mapped: no connection, timeouts, cancellation",
         arguments: [
             (NetworkError.Kind.notConnected, GeneralRequestError.noInternetConnection), (.idleTimedOut, .timedOut),
             (.cannotConnect, .cannotConnect),
@@ -224,7 +220,7 @@ struct ErrorHandlingTests {
     }
 
     @Test(
-        "Errors of URLSession are mapped also from a transport of one's own",
+        "URLSession errors are also mapped if a custom transport throws them",
         arguments: [
             (URLError.Code.notConnectedToInternet, GeneralRequestError.noInternetConnection), (.timedOut, .timedOut),
             (.cancelled, .cancelled),
@@ -233,20 +229,20 @@ struct ErrorHandlingTests {
         #expect(await error(.failure(URLError(code))) as? GeneralRequestError == mapped)
     }
 
-    @Test("R-25: the endpoint is asked first, for statuses, also unregistered ones, and for codes")
+    @Test("R-25: the endpoint's errors come first, for statuses, also unregistered ones, and for URL error codes")
     func endpointFirst() async {
         #expect(await error(.status(.conflict)) as? UserError == .taken)
         #expect(await error(.status(520)) as? UserError == .cloudy)
         #expect(await error(.failure(.cannotResolveHost)) as? UserError == .noHost)
     }
 
-    @Test("The status is known also when the error's body cannot be read")
+    @Test("The status is known even if the body of the error cannot be read")
     func statusWins() async {
         let answer = StubResponse(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
         #expect(await error(answer) as? UserError == .taken)
     }
 
-    @Test("P-11: every failure of pkrll/Network's list has a kind")
+    @Test("P-11: every failure in pkrll/Network's list has a kind")
     func kindsOfOthers() {
         let table: [(URLError.Code, NetworkError.Kind)] = [
             (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotConnectToHost, .cannotConnect),
@@ -263,7 +259,7 @@ struct ErrorHandlingTests {
         #expect(NetworkError.Kind("mine").description == "mine")
     }
 
-    @Test("R-27: a failure describes path and method")
+    @Test("R-27: the description of a failure contains path and method")
     func description() {
         guard let url = URL(string: "https://api.example.com/users/7?token=hush") else { return }
         let request = HTTPRequest(.get, url)
@@ -273,7 +269,7 @@ struct ErrorHandlingTests {
         #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
     }
 
-    @Test("The same handler twice in a chain is asked twice, and does not loop")
+    @Test("A handler that is listed twice runs twice and does not loop")
     func twice() async {
         let count = Box(0)
         let handler = ClosureErrorHandler { failure in
@@ -284,7 +280,7 @@ struct ErrorHandlingTests {
         #expect(count.value == 2)
     }
 
-    @Test("A failure carries the attempts that failed before, and the request as it was sent")
+    @Test("A failure contains the earlier failed attempts and the request as it was sent")
     func history() async throws {
         let failures = Box<[RequestFailure]>([])
         let stub = StubTransport()
@@ -305,7 +301,7 @@ struct ErrorHandlingTests {
         #expect(failures.value.last?.originalRequest?.headers["X-A"] == nil)
     }
 
-    @Test("A changed request becomes the original one, and adapters run on it again")
+    @Test("A changed request replaces the original one, and adapters run on it again")
     func changedRequest() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .text("hello"))

@@ -21,7 +21,7 @@ struct EventTests {
         observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
     }
 
-    @Test("I-37: a call is told step by step, will-send before and did-send after each attempt was handed over")
+    @Test("I-37: observers are notified of each step of a call, before and after each attempt is sent")
     func steps() async throws {
         let clock = ManualClock()
         let stub = StubTransport()
@@ -33,18 +33,18 @@ struct EventTests {
         #expect(try await text == "there")
         #expect(
             names(observer) == [
-                "started", "attempting", "admitted", "adapted", "sent", "head", "attempted", "waiting", "attempting",
-                "admitted", "adapted", "sent", "head", "attempted", "finished",
+                "started", "attemptStarted", "permitAcquired", "adapted", "sent", "head", "attemptEnded", "waiting", "attemptStarted",
+                "permitAcquired", "adapted", "sent", "head", "attemptEnded", "finished",
             ])
         #expect(Set(observer.events.map(\.call.id)).count == 1)
         #expect(observer.events.allSatisfy { $0.call.endpoint is UserEndpoint })
         guard case .waiting(.retry(let delay, let decision)) = observer.events[7].event else {
-            return #expect(Bool(false), "no reason to wait was told")
+            return #expect(Bool(false), "the wait has no reason")
         }
         #expect(delay == .seconds(1) && decision.reason == "503 Service Unavailable")
     }
 
-    @Test("A redirect, a wait for a place and an error before sending are told")
+    @Test("A redirect, a wait for a permit and an error before sending are reported")
     func others() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/open", StubResponse(.found, headers: [.location: "/moved"]))
@@ -54,7 +54,7 @@ struct EventTests {
         #expect(try await service.request(UserEndpoint.open) as String == "here")
         #expect(
             names(observer) == [
-                "started", "attempting", "admitted", "adapted", "redirected", "head", "attempted", "finished",
+                "started", "attemptStarted", "permitAcquired", "adapted", "redirected", "head", "attemptEnded", "finished",
             ])
         #expect(observer.reports.first?.attempts.first?.redirects.map(\.status) == [.found])
 
@@ -85,11 +85,11 @@ struct EventTests {
             $0.observers = [nothing]
         }
         #expect(await Fixture.failure { try await without.request(UserEndpoint.open) } != nil)
-        #expect(names(nothing) == ["started", "attempted", "finished"])
+        #expect(names(nothing) == ["started", "attemptEnded", "finished"])
         #expect((nothing.reports.first?.error as? NetworkError)?.kind == .invalidRequest)
     }
 
-    @Test("A cancelled call, one whose deadline passes and one that is reset are each told to have finished once")
+    @Test("A cancelled call is reported as finished once")
     func interrupted() async throws {
         let manual = ManualTransport()
         let service = service(manual)
@@ -104,7 +104,7 @@ struct EventTests {
     }
 
     @Test(
-        "N-32: by endpoint type, by status, for a range and for everything, each with a token; once a call, after its retries"
+        "N-32: observers are registered by endpoint type, by status or for all calls, and run once, after all retries"
     )
     func registrations() async throws {
         let clock = ManualClock()
@@ -130,7 +130,7 @@ struct EventTests {
         #expect(told.value["all"]?.count == 2)
     }
 
-    @Test("N-32: observers are told of the end after the call's own callbacks")
+    @Test("N-32: observers are notified of the end after the call's own callbacks")
     func afterCallbacks() async throws {
         let order = Box<[String]>([])
         let queue = DispatchQueue(label: "callbacks")
@@ -150,7 +150,7 @@ struct EventTests {
         token.cancel()
     }
 
-    @Test("A call is watched by those who were there when it began; nobody is told of anything twice")
+    @Test("A call notifies only the observers that were registered when it began, and reports each event once")
     func lateObserver() async throws {
         let manual = ManualTransport()
         let service = service(manual)
@@ -170,7 +170,7 @@ struct EventTests {
     }
 
     @Test(
-        "Nothing comes after the end, and then nobody is held: neither observers nor endpoints",
+        "No event follows the end of a call, and its observers and endpoint are released",
         arguments: [true, false])
     func released(isObserved: Bool) async throws {
         final class Canary: Sendable {}
@@ -199,7 +199,7 @@ struct EventTests {
         #expect(canary == nil)
     }
 
-    @Test("A call that is cancelled while it waits for its place has an attempt, which is told to be over")
+    @Test("A call that is cancelled in the queue has one attempt, which is reported as ended")
     func cancelledInQueue() async throws {
         let manual = ManualTransport()
         let narrow = NetworkService(environment: Fixture.environment) {
@@ -219,11 +219,11 @@ struct EventTests {
         manual.answer()
         _ = try await first.value
         while observer.reports.count < 2 { await Task.yield() }
-        #expect(names(observer).filter { $0 == "attempting" }.count == 2)
-        #expect(names(observer).filter { $0 == "attempted" }.count == 2)
+        #expect(names(observer).filter { $0 == "attemptStarted" }.count == 2)
+        #expect(names(observer).filter { $0 == "attemptEnded" }.count == 2)
     }
 
-    @Test("The report of a derived task is that of the call it came to; observers are told after its callbacks")
+    @Test("The report of a derived task is the report of the last call that it reached")
     func derived() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .text("there") }
@@ -240,7 +240,7 @@ struct EventTests {
         #expect((bad.report?.error as? NetworkError)?.kind == .invalidRequest)
     }
 
-    @Test("Progress is told to those who ask for it alone, and not after the end")
+    @Test("Progress is reported only to observers that want it, and not after the end")
     func progress() async throws {
         let counting = RecordingObserver(wantsProgress: true)
         let release = Settlement<Void>()
@@ -255,7 +255,7 @@ struct EventTests {
         #expect(!names(observer).contains("progress") && names(counting).last == "finished")
     }
 
-    @Test("The calls of a token refresh are watched, too, under ids of their own")
+    @Test("The calls of a token refresh are also observed, with their own ids")
     func refresh() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users/7", .status(.unauthorized), .json(["id": "7"]))
@@ -279,7 +279,7 @@ struct EventTests {
     }
 }
 
-/// Says that it has sent what it sends, as an engine does.
+/// A transport that reports each request as sent, as an engine does.
 private struct SendingTransport: Transport {
     let base: any Transport
 
@@ -289,7 +289,7 @@ private struct SendingTransport: Transport {
     }
 }
 
-/// Has received something, and waits before it answers.
+/// A transport that has received some bytes and waits before it returns the response.
 private struct CountingTransport: Transport {
     let release: Settlement<Void>
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("HAR")
+@Suite("HAR archives")
 struct HARTests {
     private func record(_ redaction: Redaction = .revealed) async throws -> HARArchive {
         let stub = StubTransport()
@@ -27,7 +27,7 @@ struct HARTests {
         return recorder.archive
     }
 
-    @Test("An archive has an entry a hop of each attempt, in order, and what the format wants")
+    @Test("An archive has an entry for each request of each attempt, in order, and all required members")
     func format() async throws {
         let archive = try await record()
         #expect(archive.log.entries.map(\.response.status) == [503, 200, 302, 200, 0, 204])
@@ -38,7 +38,7 @@ struct HARTests {
         #expect(try HARArchive(data: archive.encoded()) == archive)
     }
 
-    @Test("The checker refuses what developer tools would refuse")
+    @Test("The checker rejects archives that developer tools would reject")
     func checker() async throws {
         let text = String(decoding: try await record().encoded(), as: UTF8.self)
         for (part, other) in [
@@ -47,18 +47,18 @@ struct HARTests {
             (#""startedDateTime" : ""#, #""startedDateTime" : "x"#),
         ] {
             let broken = Data(text.replacingOccurrences(of: part, with: other).utf8)
-            #expect(throws: (any Error).self, "\(other) was not noticed") { try HARChecker.check(broken) }
+            #expect(throws: (any Error).self, "\(other) was not detected") { try HARChecker.check(broken) }
         }
     }
 
-    @Test("A redacted archive has the format, too, and no bodies")
+    @Test("A redacted archive is also valid, and contains no bodies")
     func redacted() async throws {
         let data = try await record(.standard).encoded()
         try HARChecker.check(data)
         #expect(!String(decoding: data, as: UTF8.self).contains("Ada"))
     }
 
-    @Test("The oldest are forgotten past the limit, and all of them when it is cleared")
+    @Test("The recorder drops the oldest entries beyond its limit, and clearing it removes all of them")
     func limit() async throws {
         let recorder = HARRecorder(limit: 2)
         let service = NetworkService(environment: Fixture.environment) {
@@ -71,7 +71,7 @@ struct HARTests {
         #expect(recorder.archive.log.entries.isEmpty)
     }
 
-    @Test("Replayed strictly, the same calls get the same answers, once each, and others an error that names them")
+    @Test("A strict replay returns each recorded response once; the error of another call names that call")
     func strict() async throws {
         let replay = ReplayTransport(try await record())
         let service = NetworkService(environment: Fixture.environment) {
@@ -95,7 +95,7 @@ struct HARTests {
         #expect(await Fixture.failure { try await service.request(.get("users/8")) } != nil)
     }
 
-    @Test("Replayed leniently, method and path are enough, the nearest query answers, and the last answer stays")
+    @Test("A lenient replay matches method and path, prefers the nearest query, and repeats the last response")
     func lenient() async throws {
         let archive = HARArchive(
             entries: try await record().log.entries.filter { $0.response.status == 200 })
@@ -107,7 +107,7 @@ struct HARTests {
         #expect(await Fixture.failure { try await service.request(.delete("users/7")) } != nil)
     }
 
-    @Test("What a browser has written is read, and replayed")
+    @Test("An archive that a browser has written can be read and replayed")
     func browser() async throws {
         let text = """
             {"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": [], "entries": [{
@@ -125,7 +125,7 @@ struct HARTests {
         #expect(try await service.request(.post("users").body(.json(["b": 2, "a": 1]))) as String == "yes")
     }
 
-    @Test("Replayed are also forms whose boundary is another one each time, hidden form fields, and a byte-order mark")
+    @Test("A replay matches forms with another boundary and hidden form fields, and keeps a byte order mark")
     func replayBodies() async throws {
         let mark = Data([0xEF, 0xBB, 0xBF, 0x61])
         let stub = StubTransport { request in
@@ -145,13 +145,13 @@ struct HARTests {
                 })
             let replay = ReplayTransport(recorder.archive)
             let data = try await calls(NetworkService(environment: Fixture.environment) { $0.transport = replay })
-            #expect(data == (redaction.showsBodies ? mark : nil), "a hidden body is no response")
+            #expect(data == (redaction.showsBodies ? mark : nil), "a hidden body is not replayed")
         }
         let request = HTTPRequest(.post, try #require(URL(string: "http://h.example")), body: .data(mark))
         #expect(request.curlCommand(redaction: .revealed).contains(#"printf '\357\273\277a'"#))
     }
 
-    @Test("The hops of a redirect take their time one after another, and none twice")
+    @Test("The requests of a redirect chain have consecutive times that do not overlap")
     func hops() throws {
         let url = try #require(URL(string: "https://h.example/"))
         let request = HTTPRequest(.get, url)
@@ -169,7 +169,7 @@ struct HARTests {
         #expect(entries.map(\.startedDateTime) == ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:05.000Z"])
     }
 
-    @Test("The replay of a call that failed fails with the recorded error, and a hidden body is no response")
+    @Test("The replay of a failed call throws the recorded error; a hidden body is not replayed")
     func replayFailures() async throws {
         for (answer, kind) in [
             (StubResponse.failure(.truncatedBody), NetworkError.Kind.truncatedBody),
@@ -205,7 +205,7 @@ struct HARTests {
         }
     }
 
-    @Test("A redacted archive is replayed, too: what was hidden may be anything")
+    @Test("A redacted archive can be replayed, and a hidden value matches any value")
     func replayRedacted() async throws {
         let archive = try await record(.standard)
         let service = NetworkService(environment: Fixture.environment) { $0.transport = ReplayTransport(archive) }
@@ -220,7 +220,7 @@ struct HARTests {
     }
 }
 
-/// Checks a file against HAR 1.2: what must be there, of which type, and what the numbers must be.
+/// Checks a file against HAR 1.2: the required members, their types, and the values of numbers.
 private enum HARChecker {
     struct Fault: Error, CustomStringConvertible {
         let description: String
@@ -299,7 +299,7 @@ private enum HARChecker {
             }
             let known = Set(required.keys).union(optional.keys)
             guard members.keys.allSatisfy({ known.contains($0) || $0.hasPrefix("_") }) else {
-                throw Fault(description: "\(path) has more than the format knows")
+                throw Fault(description: "\(path) has unknown members")
             }
         default: throw Fault(description: "\(path) has the wrong type")
         }

@@ -13,7 +13,7 @@ struct ReachabilityTests {
         ReachabilityService(probe: probe, interval: .seconds(5), clock: clock.networkClock)
     }
 
-    @Test("R-31: the first status is told after the start, then changes alone; stopping ends it")
+    @Test("R-31: the first status is reported after the start, then only changes; stopping ends the reports")
     func changes() async throws {
         let service = service()
         let told = Box<[ReachabilityStatus]>([])
@@ -37,7 +37,7 @@ struct ReachabilityTests {
         token.cancel()
     }
 
-    @Test("R-31: isReachable answers before monitoring, too; R-32: only what is reachable is")
+    @Test("R-31, R-32: `isReachable` works before monitoring; unknown and not reachable are not reachable")
     func before() {
         #expect(service().isReachable)
         probe.set(.notReachable)
@@ -46,7 +46,7 @@ struct ReachabilityTests {
         #expect(ReachabilityStatus.reachable(.cellular).isReachable)
     }
 
-    @Test("R-31: a service that is released stops looking")
+    @Test("R-31: a service that is released stops its probes")
     func released() async {
         var service: ReachabilityService? = service()
         service?.startMonitoring()
@@ -56,9 +56,7 @@ struct ReachabilityTests {
         #expect(service == nil)
     }
 
-    @Test(
-        "R-31: five observers that ask for no replay and three changes give 15 notifications in order; one that asks gets the current status first"
-    )
+    @Test("R-31: each of five observers gets three changes in order; one that asks for a replay also gets the status")
     func fifteen() async {
         let service = service()
         await service.check()
@@ -83,7 +81,7 @@ struct ReachabilityTests {
         withExtendedLifetime((tokens, lateToken)) {}
     }
 
-    @Test("While the network is down it looks more often, and a probe that knows of a change has it look at once")
+    @Test("While the network is down, the probe runs more often; a change that the probe reports runs it at once")
     func pace() async throws {
         let probe = WakingProbe()
         let service = ReachabilityService(
@@ -105,7 +103,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "Waiting for the network looks at once, sees it come, gives up when its time is up, and is ended with its call")
+        "Waiting for the network checks at once, notices the network, and ends at its limit or with its call")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -134,7 +132,7 @@ struct ReachabilityTests {
         while clock.sleeperCount > 0 { await Task.yield() }
     }
 
-    @Test("A look that hangs is abandoned after its time limit, and the next one begins; who waited for it goes on")
+    @Test("A probe that hangs is abandoned after its time limit, the next one starts, and its waiters continue")
     func hangingLook() async throws {
         final class HangingProbe: ReachabilityProbe {
             let count = Box(0)
@@ -158,7 +156,7 @@ struct ReachabilityTests {
         service.stopMonitoring()
     }
 
-    @Test("The interface with the default route counts; without one the best; none means not reachable")
+    @Test("The interface of the default route counts, otherwise the best one; no interface is not reachable")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
             InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
@@ -174,7 +172,7 @@ struct ReachabilityTests {
         #expect(InterfaceProbe().quickStatus() != .unknown)
     }
 
-    @Test("Linux's routing tables: default routes by their metric, neither rejecting ones nor those of a network")
+    @Test("Linux: default routes are ordered by metric; reject routes and routes to a network are ignored")
     func routes() {
         let ipv4 = """
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -193,7 +191,7 @@ struct ReachabilityTests {
     }
 
     #if os(Linux)
-        @Test("Linux's own files tell a wire from Wi-Fi and from a modem; where they do not, the name does")
+        @Test("Linux: device files distinguish wired, Wi-Fi and modem interfaces; otherwise the name decides")
         func kinds() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("net-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -216,7 +214,7 @@ struct ReachabilityTests {
     #endif
 
     @Test(
-        "An HTTP probe tells the right server from a captive portal, and both from nobody",
+        "An HTTP probe distinguishes the right server, a captive portal and an unreachable server",
         arguments: [
             (StubResponse.status(.noContent), true, false), (.status(.internalServerError), true, false),
             (.status(.ok), false, true), (.status(.found), false, true),
@@ -230,7 +228,7 @@ struct ReachabilityTests {
     }
 }
 
-/// A probe that says when to look.
+/// A probe that reports changes.
 private final class WakingProbe: ReachabilityProbe {
     let stub = StubProbe(.notReachable)
     private let action = Box<@Sendable () -> Void>({})

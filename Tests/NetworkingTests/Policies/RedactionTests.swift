@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Redaction")
 struct RedactionTests {
-    /// What must not be seen anywhere.
+    /// The secrets that no output may contain.
     private static let secrets = [
         "hunter2", "tok-123", "key-456", "sid-789", "jwt.aaa.bbb", "fragment-000", "form-111", "answer-222", "set-333",
         "custom-444", "location-555", "multi-666",
@@ -16,7 +16,7 @@ struct RedactionTests {
     private let recorder = HARRecorder()
     private let attempts = Box<[RequestAttempt]>([])
 
-    /// Makes a call that has a secret in every place.
+    /// Makes a call with a secret in each of its parts.
     private func call(_ body: HTTPBody, refused: Bool = false) async throws -> (NetworkError?, CallReport) {
         let stub = StubTransport()
         let headers: HTTPHeaders = [
@@ -46,7 +46,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "Secrets planted in fields, URL, query, body and cookies are in no output",
+        "Secrets in headers, URL, query, body and cookies are in no output",
         arguments: [
             HTTPBody.json(["password": "hunter2", "token": "tok-123"]), .string("form-111"),
             .form(["password": "form-111"]), .multipart([.field("secret", "multi-666")]),
@@ -74,7 +74,7 @@ struct RedactionTests {
         }
     }
 
-    @Test("What is allowed is shown, and nothing besides")
+    @Test("Allowed values are shown, and nothing else")
     func allowed() throws {
         let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page"], fields: ["name", "tags"])
         #expect(redaction.value(of: HTTPHeader("x-tenant", "acme")) == "acme")
@@ -98,7 +98,7 @@ struct RedactionTests {
         #expect(Redaction.revealed.text(of: Data("12345".utf8), type: nil, limit: 3) == "123…")
     }
 
-    @Test("What looks like a name and may be a value is hidden; a URL's credentials are, whatever is allowed")
+    @Test("A query name that may be a value is hidden; the credentials of a URL are always hidden")
     func tricks() throws {
         let redaction = Redaction.standard.allowing(headers: [.location], query: ["page"], fields: ["name"])
         func shown(_ text: String) throws -> String { redaction.text(of: try #require(URL(string: text))) }
@@ -146,7 +146,7 @@ struct RedactionTests {
         #expect("\(HTTPBody.string("hunter2"))" == "7 bytes")
     }
 
-    @Test("P-18: a log has a line for each call, more for each step, and an error's line without the app's own words")
+    @Test("P-18: a log has a line for each call, more at debug level, and error lines without the app's own texts")
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {
             let written = Box<[LogObserver.Line]>([])
@@ -192,7 +192,7 @@ struct RedactionTests {
         let idempotencyKey: IdempotencyKey = "custom-444"
     }
 
-    @Test("No text of a public value shows a secret: neither print, dump, String(reflecting:) nor an expectation's")
+    @Test("No text of a public value shows a secret: neither print, dump, String(reflecting:) nor an expectation")
     func values() async throws {
         let stub = StubTransport { _ in
             StubResponse(
@@ -251,7 +251,7 @@ struct RedactionTests {
         }
     }
 
-    @Test("A service shows nothing of the calls that are in progress")
+    @Test("The text of a service shows nothing of calls in progress")
     func inProgress() async throws {
         let mayEnd = Box(false)
         let stub = StubTransport { _ in
@@ -270,7 +270,7 @@ struct RedactionTests {
         _ = try await task.value
     }
 
-    @Test("An environment's fields stay with its server, and only harmless fields follow a redirect to another origin")
+    @Test("Environment headers go only to its server; a redirect to another origin keeps only harmless headers")
     func otherOrigins() async throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://api.example.com"),

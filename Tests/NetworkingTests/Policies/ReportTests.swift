@@ -16,7 +16,7 @@ struct ReportTests {
         }
     }
 
-    @Test("An answer's report has every attempt with its reason, its wait and its times")
+    @Test("The report of a response has every attempt with its reason, its wait and its times")
     func answer() async throws {
         let stub = StubTransport(clock: clock.networkClock)
         stub.on(
@@ -44,7 +44,7 @@ struct ReportTests {
                 """)
     }
 
-    @Test("An error's report has the same; of one that was mapped, the task and the observers have it")
+    @Test("An error has the same report as a response; if the error is mapped, the task has the report")
     func error() async throws {
         let stub = StubTransport { _ in .status(.conflict) }
         let raw = await Fixture.failure { try await service(stub).request(.post("users")) } as? NetworkError
@@ -56,7 +56,7 @@ struct ReportTests {
         #expect(task.report?.error as? UserError == .taken && task.report?.attempts.count == 1)
     }
 
-    @Test("An answer that could not be read is no success in any text")
+    @Test("A response that cannot be decoded is not a success in any text")
     func undecodable() async throws {
         let task = service(StubTransport { _ in .text("no user") }).task(UserEndpoint.open, as: .json(User.self))
         _ = await Fixture.failure { _ = try await task.value }
@@ -68,7 +68,7 @@ struct ReportTests {
         #expect(report.date == first)
     }
 
-    @Test("A wait that was cut short is no retry")
+    @Test("A wait that ends early is not a retry")
     func cutShort() async throws {
         let task = service(StubTransport { _ in .status(.serviceUnavailable) }).task(UserEndpoint.open, as: .string)
         await clock.waitForSleepers()
@@ -78,7 +78,7 @@ struct ReportTests {
         #expect(task.report?.attempts.first?.decision?.reason == "the call was ended while it waited")
     }
 
-    @Test("Attributes have the names of OpenTelemetry's conventions, and no secret")
+    @Test("Attributes have the names of the OpenTelemetry conventions and contain no secrets")
     func attributes() async throws {
         let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#) }
         let endpoint = AdHocEndpoint(.post, "users/\(7)").query("token", "s3cret").body(.string("hello"))
@@ -125,7 +125,7 @@ struct ReportTests {
         #expect(attempt.request?.curlCommand().contains("--url 'https://api.example.com/v1/users/7'") == true)
     }
 
-    @Test("N-41: each call has one background task, ended once: after the call, or when the system's time is up")
+    @Test("N-41: each call has one background task, which ends once: after the call, or when the system's time is up")
     func background() async throws {
         let begun = Box<[@Sendable () -> Void]>([])
         let ended = Box<[Int]>([])

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Adapting")
+@Suite("Request adapters")
 struct RequestAdaptingTests {
     private func headers(_ adapters: [any RequestAdapter], _ headers: HTTPHeaders = [:]) async throws -> HTTPHeaders {
         var request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: headers)
@@ -11,9 +11,7 @@ struct RequestAdaptingTests {
         return request.headers
     }
 
-    @Test(
-        "R-15: adapters run in order, see the endpoint, and a later one replaces what an earlier one set, whatever the case"
-    )
+    @Test("R-15: adapters run in order and get the endpoint; a later one overrides an earlier one, whatever the case")
     func order() async throws {
         let adapters: [any RequestAdapter] = [
             HeadersAdapter(["X-A": "1"]),
@@ -22,7 +20,7 @@ struct RequestAdaptingTests {
         #expect(try await headers(adapters).map(\.value) == ["GET"])
     }
 
-    @Test("R-16: adapters replace what the endpoint set; those that supply defaults fill only what is absent")
+    @Test("R-16: adapters replace headers of the endpoint; adapters with defaults only add headers that are absent")
     func precedence() async throws {
         #expect(try await headers([HeadersAdapter(["X-A": "2"])], ["X-A": "1"])["X-A"] == "2")
         #expect(try await headers([HeadersAdapter(["X-A": "2"], .keepExisting)], ["X-A": "1"])["X-A"] == "1")
@@ -34,13 +32,13 @@ struct RequestAdaptingTests {
                 == true)
     }
 
-    @Test("The standard headers are legal")
+    @Test("The standard headers are valid")
     func standard() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: .standard)
         #expect(throws: Never.self) { try request.validate() }
     }
 
-    @Test("R-15: adapters run afresh before every retry, on the original request")
+    @Test("R-15: adapters run again before every retry, on the original request")
     func afresh() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .status(.badGateway), .text("hello"))
@@ -59,7 +57,7 @@ struct RequestAdaptingTests {
         #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2", "3"])
     }
 
-    @Test("What an adapter throws goes through the chain, and nothing is sent")
+    @Test("An error of an adapter goes through the error handlers, and nothing is sent")
     func throwing() async {
         let stub = StubTransport { _ in .status(.ok) }
         let service = UserService(environment: Fixture.environment) {

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Retry budgets")
 struct RetryBudgetTests {
-    @Test(
-        "A budget begins with its reserve, earns its share, saves up to its capacity, and pays while there is something"
-    )
+    @Test("A budget starts with its reserve, earns its share, saves up to its capacity, and pays while it can")
     func balance() {
         let budget = RetryPolicy.Budget(share: 0.1, reserve: 1, capacity: 2)
         #expect(budget.spend() && !budget.spend())
@@ -20,7 +18,7 @@ struct RetryBudgetTests {
         #expect(budget.balance == 2)
     }
 
-    @Test("Shares and sizes that make no sense are made to fit")
+    @Test("Invalid shares and sizes are clamped")
     func limits() {
         let budget = RetryPolicy.Budget(share: -1, reserve: -5, capacity: -5)
         budget.earn()
@@ -29,7 +27,7 @@ struct RetryBudgetTests {
         #expect(RetryPolicy.Budget(share: 9).share == 1)
     }
 
-    @Test("A budget earns also if the response belongs to another request than the one that was sent")
+    @Test("A budget also earns if the response belongs to another request than the one that was sent")
     func redirected() async throws {
         struct Elsewhere: Transport {
             func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
@@ -46,9 +44,7 @@ struct RetryBudgetTests {
         #expect(budget.balance > 0)
     }
 
-    @Test(
-        "`never` turns retries off for a call or an endpoint whose service has a policy; nil leaves them to the service"
-    )
+    @Test("`never` turns retries off for a call or an endpoint; nil uses the policy of the service")
     func never() async throws {
         let stub = StubTransport { _ in .status(.serviceUnavailable) }
         let service = NetworkService(environment: Fixture.environment) {
@@ -65,16 +61,14 @@ struct RetryBudgetTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test(
-        "10,000 clients, three attempts, a server that fails for 60 s: under 1.2 of the normal load with a budget, 3 without"
-    )
+    @Test("With a budget an outage of 60 s causes less than 1.2 times the normal load, without one 3 times")
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()
         simulation.budget = { RetryPolicy.Budget() }
         let with = simulation.run()
         #expect(with.amplification < 1.2)
-        #expect(with.amplification > 1.05, "a budget that pays nothing would be no budget")
+        #expect(with.amplification > 1.05, "the budget pays for some retries")
         #expect(without.amplification > 2.9)
         #expect(with.load[..<60].allSatisfy { $0 == 10_000 })
     }

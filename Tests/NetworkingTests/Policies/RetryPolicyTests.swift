@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// The policy as a pure value.
+/// Tests the policy as a value, without a service.
 @Suite("Retry policies")
 struct RetryPolicyTests {
     private static let random = RandomSource(SeededGenerator(seed: 3))
@@ -36,7 +36,7 @@ struct RetryPolicyTests {
         return reason
     }
 
-    @Test("I-39: so many retries, with constant, linear and growing waits, up to the limit")
+    @Test("I-39: the number of retries is limited; waits are constant, linear or exponential, up to their limit")
     func delays() async throws {
         let failure = try failure(.cannotConnect)
         func delays(_ policy: RetryPolicy, _ count: Int) async -> [Duration?] {
@@ -56,7 +56,7 @@ struct RetryPolicyTests {
         #expect(await delay(huge, failure, retries: 1_000_000) == .seconds(60))
     }
 
-    @Test("Full jitter is anything up to the wait; decorrelated jitter anything up to three times the last one")
+    @Test("Full jitter is at most the wait; decorrelated jitter is at most three times the last wait")
     func jitter() async throws {
         let failure = try failure(.cannotConnect)
         let backoff = RetryPolicy.Backoff.exponential(first: .seconds(1), limit: .seconds(10))
@@ -89,7 +89,7 @@ struct RetryPolicyTests {
         #expect(Set(runs[0]).count == 10)
     }
 
-    @Test("Retry-After in seconds and as a date is waited for, up to the cap, and never shortens the backoff")
+    @Test("Retry-After is respected in seconds and as a date, up to the limit, and never shortens the backoff")
     func retryAfter() async throws {
         let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(2)), longestRetryAfter: .seconds(30))
         func delay(_ value: String, _ status: HTTPStatus = .serviceUnavailable) async throws -> Duration? {
@@ -105,7 +105,7 @@ struct RetryPolicyTests {
         #expect(try await delay("soon") == .seconds(2))
     }
 
-    @Test("Only what is safe is repeated, unless the policy says otherwise; the reason names the method")
+    @Test("Only requests that are safe to repeat are retried, unless the policy allows others; the reason says so")
     func safety() async throws {
         let policy = RetryPolicy(retries: 1, on: .any)
         #expect(await reason(policy, try failure(.cannotConnect, .post)) == "POST without an idempotency key")
@@ -115,7 +115,7 @@ struct RetryPolicyTests {
         #expect(await delay(bold, try failure(.cannotConnect, .post)) == .zero)
     }
 
-    @Test("N-34: chosen by status, kind, error, endpoint, or by the first of several")
+    @Test("N-34: retries are chosen by status, kind, error, endpoint, or by the first match of several conditions")
     func conditions() async throws {
         struct Other: Endpoint { let path: EndpointPath = "other" }
         func isRetried(_ condition: RetryPolicy.Condition, _ failure: RequestFailure) async -> Bool {
@@ -139,7 +139,7 @@ struct RetryPolicyTests {
         #expect(await !isRetried(.transient, try failure(.invalidRequest)))
     }
 
-    @Test("I-38: a closure decides, also later: no, now, after a while, with a changed request")
+    @Test("I-38: an async closure can decide: no retry, now, after a wait, or with a changed request")
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
         func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {
@@ -163,7 +163,7 @@ struct RetryPolicyTests {
         #expect(request.url == changed.url)
     }
 
-    @Test("2.10: no factor, step or time ends the process, and no wait is longer than the limit")
+    @Test("2.10: no factor, step or time crashes the process, and no wait exceeds the limit")
     func hostileBackoff() {
         let longest = Duration.seconds(Int64.max)
         let times = [
@@ -190,7 +190,7 @@ struct RetryPolicyTests {
         #expect((0..<4).map(doubling.delay) == [100, 200, 400, 800].map { .milliseconds($0) })
     }
 
-    @Test("A policy that is not about a failure, or is used up, says so")
+    @Test("A policy that does not match a failure, or has no retries left, says so")
     func reasons() async throws {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))
         #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy is not about this failure")

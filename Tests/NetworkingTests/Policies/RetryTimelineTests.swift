@@ -4,14 +4,14 @@ import Testing
 
 @testable import Networking
 
-/// Whole stories of one call on the manual clock: every attempt and every wait, to the millisecond.
+/// Timelines of one call on the manual clock, with every attempt and every wait to the millisecond.
 @Suite("Timelines of a call")
 struct RetryTimelineTests {
     private let story = Story()
 
     private static let growing = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))
 
-    @Test("R-34: flaky 503s: each wait is twice the one before")
+    @Test("R-34: after repeated 503 responses, each wait is twice the previous one")
     func flaky() async throws {
         let task = story.call(.get, retry: Self.growing, answers: [.down, .down, .down, .text("at last")])
         for _ in 0..<3 { await story.clock.advanceToNextSleeper() }
@@ -19,9 +19,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 200, 600, 1_400])
     }
 
-    @Test(
-        "N-19, a defect of NerdzNetworking: retries happen; when they are used up, the last error is thrown with the number of attempts and the reason"
-    )
+    @Test("N-19: when the retries are used up, the last error is thrown with the number of attempts and the reason")
     func exhausted() async throws {
         let task = story.call(.get, retry: Self.growing, answers: [.down])
         for _ in 0..<3 { await story.clock.advanceToNextSleeper() }
@@ -34,7 +32,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 200, 600, 1_400])
     }
 
-    @Test("429 with a date is waited for to the second")
+    @Test("A retry after a 429 with a date waits until that date, to the second")
     func date() async throws {
         let late = StubResponse(
             .tooManyRequests, headers: [.retryAfter: HTTPDate(story.clock.date.addingTimeInterval(3)).description])
@@ -44,7 +42,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 3_000])
     }
 
-    @Test("A lost connection in a POST with a key: sent again with the same key; a new call has a new one")
+    @Test("A POST with a key is sent again with the same key after a lost connection; a new call has a new key")
     func keyed() async throws {
         for _ in 0..<2 {
             let task = story.call(
@@ -60,7 +58,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 200, 600, 600, 800, 1_200])
     }
 
-    @Test("A lost connection in a POST without a key is not repeated, and the error says why")
+    @Test("A POST without a key is not sent again after a lost connection, and the error says why")
     func unkeyed() async throws {
         let task = story.call(.post, retry: Self.growing, answers: [.failure(.connectionLostBeforeHead)])
         let error = try #require(await story.error(task))
@@ -69,7 +67,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0])
     }
 
-    @Test("A wait that cannot end before the deadline is not begun: the call ends at once, with the answer's own error")
+    @Test("If a wait cannot end before the deadline, the call ends at once with the error of its response")
     func deadlineInTheWait() async throws {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 5, backoff: .constant(.milliseconds(400))), total: .seconds(1),
@@ -82,7 +80,7 @@ struct RetryTimelineTests {
         #expect(story.clock.now.offset == .milliseconds(800))
     }
 
-    @Test("A deadline that passes in an attempt after a retry ends the call then")
+    @Test("A deadline that passes during a retry ends the call at that time")
     func deadlineInTheAttempt() async throws {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 5, backoff: .constant(.milliseconds(400))), total: .seconds(1),
@@ -94,7 +92,7 @@ struct RetryTimelineTests {
         #expect(story.clock.now.offset == .seconds(1))
     }
 
-    @Test("A 401 between retries: the token is refreshed, which is no retry, and the policy goes on where it was")
+    @Test("A token refresh between retries does not count as a retry, and the policy continues with its next wait")
     func unauthorizedBetween() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken("new")
@@ -110,12 +108,12 @@ struct RetryTimelineTests {
                 == ["Bearer old", "Bearer old", "Bearer new", "Bearer new"])
     }
 
-    @Test("The cap of attempts counts repeats with a new token, too, and says so")
+    @Test("`maximumAttempts` limits the attempts, and the error says so")
     func attempts() async throws {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 50), maximumAttempts: 4, answers: [.down])
         let error = try #require(await story.error(task))
-        #expect(error.retryDecision?.reason == "4 attempts are the most")
+        #expect(error.retryDecision?.reason == "the maximum of 4 attempts is reached")
         #expect(story.times == [0, 0, 0, 0])
     }
 
@@ -127,9 +125,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0])
     }
 
-    @Test(
-        "I-38, a defect of iONess: no retry goes out after a cancel, and nobody is asked about one: cancel while sending, and while waiting to retry"
-    )
+    @Test("I-38: a call that is cancelled while it is sent or waits sends no retry and evaluates no condition")
     func cancelled() async throws {
         let asked = Box(0)
         let policy = RetryPolicy(
@@ -151,7 +147,7 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 0])
     }
 
-    @Test("An endpoint's own policy takes the place of the service's")
+    @Test("The policy of an endpoint replaces the policy of the service")
     func ownPolicy() async throws {
         let task = story.call(
             .get, own: RetryPolicy(retries: 1, backoff: .constant(.seconds(5))), retry: Self.growing,
@@ -161,14 +157,14 @@ struct RetryTimelineTests {
         #expect(story.times == [0, 5_000])
     }
 
-    @Test("N-35: any failure once, in one line")
+    @Test("N-35: a policy can retry any failure once")
     func anyOnce() async throws {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 1, on: .any), answers: [.status(.notFound), .text("ok")])
         #expect(try await task.value == "ok")
     }
 
-    @Test("Every decision is kept in the history, with its reason")
+    @Test("Each decision is stored in the history with its reason")
     func history() async throws {
         let failures = Box<[RequestFailure]>([])
         let watch = ClosureErrorHandler { failure in
@@ -189,7 +185,7 @@ struct RetryTimelineTests {
         #expect(earlier.map(\.start) == [.zero, .seconds(1)])
     }
 
-    @Test("N-33: handlers come and go at run time; a failure is handled by those that were there when it happened")
+    @Test("N-33: handlers can be added and removed at run time; a failure uses those registered when it happened")
     func registered() async throws {
         let handling = ErrorHandlingService([])
         let log = Box<[String]>([])
@@ -219,7 +215,7 @@ struct RetryTimelineTests {
         #expect(log.value.count == 4)
     }
 
-    @Test("A retry policy works wherever it stands in the chain, also behind the general mapping")
+    @Test("A retry policy works at any position among the error handlers, also after the general one")
     func order() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.idleTimedOut), .text("ok"))
@@ -232,7 +228,7 @@ struct RetryTimelineTests {
         #expect(try await service.request(UserEndpoint.open, as: .string) == "ok")
     }
 
-    @Test("A retry that cannot be granted is not paid for")
+    @Test("A retry that is not granted does not reduce the budget")
     func unpaid() async throws {
         let budget = RetryPolicy.Budget(reserve: 3)
         let stub = StubTransport { _ in StubResponse(.serviceUnavailable, headers: [.retryAfter: "30"]) }
@@ -249,7 +245,7 @@ struct RetryTimelineTests {
         #expect(budget.balance == 3)
     }
 
-    @Test("Also the error of a call that was cancelled tells how often it was tried")
+    @Test("The error of a cancelled call also contains the number of attempts")
     func attemptsOfCancelled() async throws {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 5, backoff: .constant(.seconds(1))), isMapped: false, answers: [.down])
@@ -261,7 +257,7 @@ struct RetryTimelineTests {
         #expect(error?.attempts == 3)
     }
 
-    @Test("The budget pays for retries, and is filled by successes")
+    @Test("Retries reduce the budget, and successes fill it")
     func budget() async throws {
         let budget = RetryPolicy.Budget(share: 0.5, reserve: 1, capacity: 2)
         let stub = StubTransport()
@@ -287,7 +283,7 @@ extension StubResponse {
     static var down: StubResponse { .status(.serviceUnavailable) }
 }
 
-/// One service on a manual clock, and when its attempts reached the transport.
+/// A service on a manual clock that logs when its attempts reach the transport.
 struct Story: Sendable {
     struct Call: Endpoint {
         let method: HTTPMethod
@@ -306,7 +302,7 @@ struct Story: Sendable {
         stub = StubTransport(clock: clock.networkClock)
     }
 
-    /// When attempts were sent, in milliseconds.
+    /// The times at which the attempts were sent, in milliseconds.
     var times: [Int] { log.value.map { Int($0 / .milliseconds(1)) } }
 
     func call(
@@ -337,7 +333,7 @@ struct Story: Sendable {
             with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: total), maximumAttempts: maximumAttempts))
     }
 
-    /// The network error with which a call ends, also where the general mapping made another one of it.
+    /// Returns the network error with which a call ends, also if the general mapping has replaced it.
     func error(_ task: RequestTask<String>) async -> NetworkError? {
         let error = await Fixture.failure { _ = try await task.value }
         return error as? NetworkError ?? (error as? GeneralRequestError)?.cause

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// Who a call belongs to, and what a token does when time, other processes or the store get in its way.
+/// Tests which session a call belongs to, and how tokens behave with time limits, other processes and failing stores.
 @Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
     private let clock = ManualClock()
@@ -30,7 +30,7 @@ struct SessionTests {
 
     // MARK: A call belongs to the session in which it began
 
-    @Test("The first user's order that is refused after another user has logged in is not placed again")
+    @Test("A call that is refused after another user has logged in is not sent again")
     func refusedOrder() async throws {
         let transport = ManualTransport()
         let session = session(AccessToken("alice"))
@@ -44,7 +44,7 @@ struct SessionTests {
         #expect(transport.count == 1)
     }
 
-    @Test("The first user's order that waits for its permit while another user logs in is not sent")
+    @Test("A call that waits for its permit while another user logs in is not sent")
     func queuedOrder() async throws {
         let limit = ConcurrencyLimit(1)
         let stub = StubTransport { _ in .status(.ok) }
@@ -64,7 +64,7 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer bob"])
     }
 
-    @Test("The first user's order is not sent with the token of a user who has logged in in another process")
+    @Test("A call is not sent with the token of another user who has logged in in another process")
     func otherProcess() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
@@ -80,7 +80,7 @@ struct SessionTests {
         try await service.request(UserEndpoint.fetch(id: "7"))
     }
 
-    @Test("A token that was rotated elsewhere keeps the session: calls go on with it")
+    @Test("A token that another process has rotated keeps the session, and calls continue with it")
     func rotatedElsewhere() async throws {
         let transport = ManualTransport()
         let session = session(AccessToken("old"))
@@ -112,7 +112,7 @@ struct SessionTests {
 
     // MARK: Late refreshes
 
-    @Test("The result of a refresh that comes after its time limit is kept, and the next call is sent with it")
+    @Test("The result of a refresh after its time limit is stored, and the next call is sent with it")
     func lateRefresh() async throws {
         let result = Settlement<AccessToken>()
         let refreshes = Box(0)
@@ -135,7 +135,7 @@ struct SessionTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test("A refresh whose time is up while the token is being saved loses no token")
+    @Test("A refresh whose time limit passes while the token is saved loses no token")
     func slowSave() async throws {
         let store = MemoryTokenStore(AccessToken("t0", refreshToken: "r0"))
         let asked = Box<[String?]>([])
@@ -160,9 +160,9 @@ struct SessionTests {
         #expect(asked.value == ["r0"])
     }
 
-    // MARK: A store that could not be written
+    // MARK: A store that cannot be written
 
-    @Test("If a user's token could not be saved, the end of the session does not bring back the user before")
+    @Test("If a user's token could not be saved, the end of the session does not restore the previous user")
     func endWhileUnsaved() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
@@ -177,7 +177,7 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer bob"])
     }
 
-    @Test("A refreshed token is saved also if the one before it is saved only while it is refreshed")
+    @Test("A refreshed token is saved even if the previous token is saved only during the refresh")
     func saveWhileRefreshing() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
         let box = Box<AccessTokenSupervisor?>(nil)
@@ -205,7 +205,7 @@ struct SessionTests {
 
     // MARK: Clocks, ends, origins
 
-    @Test("A device whose clock is wrong does not refresh before every call")
+    @Test("A device with a wrong clock does not refresh before every call")
     func wrongClock() async throws {
         let refreshes = Box(0)
         let past = clock.date.addingTimeInterval(-3_600)
@@ -218,7 +218,7 @@ struct SessionTests {
         #expect(refreshes.value == 1)
     }
 
-    @Test("After the session is over, calls fail at once; the dead refresh token is not sent again")
+    @Test("After the end of the session, calls fail at once, and the rejected refresh token is not sent again")
     func afterTheEnd() async throws {
         let refreshes = Box(0)
         let session = session(AccessToken("dead")) { _ in
@@ -238,7 +238,7 @@ struct SessionTests {
         #expect(refreshes.value == 1 && stub.requests.count == 1)
     }
 
-    @Test("A call that waited for a refresh before it was sent, and is refused all the same, starts no second one")
+    @Test("A call that waited for a refresh before it was sent starts no second refresh if it is refused")
     func oneRefreshACall() async throws {
         let refreshes = Box(0)
         let session = session(AccessToken("old", expiresAt: clock.date)) { _ in
@@ -258,7 +258,7 @@ struct SessionTests {
     }
 
     @Test(
-        "The token goes to no other server, neither by an endpoint's URL nor by a handler's retry, unless it is listed")
+        "The token is sent only to the environment's server and to listed origins, also by a handler's retry")
     func origins() async throws {
         let mirror = try #require(URL(string: "https://mirror.example/x"))
         let handler = ClosureErrorHandler { failure in
@@ -280,7 +280,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A handler's retry to another server takes neither the environment's secrets nor its query along")
+    @Test("A handler's retry to another server carries neither the headers nor the query of the environment")
     func environmentStaysAtHome() async throws {
         let handler = ClosureErrorHandler { failure in
             guard failure.attempt == 1, var request = failure.originalRequest,
@@ -309,7 +309,7 @@ struct SessionTests {
         #expect(stub.requests.last?.headers["X-Own"] == "1")
     }
 
-    @Test("Two sessions in one service are an error that names their parts")
+    @Test("Two sessions in one service are an error that names the gate and the adapter")
     func twoSessions() async throws {
         let (first, second) = (session(AccessToken("a")), session(AccessToken("b")))
         let service = NetworkService(environment: Fixture.environment) {
@@ -335,7 +335,7 @@ struct SessionTests {
         }
     }
 
-    @Test("An endpoint's authorization type is read once a call")
+    @Test("An endpoint's authorization type is read once for each call")
     func readOnce() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let endpoint = FickleEndpoint()
@@ -343,7 +343,7 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer T"] && endpoint.reads.value == 1)
     }
 
-    @Test("Texts of responses and errors show of a URL in a field neither user, password nor query")
+    @Test("Texts of responses and errors hide user, password and query of a URL in a header")
     func urlsInFields() async throws {
         let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
         let location = "https://user:password@other.example/path?token=S#fragment"
@@ -360,7 +360,7 @@ struct SessionTests {
         #expect(response.headers[.location] == location)
     }
 
-    @Test("What follows a question mark in a path is in no text: the call ends before it is sent")
+    @Test("The query in a path is in no text, and the call ends before it is sent")
     func queryInPath() async throws {
         let path = EndpointPath(verbatim: "x?token=S")
         #expect(path.description == "x")
@@ -374,7 +374,7 @@ struct SessionTests {
 
     // MARK: The store
 
-    @Test("A store whose folder is missing is an error that names the folder; a call's error says so, too")
+    @Test("A missing folder of the store is an error that names the folder; a call also fails with a reason")
     func missingFolder() async throws {
         let folder = URL(fileURLWithPath: "/no/such/folder")
         let file = folder.appendingPathComponent("token.json")
@@ -388,7 +388,7 @@ struct SessionTests {
         #expect(failed?.kind == .noToken && failed?.reason?.hasPrefix("no access token: ") == true)
     }
 
-    @Test("While the store is read, authorized calls wait and there is no token")
+    @Test("While the store is read, authorized calls wait and the token is nil")
     func loading() async throws {
         let store = MemoryTokenStore(AccessToken("T"))
         let barrier = Settlement<Void>()
@@ -406,8 +406,8 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer T"])
     }
 
-    /// A session that began with the store's token "a", whose refresh brings "c", and the refresh tokens that it was
-    /// asked for.
+    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
+    /// that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
@@ -418,7 +418,7 @@ struct SessionTests {
         return (session, asked)
     }
 
-    @Test("A dead token of the store is no refresh: the call has it refreshed")
+    @Test("If the newer token of the store is refused as well, the call starts a refresh with it")
     func deadTokenOfTheStore() async throws {
         let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
         let (session, asked) = try await session(in: store)
@@ -428,7 +428,7 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer a", "Bearer b", "Bearer c"] && asked.value == ["rb"])
     }
 
-    @Test("A token that could not be saved is refreshed itself, also if another process removes the file")
+    @Test("A token that could not be saved is refreshed anyway, also if another process removes the file")
     func unsaved() async throws {
         for isRemoved in [false, true] {
             let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
@@ -444,7 +444,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Logging out takes effect at once; the removal is reported when it fails, and tried again until it succeeds")
+    @Test("A log-out takes effect at once; a failed removal is reported and retried until it succeeds")
     func removal() async throws {
         let store = MemoryTokenStore(AccessToken("a"), isFull: true)
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
@@ -468,7 +468,7 @@ struct SessionTests {
         observation.cancel()
     }
 
-    @Test("A store that hangs while the token is removed is cancelled after the time limit, and asked again")
+    @Test("A store that hangs during a removal is cancelled after the time limit, and the removal is retried")
     func hangingStore() async throws {
         let store = MemoryTokenStore(AccessToken("a"))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("c") }
@@ -491,9 +491,7 @@ struct SessionTests {
         observation.cancel()
     }
 
-    @Test(
-        "A log-out in one process removes its own token, and not that of a session that another process has begun since"
-    )
+    @Test("A log-out removes its own token, not the token of a session that another process has started since")
     func removalOfAnother() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
@@ -506,7 +504,7 @@ struct SessionTests {
         #expect(try await store.load() == bob)
     }
 
-    @Test("Logging out in another process during a refresh wins, in the store and here")
+    @Test("A log-out in another process during a refresh wins, in the store and in this process")
     func loggedOutElsewhere() async throws {
         let store = MemoryTokenStore(AccessToken("old", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
@@ -526,7 +524,7 @@ struct SessionTests {
         observation.cancel()
     }
 
-    @Test("Logging out during a refresh wins in the store, too")
+    @Test("A log-out during a refresh also wins in the store")
     func loggedOutMeanwhile() async throws {
         let store = MemoryTokenStore(AccessToken("old", session: UUID()))
         let mayGoOn = Settlement<Void>()
@@ -549,7 +547,7 @@ struct SessionTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test("A store that says so has what another process has done noticed at once: a newer token, a log-out")
+    @Test("If a store reports changes, the session notices a newer token and a log-out at once")
     func changes() async throws {
         let alice = UUID()
         let store = MemoryTokenStore(AccessToken("a", session: alice))
@@ -564,11 +562,11 @@ struct SessionTests {
         while session.accessToken != nil { await Task.yield() }
     }
 
-    @Test("Before the session is declared over the store is read again")
+    @Test("The store is read again before the session is reported as over")
     func readAgain() async throws {
         let store = MemoryTokenStore(AccessToken("old"))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
-            try await store.put(AccessToken("newer"))  // somebody without a lease was faster
+            try await store.put(AccessToken("newer"))  // another process without a lease was faster
             throw AccessToken.Rejected()
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }
@@ -576,7 +574,7 @@ struct SessionTests {
         #expect(session.accessToken == AccessToken("newer"))
     }
 
-    @Test("A refresh whose token cannot be saved is reported, and the session goes on with it")
+    @Test("A refreshed token that cannot be saved is reported, and the session continues with it")
     func notStored() async throws {
         let store = MemoryTokenStore(AccessToken("old"), isFull: true)
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("new") }
@@ -590,7 +588,7 @@ struct SessionTests {
         observation.cancel()
     }
 
-    @Test("A refused refresh ends the session also if its service maps errors to the app's own; a handled one does not")
+    @Test("A refused refresh ends the session even if its service maps the error; a handled error does not")
     func mappedRefusal() async throws {
         struct SignedOut: Error {}
         struct KeychainFailure: Error {}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-/// What a store has to be brought, and what a job does in its light: values, without a store.
+/// Tests the decisions about a stored token as values, without a store.
 @Suite("Decisions about a stored token")
 struct StoredTokenTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
@@ -23,25 +23,25 @@ struct StoredTokenTests {
         return StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: now)
     }
 
-    @Test("The token that the store has is refreshed, if it is the one that the process has")
+    @Test("The stored token is refreshed if it is the token of the process")
     func same() {
         #expect(step(for: token("a", alice), finding: token("a", alice)) == .refresh(token("a", alice)))
     }
 
-    @Test("A newer token of another process is taken, and refreshed if it has expired")
+    @Test("A newer token of another process is used, and is refreshed if it has expired")
     func newer() {
         #expect(step(for: token("a", alice), finding: token("b", alice)) == .adopt(token("b", alice)))
         let expired = token("b", alice, expiresIn: -1)
         #expect(step(for: token("a", alice), finding: expired) == .refresh(expired))
     }
 
-    @Test("Another session that has begun in another process is taken, whatever the expiry of its token")
+    @Test("Another session that another process has started is adopted, whatever the expiry of its token")
     func otherSession() {
         let expired = token("b", bob, expiresIn: -1)
         #expect(step(for: token("a", alice), finding: expired) == .adopt(expired))
     }
 
-    @Test("A token that is gone from the store was removed by another process, unless it was never saved")
+    @Test("A token that is missing in the store was removed by another process, unless it was never saved")
     func gone() {
         #expect(step(for: token("a", alice), finding: nil) == .logOut)
         #expect(step(for: token("a", alice), finding: nil, isUnsaved: true) == .refresh(token("a", alice)))
@@ -54,16 +54,16 @@ struct StoredTokenTests {
             step(for: token("b", alice), finding: token("a", alice), isUnsaved: true) == .refresh(token("b", alice)))
     }
 
-    @Test("After the end of a session only another token in the store counts")
+    @Test("After the end of a session only another token in the store is used")
     func looking() {
         #expect(step(.look, for: token("a", alice), finding: token("a", alice)) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: nil) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: token("b", bob)) == .adopt(token("b", bob)))
-        // It is that of a session which has ended here.
+        // The stored token belongs to a session that has ended in this process.
         #expect(step(.look, for: token("a", alice), finding: token("b", bob), isUnsaved: true) == .remainOver)
     }
 
-    @Test("A token is saved in place of those that it has displaced and of other sessions, and not of newer ones")
+    @Test("A token replaces older tokens and tokens of other sessions in the store, but not newer ones")
     func saving() {
         let change = StoredTokenChange.save(token("c", alice), over: ["a", "b"], isLogIn: true)
         #expect(change.step(finding: nil) == .write(token("c", alice)))
@@ -72,20 +72,18 @@ struct StoredTokenTests {
         #expect(change.step(finding: token("newer", alice)) == .nothing)
     }
 
-    @Test(
-        "A token that was rotated does not undo a log-in or a log-out of another process, and is saved if it is the first"
-    )
+    @Test("A rotated token does not undo a log-in or log-out of another process; a first token is saved")
     func rotated() {
         let change = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: false)
         #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))
         #expect(change.step(finding: token("x", bob)) == .nothing)
         #expect(change.step(finding: nil) == .nothing)
-        // The first token could not be saved, and neither could those before it.
+        // None of the earlier tokens could be saved, so the store is still empty.
         let first = StoredTokenChange.save(token("c", alice), over: [nil, "a", "b"], isLogIn: false)
         #expect(first.step(finding: nil) == .write(token("c", alice)))
     }
 
-    @Test("A log-out removes the token of its session, and not that of another one")
+    @Test("A log-out removes the token of its session, not the token of another session")
     func removing() {
         let change = StoredTokenChange.remove(sessions: [alice])
         #expect(change.step(finding: token("a", alice)) == .write(nil))

@@ -24,7 +24,7 @@ struct TraceContextTests {
         }
     }
 
-    @Test("A call is one trace, under the id that observers know it by; each attempt is a span of its own")
+    @Test("A call is one trace with the call's id, and each attempt is a separate span")
     func spans() async throws {
         stub.on(nil, nil, .status(.serviceUnavailable), .text("there"))
         let service = service()
@@ -38,7 +38,7 @@ struct TraceContextTests {
         #expect(id.uuidString.replacingOccurrences(of: "-", with: "").lowercased() == contexts[0].traceID)
     }
 
-    @Test("The task's parent goes on: its trace, its flags, its tracestate")
+    @Test("A parent context of the task determines trace id, flags and tracestate")
     func parent() async throws {
         stub.on(nil, nil, .text("there"))
         let parent = try #require(
@@ -54,7 +54,7 @@ struct TraceContextTests {
         #expect(sent.state == parent.state)
     }
 
-    @Test("Another server gets none unless asked for, a redirect to one leaves it behind, one that is there stays")
+    @Test("Another server gets no trace context by default, a redirect removes it, and an existing field is kept")
     func otherOrigins() async throws {
         stub.on(nil, nil, .text("there"))
         stub.on(.get, "/v1/away", StubResponse(.found, headers: [.location: "https://other.example/x"]))
@@ -69,9 +69,7 @@ struct TraceContextTests {
         #expect(contexts().last??.isSampled == false)
     }
 
-    @Test(
-        "A request that a handler puts in the place of one, for another server, has none; a state that is none is dropped"
-    )
+    @Test("A handler's request to another server has no trace context, and an invalid tracestate is dropped")
     func mirror() async throws {
         stub.on(.get, "/v1/open", .status(.serviceUnavailable))
         stub.on(.get, "/mirror", .text("there"))
@@ -95,7 +93,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "What is no traceparent is none",
+        "An invalid traceparent is rejected",
         arguments: [
             nil, "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
             "00-00000000000000000000000000000000-b7ad6b7169203331-01",
@@ -109,7 +107,7 @@ struct TraceContextTests {
         #expect(TraceContext(traceparent: text, tracestate: "a=b") == nil)
     }
 
-    @Test("A later version may have more at its end, and is answered with version 00")
+    @Test("A later version can have more fields at its end, and version 00 is sent")
     func laterVersion() {
         let later = TraceContext(traceparent: "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-what")
         #expect(later?.traceparent == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")

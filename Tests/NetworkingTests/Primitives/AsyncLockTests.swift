@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("A lock that tasks wait for", .timeLimit(.minutes(1)))
+@Suite("Async lock", .timeLimit(.minutes(1)))
 struct AsyncLockTests {
     private let lock = AsyncLock()
 

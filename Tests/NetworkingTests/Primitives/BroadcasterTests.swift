@@ -4,11 +4,9 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("The in-house observer")
+@Suite("Broadcaster")
 struct BroadcasterTests {
-    @Test(
-        "5 observers without replay and 3 changes make 15 notifications, in order; with replay the current value comes first"
-    )
+    @Test("Five observers get three changes in order; an observer with replay gets the current value first")
     func counts() {
         let broadcaster = Broadcaster(0)
         let told = Box<[[Int]]>(Array(repeating: [], count: 6))
@@ -23,7 +21,7 @@ struct BroadcasterTests {
         for token in tokens + [replaying] { token.cancel() }
     }
 
-    @Test("10,000 random runs of observe, cancel and publish on many threads lose and double nothing")
+    @Test("10,000 random runs of observe, cancel and publish on many threads lose and repeat no value")
     func walk() async {
         var generator = SeededGenerator(seed: 31)
         for _ in 0..<10_000 {
@@ -47,8 +45,8 @@ struct BroadcasterTests {
                 if isCancelled { group.addTask { fleeting.cancel() } }
                 group.addTask { _ = broadcaster.observe(on: nil) { _ in } }
             }
-            // Whoever delivers may have returned before another thread's last delivery has: that one is in this group,
-            // too.
+            // A publisher can return before another thread has delivered its last value. That thread belongs to this
+            // group, too, so the delivery has ended here.
             var told = stayed.value
             if replays { #expect(told.removeFirst() == 0) }
             #expect(told.count == publishers * each && Set(told).count == told.count)
@@ -80,7 +78,7 @@ struct BroadcasterTests {
         #expect(token == nil)
     }
 
-    @Test("A handler may publish, observe and cancel; what it publishes comes after")
+    @Test("A handler can publish, observe and cancel; the values that it publishes are delivered afterwards")
     func reentrant() {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[String]>([])
@@ -102,7 +100,7 @@ struct BroadcasterTests {
         second.cancel()
     }
 
-    @Test("Each observer sees the changes of several threads in one order")
+    @Test("All observers get the changes of several threads in the same order")
     func threads() async {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[[Int]]>([[], []])
@@ -120,7 +118,7 @@ struct BroadcasterTests {
         for token in tokens { token.cancel() }
     }
 
-    @Test("The values come as an asynchronous sequence, too")
+    @Test("The values are also available as an asynchronous sequence")
     func sequence() async {
         let broadcaster = Broadcaster(0)
         var values = broadcaster.values(replayingCurrent: true).makeAsyncIterator()
@@ -130,9 +128,9 @@ struct BroadcasterTests {
     }
 }
 
-@Suite("Waiting")
+@Suite("Settlements, pipes and clocks")
 struct WaitingTests {
-    @Test("Of many that settle one wins, and everybody gets that outcome")
+    @Test("If many tasks settle a settlement, one wins, and every waiter gets its outcome")
     func settleOnce() async throws {
         let settlement = Settlement<Int>()
         let wins = Box(0)
@@ -153,7 +151,7 @@ struct WaitingTests {
         for waiter in waiters { #expect(try await waiter.value == winner) }
     }
 
-    @Test("A cancelled wait ends, and who comes later is told that it came too late")
+    @Test("A cancelled wait ends, and a later `settle(_:)` returns false")
     func cancelledWait() async {
         let settlement = Settlement<Int>()
         let task = Task { try await settlement.value() }
@@ -162,7 +160,7 @@ struct WaitingTests {
         #expect(!settlement.settle(.success(1)))
     }
 
-    @Test("A byte pipe refuses past its capacity, tells of room, keeps order, and ends")
+    @Test("A full byte pipe refuses data, reports room, keeps the order, and ends")
     func pipe() async throws {
         let rooms = Box(0)
         let pipe = BytePipe(capacity: 4, onRoom: { rooms.change { $0 += 1 } })
@@ -179,7 +177,7 @@ struct WaitingTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test("A reader that waits is served; one that is cancelled loses no bytes; a second one at once is refused")
+    @Test("A reader that is cancelled loses no bytes, and a pipe that fails throws its error")
     func reader() async throws {
         let pipe = BytePipe(capacity: 4)
         let cancelled = Task { try await pipe.next() }
@@ -191,7 +189,7 @@ struct WaitingTests {
         await #expect(throws: UserError.taken) { _ = try await pipe.next() }
     }
 
-    @Test("A reader that leaves is told to the writer, unless all was written")
+    @Test("The writer is notified of a reader that leaves, unless all data has been written")
     func abandoning() {
         let abandoned = Box(0)
         let pipe = BytePipe(capacity: 4, onAbandon: { abandoned.change { $0 += 1 } })
@@ -204,7 +202,7 @@ struct WaitingTests {
         #expect(abandoned.value == 1)
     }
 
-    @Test("A body that is collected stops at its bound")
+    @Test("Collecting a body stops at its limit")
     func collecting() async throws {
         let pieces = Box([Data([1, 2]), Data([3])])
         let body = IncomingBody(pull: {
@@ -216,7 +214,7 @@ struct WaitingTests {
         #expect(error?.kind == .responseTooLarge)
     }
 
-    @Test("3.1: a value that asks its broadcaster as it goes away hangs nobody")
+    @Test("3.1: a value whose deinitializer reads its broadcaster does not deadlock")
     func askingValue() {
         final class Asking: Sendable {
             let broadcaster: Broadcaster<Asking?>
@@ -230,7 +228,7 @@ struct WaitingTests {
         if case .some(.none) = broadcaster.current {} else { #expect(Bool(false), "nil was not published") }
     }
 
-    @Test("A manual clock wakes sleepers when their time has come, and a cancelled one at once")
+    @Test("A manual clock wakes sleepers at their time, and a cancelled sleeper at once")
     func manualClock() async throws {
         let clock = ManualClock()
         let woken = Box<[Int]>([])
@@ -248,14 +246,14 @@ struct WaitingTests {
         await #expect(throws: Interruption.cancelled) { try await tasks[0].value }
     }
 
-    /// If each delivery moved all the others, it would take longer than the limit.
+    /// If each delivery moved all other values, the test would exceed its time limit.
     @Test("A backlog of 400,000 values is delivered in order, in linear time", .timeLimit(.minutes(1)))
     func backlog() {
         let broadcaster = Broadcaster<Int>()
         let seen = Box<[Int]>([])
         let token = broadcaster.observe(on: nil) { value in
             seen.change { $0.append(value) }
-            // The first observer publishes everything else, which waits until it has returned.
+            // The observer publishes all other values, which wait until the observer has returned.
             if value == 0 { for next in 1...400_000 { broadcaster.publish(next) } }
         }
         broadcaster.publish(0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("A few elements")
+@Suite("Few")
 struct FewTests {
     private func elements(_ few: Few<Int>) -> [Int] {
         var elements: [Int] = []
@@ -10,7 +10,7 @@ struct FewTests {
         return elements
     }
 
-    @Test("Elements keep the order of their coming, whichever of them leaves")
+    @Test("Elements keep the order in which they were added, whichever element is removed")
     func order() {
         for leaving in 1...4 {
             var few = Few<Int>()
@@ -21,7 +21,7 @@ struct FewTests {
         }
     }
 
-    @Test("One that is not there is not removed, and the last one leaves nothing behind")
+    @Test("Removing a missing element changes nothing; removing the last one leaves an empty collection")
     func emptying() {
         var few = Few(1)
         #expect(few.remove { $0 == 2 } == nil)
@@ -33,7 +33,7 @@ struct FewTests {
         #expect(elements(few) == [3])
     }
 
-    @Test("Of several the first one is found, and leaves")
+    @Test("The first of several matches is found and removed")
     func first() {
         var few = Few<Int>()
         for element in 1...4 {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Networking
 
-@Suite("Waits of one's own")
+@Suite("Cancellation of custom waits")
 struct OwnWaitTests {
-    /// Lets nobody in, and waits for what never comes.
+    /// A policy that gives no permit and waits forever.
     private struct Shut: AdmissionPolicy {
         let hasBegun = Box(false)
         let wasCancelled = Box(false)
@@ -26,7 +26,7 @@ struct OwnWaitTests {
     }
 
     @Test(
-        "Whatever ends the call ends a policy's own wait, and cancels what it waits for", .timeLimit(.minutes(5)),
+        "The end of a call ends a policy's own wait and cancels its work", .timeLimit(.minutes(5)),
         arguments: [NetworkError.Kind.deadlineTimedOut, .resetting, .cancelled])
     func policy(kind: NetworkError.Kind) async throws {
         let clock = ManualClock()
@@ -53,7 +53,7 @@ struct OwnWaitTests {
         while !shut.wasCancelled.value { await Task.yield() }
     }
 
-    @Test("Outside of a call, work gives what it gives, and the surrounding task's cancel ends the wait")
+    @Test("Outside a call, the result of the work is returned, and cancelling the surrounding task ends the wait")
     func outside() async throws {
         #expect(try await withCallCancellation { 7 } == 7)
         await #expect(throws: UserError.cloudy) { try await withCallCancellation { throw UserError.cloudy } }
@@ -65,7 +65,7 @@ struct OwnWaitTests {
     }
 
     @Test(
-        "A time that is as good as for ever is slept through, and ends no process",
+        "A sleep of a huge duration does not end early and does not crash the process",
         arguments: [NetworkClock.continuous, NetworkClock(ContinuousClock(), date: { Date() })])
     func forEver(clock: NetworkClock) async {
         for instant in [Duration.seconds(Int64.max), .seconds(Int64.max / 2), .seconds(1 << 33)] {

@@ -16,7 +16,7 @@ struct CallTests {
         }
     }
 
-    @Test("R-01: a subclass of NetworkService issues requests, and throws the raw error if it is not to be mapped")
+    @Test("R-01: a subclass of NetworkService sends requests, and throws the raw error if errors are not mapped")
     func rawError() async {
         stub.on(.get, "/v1/users/7", .status(.notFound))
         let error = await Fixture.failure { _ = try await service().user("7") } as? NetworkError
@@ -25,7 +25,7 @@ struct CallTests {
         #expect(error?.request?.url.absoluteString == "https://api.example.com/v1/users/7")
     }
 
-    @Test("R-05: the type of the value decides how the answer is read")
+    @Test("R-05: the type of the value decides how the response is read")
     func readings() async throws {
         stub.on(nil, nil, .json(text: #"{"id":"7","n":1,"list":[true,1.5]}"#))
         let endpoint = UserEndpoint.open
@@ -40,7 +40,7 @@ struct CallTests {
         #expect((object["list"] as? [any Sendable])?.first as? Bool == true)
     }
 
-    @Test("R-05, R-08: each reading also comes with its response")
+    @Test("R-05, R-08: each type of value is also available with its response")
     func responses() async throws {
         stub.on(nil, nil, StubResponse(.created, headers: ["X-Total": "3"], body: Data(#"{"id":"7"}"#.utf8)))
         let response: Response<User> = try await service().response(UserEndpoint.open)
@@ -51,7 +51,7 @@ struct CallTests {
         #expect(nothing.http.status == .created)
     }
 
-    @Test("An empty 200 is fine for Void, String, Data and optionals, and an error for a value")
+    @Test("An empty 200 response is valid for Void, String, Data and optionals, and an error for other values")
     func emptyBody() async throws {
         stub.on(nil, nil, .status(.ok))
         try await service().request(UserEndpoint.open)
@@ -65,7 +65,7 @@ struct CallTests {
         #expect((error as? NetworkError)?.status == .ok)
     }
 
-    @Test("R-07: a converter of one's own reads what it likes, and its error keeps the response")
+    @Test("R-07: a custom converter can read any part of the response, and its error keeps the response")
     func ownConverter() async throws {
         struct NoCount: Error {}
         let count = ResponseConverter<Int> { response in
@@ -79,14 +79,14 @@ struct CallTests {
         #expect(error?.kind == .undecodableBody && error?.underlying is NoCount && error?.status == .ok)
     }
 
-    @Test("R-10: a JSON object is wanted: an array at the root is an error")
+    @Test("R-10: an array at the root is an error if a JSON object is expected")
     func jsonArrayRoot() async {
         stub.on(nil, nil, .json(text: "[1]"))
         let error = await Fixture.failure { _ = try await service().request(UserEndpoint.open, as: .jsonObject) }
         #expect((error as? NetworkError)?.description.contains("root is not an object") == true)
     }
 
-    @Test("R-11: a decoding error goes through the chain, tells its path and not the body")
+    @Test("R-11: a decoding error goes through the error handlers, and shows its path and not the body")
     func decodingError() async {
         stub.on(nil, nil, .json(text: #"{"users":[{"id":1,"secret":"hush"}]}"#))
         let seen = Box<[RequestFailure]>([])
@@ -103,7 +103,7 @@ struct CallTests {
         #expect(!"\(error as Any)".contains("hush"))
     }
 
-    @Test("R-12: 200 to 299 and a media type that the user's Accept names are valid, unless validators say otherwise")
+    @Test("R-12: by default 200 to 299 and a media type in the call's Accept are valid; validators replace this")
     func validation() async throws {
         struct Wanting: Endpoint {
             var path: EndpointPath { "open" }
@@ -119,7 +119,7 @@ struct CallTests {
         #expect(gone == "gone")
     }
 
-    @Test("R-13: callbacks come on the chosen queue, and decoding happens elsewhere")
+    @Test("R-13: callbacks run on the chosen queue, and decoding does not")
     func callbackQueue() async {
         let key = DispatchSpecificKey<String>()
         let queue = DispatchQueue(label: "callbacks")
@@ -139,7 +139,7 @@ struct CallTests {
         #expect(decodedOn.value == nil)
     }
 
-    @Test("R-05: callbacks choose the reading by the closure's type, and one of the two is called once")
+    @Test("R-05: the type of the success closure decides how the response is read, and one closure is called once")
     @MainActor
     func callbackForms() async {
         stub.on(nil, "/v1/open", .json(text: #"{"id":"7"}"#))
@@ -164,7 +164,7 @@ struct CallTests {
         #expect(user == "7" && response == "200" && nothing.contains("unacceptableStatus"))
     }
 
-    @Test("R-33: a call is answered also when its service is gone")
+    @Test("R-33: a call completes even if its service has been released")
     func releasedService() async throws {
         let manual = ManualTransport()
         var service: UserService? = UserService(environment: Fixture.environment) { $0.transport = manual }
@@ -178,9 +178,7 @@ struct CallTests {
         #expect(value == "hello")
     }
 
-    @Test(
-        "I-14: a task runs at once, whether or not anything is registered; late registrations are called with the answer"
-    )
+    @Test("I-14: a task starts at once, even without callbacks; callbacks that are added late get the response")
     func eager() async throws {
         let manual = ManualTransport()
         let service = UserService(environment: Fixture.environment) {
@@ -198,7 +196,7 @@ struct CallTests {
         #expect(late == "hello")
     }
 
-    @Test("R-34, U4: without a base URL, and with one that lacks scheme or host, the call ends before sending")
+    @Test("R-34, U4: a call without a base URL, or with an invalid scheme or host in it, ends before sending")
     func noBaseURL() async {
         struct Bad: Endpoint {
             let baseURL: URL
@@ -216,7 +214,7 @@ struct CallTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("P-09: with no validators a 404 and a 503 are answers, with status, headers and message")
+    @Test("P-09: without validators a 503 is a response like any other")
     func everyStatus() async throws {
         stub.on(nil, nil, .text("no", status: .serviceUnavailable))
         let response = try await service(settings: RequestSettings(validators: [])).send(UserEndpoint.open, as: .string)
@@ -224,7 +222,7 @@ struct CallTests {
         #expect(response.http.request.method == .get)
     }
 
-    @Test("P-10: request and response can be read from an error, too")
+    @Test("P-10: request and response can also be read from an error")
     func errorKeepsBoth() async {
         stub.on(nil, nil, .text("no", status: .badRequest))
         let error = await Fixture.failure { try await service().request(UserEndpoint.open) } as? NetworkError
@@ -232,7 +230,7 @@ struct CallTests {
         #expect(error.map { String(decoding: $0.response?.data ?? Data(), as: UTF8.self) } == "no")
     }
 
-    @Test("P-14, I-02: any transport carries, and decorators wrap it")
+    @Test("P-14, I-02: any transport can be used, and decorators can wrap it")
     func decorators() async throws {
         stub.on(nil, nil, .text("hello"))
         let recording = RecordingTransport(stub)
@@ -242,7 +240,7 @@ struct CallTests {
         #expect(recording.exchanges.map(\.request.url.path) == ["/v1/open"])
     }
 
-    @Test("N-43: a subclass may store something of its own")
+    @Test("N-43: a subclass can have its own stored properties")
     func storingSubclass() async throws {
         final class Tenants: NetworkService, @unchecked Sendable {
             let tenant: String
@@ -263,7 +261,7 @@ struct CallTests {
         #expect(stub.requests.first?.headers[.authorization] == "Bearer x")
     }
 
-    @Test("No error tells the value that could not be encoded, and one about a port names it")
+    @Test("No error shows the value that could not be encoded; the error of an invalid port says so")
     func encodedSecret() async {
         struct Secret: Encodable {
             func encode(to encoder: any Encoder) throws {
@@ -284,7 +282,7 @@ struct CallTests {
         #expect(port?.kind == .invalidRequest && port?.description.contains("port") == true)
     }
 
-    @Test("A struct may issue requests, too")
+    @Test("A struct can also send requests")
     func requestingStruct() async throws {
         struct Weather: NetworkRequesting {
             let client: NetworkClient
@@ -294,7 +292,7 @@ struct CallTests {
         #expect(try await weather.request(UserEndpoint.open, as: .string) == "sunny")
     }
 
-    @Test("A value that cannot be encoded ends the call with its cause, before anything is sent")
+    @Test("A value that cannot be encoded ends the call before sending, with the underlying error")
     func encodingError() async {
         struct Post: Endpoint {
             var path: EndpointPath { "x" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("How a service is put together")
+@Suite("Composition of a service")
 struct CompositionTests {
     private let log = Box<[String]>([])
 
@@ -30,9 +30,7 @@ struct CompositionTests {
         }
     }
 
-    @Test(
-        "I-37: a closure may replace each request before it is sent, at every attempt, and a decorator sees it go and come back"
-    )
+    @Test("I-37: a closure can replace each request before it is sent, and a decorator observes each attempt")
     func hooks() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .down, .text("ok"))
@@ -53,7 +51,7 @@ struct CompositionTests {
     }
 
     @Test(
-        "P-15: every request can be rewritten; P-13, P-19: decorators stand in the order in which they wrap each other")
+        "P-15, P-13, P-19: adapters can change every request, and decorators run in the order of their nesting")
     func decorators() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let chain = Decorator(name: "outer", log: log, base: Decorator(name: "inner", log: log, base: stub))
@@ -68,9 +66,7 @@ struct CompositionTests {
         #expect(stub.requests[0].headers["X-Rewritten"] == "yes")
     }
 
-    @Test(
-        "The parts stand in one order, in whichever order they are set: breaker, gate, own policies, limit, token; duplicates, redirects, cookies, transport"
-    )
+    @Test("Policies, handlers and transports have a fixed order, in whichever order they are set")
     func order() throws {
         struct Own: AdmissionPolicy {
             func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
@@ -101,7 +97,7 @@ struct CompositionTests {
             chain.prefix(3) == ["DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport"])
     }
 
-    @Test("Out of the box there are the gate and the limit of 64, no retry, no cookies, no duplicates")
+    @Test("By default there are a back-off gate and a limit of 64, but no retries, cookies or duplicate handling")
     func outOfTheBox() async throws {
         let client = NetworkService().client
         #expect(client.admission.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
@@ -112,7 +108,7 @@ struct CompositionTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("An endpoint's own policies hold also where the service has none")
+    @Test("The policies of an endpoint also apply if the service has none")
     func ownPolicies() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"
@@ -139,7 +135,7 @@ struct CompositionTests {
         #expect(try await first.value == "x")
     }
 
-    @Test("A part that a list has is not added a second time, and a chain with a session's part has the whole session")
+    @Test("A part that a list already contains is not added again, and one part of a session adds its other parts")
     func partsOnce() throws {
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
         }
@@ -164,7 +160,7 @@ struct CompositionTests {
         #expect(whole.requestAdaptingService.adapters.count == 1)
     }
 
-    @Test("N-38: the request of a call can be had without sending it, adapted and with its token")
+    @Test("N-38: the adapted request of a call, with its token, can be created without sending it")
     func requestAlone() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
@@ -181,7 +177,7 @@ struct CompositionTests {
         await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
     }
 
-    @Test("A derived client differs in what was changed, and shares the rest")
+    @Test("A derived client differs in the changed settings and shares the rest")
     func derived() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let client = NetworkClient(environment: Fixture.environment) {
@@ -200,7 +196,7 @@ struct CompositionTests {
         #expect(stub.requests.last?.url.host() == "api.example.com")
     }
 
-    @Test("A configuration's own gate follows its clock, and a gate that was set stays")
+    @Test("The default gate of a configuration uses its clock, and a gate that was set is kept")
     func gateClock() {
         let clock = ManualClock()
         var configuration = NetworkConfiguration()
@@ -216,8 +212,8 @@ struct CompositionTests {
         #expect(configuration.backoffGate == nil)
     }
 
-    /// A subclass with something of its own, made by each of the initialisers. Each has to be designated: to call a
-    /// convenience initialiser compiles, and does not link.
+    /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
+    /// designated, because a call of a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
 
@@ -244,7 +240,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("A subclass with a stored property can be made by each initialiser, and all of them mean the same service")
+    @Test("A subclass with a stored property can use each initializer, and all of them create the same service")
     func subclasses() {
         let services = [
             Tagged("a") { _ in }, Tagged("b", of: NetworkConfiguration(environment: Fixture.environment)),
@@ -270,14 +266,14 @@ struct CompositionTests {
         #expect(!identities[0].contains(nil))
     }
 
-    @Test("What cannot be sent is told with the call it is about, before anything is sent")
+    @Test("A request that cannot be sent is an error that names its call, before anything is sent")
     func mistakes() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let nowhere = NetworkService { $0.transport = stub }
         let mistakes: [(NetworkService, Item, String)] = [
             (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
-            (service, Item(path: "https://other.example/x"), "path: it is a URL; say `baseURL`"),
+            (service, Item(path: "https://other.example/x"), "path: expected a path, found a URL; set `baseURL`"),
             (service, Item(method: .post, idempotencyKey: .value("")), "idempotency key: it is empty"),
             (nowhere, Item(), "was given nil (Item, GET /item)"),
         ]
@@ -288,7 +284,7 @@ struct CompositionTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("P-06: an environment can be set for one call, as a whole, and for one endpoint; the call wins")
+    @Test("P-06: an environment can be set as a whole for one call or one endpoint; the call's environment wins")
     func environments() async throws {
         let stub = StubTransport { _ in .text("ok") }
         func environment(_ host: String, _ header: String) -> NetworkEnvironment {
@@ -311,7 +307,7 @@ struct CompositionTests {
         #expect(service.client.configuration.environment.headers["X-Env"] == "1")
     }
 
-    @Test("A defect of pkrll/Network: the environment's headers do not beat the request's own")
+    @Test("The headers of a request override the headers of the environment")
     func headers() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let environment = NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: ["X-A": "environment"])
@@ -320,7 +316,7 @@ struct CompositionTests {
         #expect(stub.requests[0].headers.values(for: "X-A") == ["own"])
     }
 
-    @Test("A defect of pkrll/Network: the same request sent twice counts twice, and both are answered")
+    @Test("Two identical requests count twice, and both calls complete")
     func sameTwice() async throws {
         let transport = ManualTransport()
         let limit = ConcurrencyLimit(5)
@@ -338,7 +334,7 @@ struct CompositionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A defect of pkrll/Network: the limit never lets more than its number in")
+    @Test("The number of active calls never exceeds the limit")
     func neverTooMany() async throws {
         let limit = ConcurrencyLimit(3)
         let highest = Box((now: 0, most: 0))
@@ -369,7 +365,7 @@ struct CompositionTests {
     }
 
     @Test(
-        "N-36: which statuses refuse a token can be set; a 403 that goes on ends the call, a defect of NerdzNetworking")
+        "N-36: the statuses that refuse a token can be set, and a repeated 403 ends the call")
     func refusals() async throws {
         let refreshes = Box(0)
         let session = AccessTokenSupervisor(
@@ -386,7 +382,7 @@ struct CompositionTests {
     }
 
     @Test(
-        "An idempotency key is minted once a call, stays over a repeat with a new token, and an own one is left alone")
+        "An idempotency key is created once for each call and kept for retries; a key that is set is not changed")
     func idempotency() async throws {
         let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
@@ -402,7 +398,7 @@ struct CompositionTests {
         #expect(stub.requests.suffix(3).map { $0.headers[.idempotencyKey] } == ["mine", "own", nil])
     }
 
-    @Test("Minted keys come from the service's generator: the same seed mints the same ones")
+    @Test("Generated keys come from the service's random source: the same seed creates the same keys")
     func seededKeys() async throws {
         var runs: [[String?]] = []
         for _ in 0..<2 {

@@ -60,8 +60,8 @@ final class UserService: NetworkService, @unchecked Sendable {
     func user(_ id: String) async throws -> User { try await request(UserEndpoint.fetch(id: id)) }
 }
 
-/// Something that is counted or collected from several threads.
-final class Box<Value: Sendable>: @unchecked Sendable {  // because of its lock
+/// A value that several threads can read and change.
+final class Box<Value: Sendable>: @unchecked Sendable {  // because a lock protects its value
     private let lock = NSLock()
     private var stored: Value
 
@@ -76,17 +76,17 @@ final class Box<Value: Sendable>: @unchecked Sendable {  // because of its lock
     }
 }
 
-/// A transport that answers when the test says so; its wait is one of the library's.
-final class ManualTransport: Transport, @unchecked Sendable {  // because of its lock
+/// A transport that responds when the test calls `answer(_:_:)`. It waits with a `Settlement`, as the library does.
+final class ManualTransport: Transport, @unchecked Sendable {  // because a lock protects its variables
     private let lock = NSLock()
     private var waiting: [(request: HTTPRequest, answer: Settlement<HTTPResponse>)] = []
     private var watchers: [(count: Int, isThere: Settlement<Void>)] = []
     private var received = 0
     private var ended = 0
 
-    /// How many requests have come so far.
+    /// The number of requests that have been received.
     var count: Int { lock.withLock { received } }
-    /// How many were ended by their callers.
+    /// The number of requests that their callers have ended.
     var endedCount: Int { lock.withLock { ended } }
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
@@ -112,7 +112,7 @@ final class ManualTransport: Transport, @unchecked Sendable {  // because of its
         try? await isThere.value()
     }
 
-    /// Answers the request that has waited longest.
+    /// Responds to the request that has waited longest.
     func answer(_ status: HTTPStatus = .ok, _ text: String = "") {
         let first = lock.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
         guard let first else { return }
@@ -124,10 +124,10 @@ enum Fixture {
     static let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
 
-    /// A clock that nobody moves: nothing times out, however long a test waits for its turn.
+    /// A clock that never advances. Nothing times out, however long a test waits to be scheduled.
     static var stillClock: NetworkClock { ManualClock().networkClock }
 
-    /// The error that a call ends with; nil if it succeeds.
+    /// Returns the error that a call ends with, or nil if it succeeds.
     static func failure(_ call: () async throws -> Void) async -> (any Error)? {
         do {
             try await call()
@@ -138,12 +138,12 @@ enum Fixture {
     }
 }
 
-/// A store in memory, as processes share one.
+/// An in-memory store that behaves like a store that several processes share.
 final class MemoryTokenStore: AccessTokenStore {
     struct Full: Error {}
 
     let isFull: Box<Bool>
-    /// Held back while it is set.
+    /// Delays `load()` and `save(_:replacing:)` until it is settled. Default: nil.
     let barrier = Box<Settlement<Void>?>(nil)
     private let token: Box<AccessToken?>
     private let isHeld = Box(false)
@@ -189,15 +189,15 @@ final class MemoryTokenStore: AccessTokenStore {
 
     func changes() -> AsyncStream<Void> { stream }
 
-    /// Removes the token, also if the store is full, as another process that removes a file.
+    /// Removes the token even if the store is full, like another process that removes the file.
     func removeToken() { token.change { $0 = nil } }
 
-    /// Says that something has changed.
+    /// Reports a change to the readers of `changes()`.
     func notify() { continuation.yield() }
 }
 
 extension AccessTokenStore {
-    /// Writes a token, whatever the store has, as another process would.
+    /// Writes a token, whatever the store contains, as another process would.
     func put(_ token: AccessToken?) async throws {
         while try await !save(token, replacing: load()) {}
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Cancelling, deadlines and answering once")
+@Suite("Cancellation, deadlines and completion")
 struct EndingTests {
     private let clock = ManualClock()
 
@@ -28,7 +28,7 @@ struct EndingTests {
         await Fixture.failure { _ = try await task.value }
     }
 
-    @Test("R-14: cancel says true once, then false, and the call ends with the mapped cancellation")
+    @Test("R-14: the first `cancel()` returns true, later ones return false, and the call ends as cancelled")
     func cancelWhileSending() async {
         let manual = ManualTransport()
         let task = service(manual).task(UserEndpoint.open, as: .string)
@@ -39,7 +39,7 @@ struct EndingTests {
         guard case .cancelled = task.state else { return #expect(Bool(false), "\(task.state)") }
     }
 
-    @Test("R-14: cancel says false once the call has its answer")
+    @Test("R-14: `cancel()` returns false after the call has completed")
     func cancelAfterwards() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let task = service(stub).task(UserEndpoint.open, as: .string)
@@ -47,7 +47,7 @@ struct EndingTests {
         #expect(!task.cancel())
     }
 
-    @Test("Cancel before the start is not lost")
+    @Test("A cancellation before the start is not lost")
     func cancelAtOnce() async {
         for _ in 0..<200 {
             let stub = StubTransport { _ in .text("hello") }
@@ -57,7 +57,7 @@ struct EndingTests {
         }
     }
 
-    @Test("A call waiting for its place is cancelled at once, and never sent")
+    @Test("A call that waits for a permit is cancelled at once and never sent")
     func cancelWhileQueued() async {
         let manual = ManualTransport()
         let limit = ConcurrencyLimit(1)
@@ -73,7 +73,7 @@ struct EndingTests {
         #expect(await error(of: first) == nil)
     }
 
-    @Test("A call in an adapter ends cancelled as soon as the adapter returns, and is never sent")
+    @Test("A call that is cancelled in an adapter ends as soon as the adapter returns, and is never sent")
     func cancelWhileAdapting() async {
         let stub = StubTransport { _ in .text("hello") }
         let entered = Settlement<Void>()
@@ -88,7 +88,7 @@ struct EndingTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("A cancel while waiting to retry ends the wait, and no retry goes out")
+    @Test("Cancelling a call that waits to retry ends the wait, and no retry is sent")
     func cancelWhileWaitingToRetry() async {
         let stub = StubTransport { _ in .status(.serviceUnavailable) }
         let policy = RetryPolicy(retries: 3, backoff: .constant(.seconds(60)))
@@ -100,7 +100,7 @@ struct EndingTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("A cancel during a refresh returns the caller promptly, and the refresh goes on")
+    @Test("Cancelling a call during a refresh ends the call promptly, and the refresh continues")
     func cancelDuringRefresh() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let started = Settlement<Void>()
@@ -136,7 +136,7 @@ struct EndingTests {
         #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
     }
 
-    @Test("The total deadline ends the wait for a place, and a transport that listens, with a timeout")
+    @Test("The total deadline ends the wait for a permit with a timeout")
     func deadline() async {
         let manual = ManualTransport()
         let limit = ConcurrencyLimit(1)
@@ -147,14 +147,14 @@ struct EndingTests {
         let second = service.task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers()
         clock.advance(by: .milliseconds(2_999))
-        guard case .waiting = second.state else { return #expect(Bool(false), "it waits for its place") }
+        guard case .waiting = second.state else { return #expect(Bool(false), "it waits for a permit") }
         clock.advance(by: .milliseconds(1))
         #expect(await error(of: second) as? GeneralRequestError == .timedOut)
         manual.answer(.ok, "first")
         #expect(await error(of: first) == nil)
     }
 
-    @Test("A stub's delay is ended by the deadline, too")
+    @Test("The deadline also ends the delay of a stub")
     func deadlineOverStub() async {
         let stub = StubTransport(clock: clock.networkClock) { _ in .text("late").delayed(by: .seconds(5)) }
         let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
@@ -165,7 +165,7 @@ struct EndingTests {
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test("A deadline that has passed while user code ran ends the call, also without any wait")
+    @Test("A deadline that passes while user code runs ends the call, even without any wait")
     func deadlineInUserCode() async {
         let stub = StubTransport { _ in .text("hello") }
         let clock = clock
@@ -179,7 +179,7 @@ struct EndingTests {
         #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
     }
 
-    @Test("A cancelled call walks the chain once, and a retry asked for is not granted")
+    @Test("A cancelled call runs its handlers once, and a retry that a handler requests is not granted")
     func cancelledWalk() async {
         let manual = ManualTransport()
         let kinds = Box<[NetworkError.Kind]>([])
@@ -194,7 +194,7 @@ struct EndingTests {
         #expect(kinds.value == [.cancelled])
     }
 
-    @Test("A task started inside a call is a call of its own; an asynchronous call inside ends with the outer one")
+    @Test("A task that is started inside a call is independent; an awaited call inside a call ends with it")
     func nested() async {
         let manual = ManualTransport()
         let inner = service(manual)
@@ -237,7 +237,7 @@ struct EndingTests {
         #expect(try await left.value().value == "analytics")
     }
 
-    @Test("A handler that always wants a retry gets ten attempts, and then the rest of the chain")
+    @Test("A handler that always requests a retry gets ten attempts, and then the next handlers run")
     func cap() async {
         let stub = StubTransport { _ in .status(.notFound) }
         let stubborn = ClosureErrorHandler { _ in .retry() }
@@ -261,7 +261,7 @@ struct EndingTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("4,000 calls cancelled at random moments: each is answered once, and no place is lost")
+    @Test("4,000 calls are cancelled at random moments: each completes once, and no permit is lost")
     func randomCancels() async {
         let limit = ConcurrencyLimit(8)
         let service = service(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Events over many connections")
+@Suite("Event streams over several connections")
 struct EventStreamTests {
     private struct News: Endpoint {
         var path: EndpointPath { "news" }
@@ -25,7 +25,7 @@ struct EventStreamTests {
         }
     }
 
-    /// Reads to the end; time passes as it has to.
+    /// Reads the stream to its end and advances the clock for each wait.
     private func read(_ stream: BodySequence<ServerSentEvent>, waits count: Int) async throws -> (
         data: [String], waits: [Duration]
     ) {
@@ -39,7 +39,7 @@ struct EventStreamTests {
         return (try await reading.value, waits)
     }
 
-    @Test("A stream goes on after its connection's end, from the last id, after the time the server asks for")
+    @Test("After a connection ends, a stream resumes from the last id, after the retry time of the server")
     func reconnects() async throws {
         stub.on(
             .get, "/v1/news", events("retry: 500\nid: 1\ndata: a\n\nid: 2\ndata: b\n\n"), events("id: 3\ndata: c\n\n"),
@@ -51,7 +51,7 @@ struct EventStreamTests {
         #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test("Each connection carries the token of its time, and a refused one is refreshed")
+    @Test("Each connection carries the current token, and a refused token is refreshed")
     func tokens() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
             AccessToken("two")
@@ -71,7 +71,7 @@ struct EventStreamTests {
             ])
     }
 
-    @Test("Failures in a row double the wait, an event makes it short again; what a new try would not mend is thrown")
+    @Test("Repeated failures double the wait, an event resets it, and an error that a retry cannot fix is thrown")
     func failures() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect), .failure(.notConnected),
@@ -90,7 +90,7 @@ struct EventStreamTests {
         #expect(error as? GeneralRequestError == .forbidden)
     }
 
-    @Test("The stream of a POST ends with its response; with a key of the app's own it is connected again after a loss")
+    @Test("The stream of a POST ends with its response, also with a generated idempotency key")
     func posts() async throws {
         stub.on(.post, "/v1/llm", events("data: a\n\ndata: [DONE]\n\n"))
         let (data, _) = try await read(service().events(.post("llm").body(.json(["prompt": "x"]))), waits: 0)
@@ -100,7 +100,7 @@ struct EventStreamTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A connection that a proxy refuses is tried again if the rule names its status")
+    @Test("A refused connection is retried if the reconnection settings contain its status")
     func statuses() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .status(.badGateway), events("data: b\n\n"), .status(.noContent))
@@ -108,7 +108,7 @@ struct EventStreamTests {
         #expect(try await read(stream, waits: 3).0 == ["a", "b"])
     }
 
-    @Test("The first connection's failure is thrown, and so is one too many")
+    @Test("The failure of the first connection is thrown, and so is a failure beyond the maximum")
     func firstAndLast() async throws {
         stub.on(.get, "/v1/news", .failure(.cannotConnect))
         let service = service()
@@ -125,11 +125,11 @@ struct EventStreamTests {
         let reading = Task { await Fixture.failure { for try await _ in stream {} } }
         for _ in 0..<3 { _ = await clock.advanceToNextSleeper() }
         #expect(await reading.value as? GeneralRequestError == .cannotConnect)
-        #expect(other.requests.count == 4, "one that went well, two that may fail, one too many")
+        #expect(other.requests.count == 4, "one success, two allowed failures, one failure too many")
     }
 
     @Test(
-        "An id that came without an event is where the next connection goes on, and lasts over connections without ids")
+        "An id without an event is sent with the next connection, and is kept over connections without ids")
     func ids() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\nid: 9\n\nretry: 100\n\n"), events("data: b\n\n"), .status(.noContent))
@@ -159,9 +159,7 @@ struct EventStreamTests {
         #expect(await reading.value as? GeneralRequestError == .cancelled)
     }
 
-    @Test(
-        "A stream that is reset or cancelled between two connections ends with the error of a call, as the service maps it"
-    )
+    @Test("A reset or cancellation between two connections ends the stream with the mapped error of a call")
     func endsBetween() async throws {
         struct Ended: Error {
             let kind: NetworkError.Kind?
@@ -183,7 +181,7 @@ struct EventStreamTests {
         }
     }
 
-    /// Gives one event a connection, then fails; a third connection is refused with 204.
+    /// A transport that sends one event for each connection and then fails. The third connection gets a 204.
     private struct Cutting: Transport {
         let connections = Box(0)
         let kind: NetworkError.Kind
@@ -204,7 +202,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("What fails in the middle of a stream is mapped as a call's failure is, and a lost stream of events goes on")
+    @Test("A failure in the middle of a stream is mapped like a call's failure; a lost event stream reconnects")
     func mapsInTheMiddle() async throws {
         struct Shown: Error, Equatable {
             let kind: NetworkError.Kind?
@@ -223,7 +221,7 @@ struct EventStreamTests {
             for try await _ in try await service(lost).request(News(), as: .stream) {}
         }
         #expect(error as? Shown == Shown(kind: .connectionLostAfterHead, status: .ok))
-        #expect(lost.connections.value == 1, "there is nothing to send again")
+        #expect(lost.connections.value == 1, "a call whose response has begun is not retried")
         let timedOut = await Fixture.failure {
             let events = try await service(Cutting(kind: .idleTimedOut), mapped: false)
                 .request(News(), as: .serverSentEvents)

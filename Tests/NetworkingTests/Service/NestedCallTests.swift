@@ -4,10 +4,10 @@ import Testing
 
 @testable import Networking
 
-/// Calls that adapters and transports make, and wait for, while their own call holds its permit.
+/// Calls that adapters and transports make and await while the outer call holds its permit.
 @Suite("Nested calls", .timeLimit(.minutes(5)))
 struct NestedCallTests {
-    /// How a nested call is made and waited for.
+    /// The ways to make and await a nested call.
     enum Form: CaseIterable, Sendable {
         case asynchronous
         case task
@@ -32,7 +32,7 @@ struct NestedCallTests {
         }
     }
 
-    /// What makes the nested call.
+    /// The part that makes the nested call.
     enum Caller: CaseIterable, Sendable {
         case adapter
         case transport
@@ -70,7 +70,7 @@ struct NestedCallTests {
     }
 
     @Test(
-        "A call made inside another one needs no second permit, in whatever form it is made",
+        "A call inside another call needs no second permit, in whatever form it is made",
         arguments: Caller.allCases, Form.allCases)
     func needsNoPermit(caller: Caller, form: Form) async throws {
         for (calls, limit) in [(1, ConcurrencyLimit(1)), (200, ConcurrencyLimit())] {
@@ -84,7 +84,7 @@ struct NestedCallTests {
         }
     }
 
-    @Test("What a finished call has left running needs a permit of its own")
+    @Test("A task that a completed call has left running needs its own permit for its calls")
     func afterwards() async throws {
         let limit = ConcurrencyLimit(1)
         let mayGo = Settlement<Void>()

@@ -4,15 +4,16 @@ import Testing
 
 @testable import Networking
 
-/// The call comes first, then the endpoint, then the service: one test a setting.
-@Suite("Which setting holds")
+/// Tests the precedence of each setting: the call comes first, then the endpoint, then the service.
+@Suite("Precedence of settings")
 struct PrecedenceTests {
     private struct Call: Endpoint {
         var path: EndpointPath { "x" }
         var settings = RequestSettings()
     }
 
-    /// What holds with a setting on call, endpoint and service, then without the call's, then without the endpoint's.
+    /// Returns three values: with the setting on call, endpoint and service, then without the call's, then without the
+    /// endpoint's.
     private func holding<Value>(
         _ settings: [RequestSettings], answer: StubResponse = .json(text: "7"),
         _ ask: (NetworkService, Call, RequestSettings, StubTransport) async throws -> Value
@@ -37,7 +38,7 @@ struct PrecedenceTests {
         }
     }
 
-    @Test("I-49, U31: timeouts, each by itself")
+    @Test("I-49, U31: each timeout follows the precedence on its own")
     func timeouts() async throws {
         let requests = try await sent(
             [1, 2, 3].map {
@@ -54,7 +55,7 @@ struct PrecedenceTests {
         #expect(mixed[2].timeouts.idle == .seconds(60) && mixed[2].timeouts.connect == .seconds(15))
     }
 
-    @Test("N-18: the decoder")
+    @Test("N-18: the decoder follows the precedence")
     func decoder() async throws {
         func decoder(_ strategy: JSONDecoder.DateDecodingStrategy) -> RequestSettings {
             let decoder = JSONDecoder()
@@ -72,7 +73,7 @@ struct PrecedenceTests {
             ])
     }
 
-    @Test("Validators, as a whole")
+    @Test("The validators follow the precedence as a whole")
     func validators() async throws {
         func saying(_ word: String) -> RequestSettings {
             RequestSettings(validators: [ResponseValidator { _ in .invalid(word) }])
@@ -84,7 +85,7 @@ struct PrecedenceTests {
         #expect(words == ["call", "endpoint", "service"])
     }
 
-    @Test("The encoder: that of a body precedes those of call, endpoint and service")
+    @Test("The encoder of a body precedes those of call, endpoint and service")
     func encoder() async throws {
         let settings = [1, 2, 3].map { indent in
             RequestSettings { settings in
@@ -116,7 +117,7 @@ struct PrecedenceTests {
         #expect(String(decoding: data, as: UTF8.self).contains("the_name"))
     }
 
-    @Test("The authorization: the endpoint's precedes the service's, and a service has none unless it says so")
+    @Test("The authorization of an endpoint precedes the service's, and the default of a service is none")
     func authorization() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
@@ -132,7 +133,7 @@ struct PrecedenceTests {
             stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Token t", "Bearer t"])
     }
 
-    @Test("The settings and the key of an endpoint: those of the call precede them")
+    @Test("The settings and the key of a call precede those of its endpoint")
     func ownMembers() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"
@@ -153,7 +154,7 @@ struct PrecedenceTests {
         #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "call"])
     }
 
-    /// Settings with a retry policy.
+    /// Returns settings with a retry policy.
     private func retrying(_ policy: RetryPolicy, maximumAttempts: Int? = nil) -> RequestSettings {
         RequestSettings {
             $0.retry = policy
@@ -161,7 +162,7 @@ struct PrecedenceTests {
         }
     }
 
-    @Test("N-19: the retry policy; that of the endpoint's options is the endpoint's")
+    @Test("N-19: the retry policy follows the precedence")
     func retry() async throws {
         let settings = [1, 2, 3].map { retrying(RetryPolicy(retries: $0, on: .any)) }
         let counts = try await holding(settings, answer: .status(.serviceUnavailable)) {
@@ -172,7 +173,7 @@ struct PrecedenceTests {
         #expect(counts == [2, 3, 4])
     }
 
-    @Test("The most attempts, the largest answer, the environment, typed options")
+    @Test("Maximum attempts, maximum response size, environment and typed options follow the precedence")
     func others() async throws {
         let attempts = try await holding(
             [1, 2, 3].map { retrying(RetryPolicy(retries: 9, on: .any), maximumAttempts: $0) },

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// What a review of the whole found, and what must stay mended.
+/// Tests for defects that a review found and that must stay fixed.
 @Suite("Redirects, nesting and retries together")
 struct RepeatingTests {
     private enum Order: Endpoint {
@@ -16,7 +16,7 @@ struct RepeatingTests {
         var authorizationType: AuthorizationType { .bearer }
     }
 
-    /// POST /orders leads to GET /orders/1, which fails with a status.
+    /// Returns a stub that redirects POST /orders to GET /orders/1, which fails with `status`.
     private func redirecting(to status: HTTPStatus) -> StubTransport {
         let stub = StubTransport()
         stub.on(.post, "/v1/orders", .status(.seeOther, headers: [.location: "/orders/1"]))
@@ -26,7 +26,7 @@ struct RepeatingTests {
 
     private func posts(_ stub: StubTransport) -> Int { stub.requests.filter { $0.method == .post }.count }
 
-    @Test("A POST that a redirect turned into a GET is not sent again when that GET fails")
+    @Test("A POST that a redirect changed to a GET is not sent again if the GET fails")
     func redirectedPost() async throws {
         let stub = redirecting(to: .serviceUnavailable)
         let service = NetworkService(environment: Fixture.environment) {
@@ -38,7 +38,7 @@ struct RepeatingTests {
         #expect(posts(stub) == 1)
     }
 
-    @Test("A POST that a redirect turned into a GET is not sent again for a token that was refused on the way")
+    @Test("A POST that a redirect changed to a GET is not sent again if the token of the GET is refused")
     func redirectedPostAndToken() async throws {
         let stub = redirecting(to: .unauthorized)
         let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
@@ -49,7 +49,7 @@ struct RepeatingTests {
         #expect(posts(stub) == 1)
     }
 
-    @Test("With one place, a call that an adapter makes on its way does not wait for the place of the call it is for")
+    @Test("With a limit of one, a call by an adapter does not wait for the permit of its outer call")
     func nested() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let limit = ConcurrencyLimit(1)
@@ -73,7 +73,7 @@ struct RepeatingTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A refresh that fails at once underlies the 401 all the same")
+    @Test("A refresh that fails immediately is the underlying error of the 401")
     func immediateRefreshFailure() async throws {
         struct NoRefreshToken: Error {}
         let stub = StubTransport { _ in .status(.unauthorized) }
@@ -97,7 +97,7 @@ struct RepeatingTests {
         }
     }
 
-    @Test("A call cancelled while it waits to retry is told as cancelled, without the answer of the attempt before")
+    @Test("A call that is cancelled while it waits to retry reports the cancellation, not the last response")
     func cancelledBackoff() async throws {
         let clock = ManualClock()
         let seen = Box<[RequestFailure]>([])
@@ -123,7 +123,7 @@ struct RepeatingTests {
         #expect(last.history.count == 1)
     }
 
-    @Test("Two retry handlers in one chain count for themselves")
+    @Test("Two retry handlers of one service count their retries separately")
     func twoHandlers() async throws {
         let stub = StubTransport { _ in .status(.serviceUnavailable) }
         let service = NetworkService(environment: Fixture.environment) {
@@ -136,7 +136,7 @@ struct RepeatingTests {
         #expect(stub.requests.count == 1 + 2 + 3)
     }
 
-    @Test("After a cancel during one adapter, the next ones do not run")
+    @Test("After a cancellation during one adapter, the next adapters do not run")
     func adaptersAfterCancel() async throws {
         let ran = Box(0)
         let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
@@ -151,7 +151,7 @@ struct RepeatingTests {
         #expect(ran.value == 0)
     }
 
-    @Test("An error of somebody else's is told by its type: neither paths nor secrets")
+    @Test("A foreign error is described by its type, without paths and secrets")
     func foreignErrors() {
         struct Leaky: Error { let token = "s3cret" }
         let error = NetworkError.wrapping(Leaky())
@@ -164,7 +164,7 @@ struct RepeatingTests {
         #expect(HTTPGrammar.quoted("x\"\u{301}; charset=evil") == "\"x\\\"\u{301}; charset=evil\"")
     }
 
-    @Test("Whoever accepts everything accepts an answer without Content-Type")
+    @Test("A call that accepts every media type accepts a response without Content-Type")
     func acceptAnything() async throws {
         let stub = StubTransport { _ in StubResponse(.ok, body: Data("x".utf8)) }
         let service = NetworkService(
@@ -173,7 +173,7 @@ struct RepeatingTests {
         try await service.request(Order.poll)
     }
 
-    @Test("A path prefix is put before every path but one whose own words begin with it")
+    @Test("A path prefix is added to a path, unless the literal text of the path begins with it")
     func prefixes() throws {
         func url(_ prefix: EndpointPath, _ path: EndpointPath) throws -> String {
             struct Plain: Endpoint { let path: EndpointPath }
@@ -190,7 +190,7 @@ struct RepeatingTests {
         #expect(try url("/v1/", "v1/users") == "https://a.example/v1/users")
     }
 
-    @Test("A redirect leaves Host behind at another origin, and conditions and ranges where the method changes")
+    @Test("A redirect to another origin removes Host; a change of the method removes conditions and ranges")
     func boundFields() throws {
         let url = try #require(URL(string: "https://a.example/x"))
         var request = HTTPRequest(
@@ -210,7 +210,7 @@ struct RepeatingTests {
         #expect(error?.kind == .redirectRefused)
     }
 
-    @Test("A sequence of changes ends with its broadcaster, and loses nothing published before")
+    @Test("A sequence of values ends with its broadcaster, and loses no earlier value")
     func endOfValues() async {
         var broadcaster: Broadcaster<Int>? = Broadcaster()
         let values = broadcaster?.values()
@@ -222,7 +222,7 @@ struct RepeatingTests {
         #expect(seen == [1, 2])
     }
 
-    @Test("A copy of a request that is changed leaves the other as it was")
+    @Test("Changing a copy of a request leaves the original unchanged")
     func copyOnWrite() throws {
         let first = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         var second = first

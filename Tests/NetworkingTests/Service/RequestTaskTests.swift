@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Running calls")
+@Suite("Request tasks")
 struct RequestTaskTests {
     private let manual = ManualTransport()
     private let queue = DispatchQueue(label: "callbacks")
@@ -26,7 +26,7 @@ struct RequestTaskTests {
 
     private func note(_ text: String) { log.change { $0.append(text) } }
 
-    @Test("I-14, N-15, P-21: a call runs at once, whether or not anybody listens")
+    @Test("I-14, N-15, P-21: a call starts at once, with or without callbacks")
     func eager() async {
         _ = task()
         await manual.waitForRequests()
@@ -34,7 +34,7 @@ struct RequestTaskTests {
     }
 
     @Test(
-        "I-20, I-21, I-22: the closures of success, failure and completion are called once each, on their queue, and late ones, too"
+        "I-20, I-21, I-22: callbacks for success, failure and completion run once, on their queue, also if added late"
     )
     func registrations() async throws {
         let task = answering("a")
@@ -57,7 +57,7 @@ struct RequestTaskTests {
             ])
     }
 
-    @Test("I-23: flat-mapped, awaited, and made of an error; the first error goes through all that follows")
+    @Test("I-23: tasks can be mapped, flat-mapped and recovered; the first error passes through the following tasks")
     func chaining() async throws {
         let task = answering("7")
         #expect(try await task.map { Int($0) ?? 0 }.value == 7)
@@ -77,7 +77,7 @@ struct RequestTaskTests {
         #expect(await Fixture.failure { _ = try await mapped.response } as? GeneralRequestError == .notFound)
     }
 
-    @Test("I-24: all of two and of many, in their order; the first error fails all")
+    @Test("I-24: `all` combines two or many tasks in their order, and the first error fails all")
     func all() async throws {
         let two = try await RequestTask.all(answering("a"), answering("b").map { $0.utf8.count }).value
         #expect(two == ("a", 1))
@@ -90,10 +90,10 @@ struct RequestTaskTests {
         #expect(await Fixture.failure { _ = try await pair.value } as? GeneralRequestError == .notFound)
         #expect(
             await Fixture.failure { _ = try await pending.value } as? GeneralRequestError == .cancelled,
-            "nobody else waits")
+            "no other task waits for it")
     }
 
-    @Test("1.3: a task that has failed already ends exactly those others that nobody else waits for")
+    @Test("1.3: `all` with a failed task cancels exactly the other tasks that nothing else observes")
     func allWithFailure() async throws {
         let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
         _ = try? await failed.value
@@ -108,7 +108,7 @@ struct RequestTaskTests {
         watched.cancel()
     }
 
-    @Test("I-25, N-22, P-20: a cancel is true once, ends the call, runs its handlers once and in reverse order")
+    @Test("I-25, N-22, P-20: the first `cancel()` returns true, ends the call and runs its callbacks in reverse order")
     func cancelling() async {
         let task = task()
         await manual.waitForRequests()
@@ -130,7 +130,7 @@ struct RequestTaskTests {
         #expect(!log.value.contains("never"))
     }
 
-    @Test("Cancelling a derived task ends the call, unless somebody else waits for it")
+    @Test("Cancelling a derived task ends the call, unless another task waits for it")
     func cancellingDerived() async throws {
         let alone = task()
         let derived = alone.map { $0 }.map { $0 }
@@ -151,7 +151,7 @@ struct RequestTaskTests {
         if case .cancelled = one.state {} else { #expect(Bool(false), "\(one.state)") }
     }
 
-    @Test("A cancelled derived task begins nothing any more, and one that follows another call tells of that")
+    @Test("A cancelled derived task starts no call; a task that continues with another call reports that call")
     func derivedFollows() async throws {
         let other = ManualTransport()
         let shared = task(other)
@@ -176,7 +176,7 @@ struct RequestTaskTests {
         #expect(following.progress.download.completed == 6 && following.request?.url.lastPathComponent == "second")
     }
 
-    @Test("A task that is derived of an answer in a cancelled task of Swift's is none that is cancelled")
+    @Test("A task that is derived from a completed task in a cancelled Swift task is not cancelled")
     func derivedInCancelledTask() async throws {
         let done = answering("a")
         _ = try await done.value
@@ -187,7 +187,7 @@ struct RequestTaskTests {
         #expect(try await derived.value == "ab")
     }
 
-    @Test("I-26, P-10, N-17: what there is can be looked at, at once; request and identity, too")
+    @Test("I-26, P-10, N-17: state, result, request and identity of a task can be read at any time")
     func peeking() async throws {
         let task = task()
         #expect(task.result == nil)
@@ -208,7 +208,7 @@ struct RequestTaskTests {
         }
     }
 
-    @Test("I-27, U24: a call waits, runs, waits to retry, and is over")
+    @Test("I-27, U24: the state of a task shows that it waits to retry, and how long")
     func states() async throws {
         let clock = ManualClock()
         let stub = StubTransport()
@@ -229,7 +229,7 @@ struct RequestTaskTests {
         #expect(try await task.value == "x")
     }
 
-    @Test("N-20: start, each attempt and the answer are told, in order, several times each, also late")
+    @Test("N-20: callbacks for start, attempts and success run in order, also if several are added, and late")
     func told() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
@@ -252,7 +252,7 @@ struct RequestTaskTests {
         #expect(attempts.value[0].description.contains("503 Service Unavailable to GET api.example.com/v1/open"))
     }
 
-    @Test("Who registers while others are told is told after them")
+    @Test("An observer that is added during a notification is notified after the earlier observers")
     func order() async {
         let settlement = Settlement<Int>()
         let order = Box<[Int]>([])
@@ -280,9 +280,7 @@ struct RequestTaskTests {
 
     private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test(
-        "A callback belongs to the main actor, or to the queue that is named; decoding runs on neither, and no callback under a lock"
-    )
+    @Test("Callbacks run on the main actor or the given queue and hold no lock; decoding runs on neither")
     func queues() async throws {
         let key = DispatchSpecificKey<String>()
         let own = DispatchQueue(label: "own")
@@ -299,14 +297,14 @@ struct RequestTaskTests {
             }
             task.onSuccess(on: own) { _ in
                 #expect(DispatchQueue.getSpecific(key: key) == "own")
-                // Under a lock any of these would wait for ever.
+                // With a lock held, each of these calls would wait forever.
                 _ = (task.state, task.result, task.cancel(), task.progress)
                 task.onSuccess(on: own) { _ in continuation.resume() }
             }
         }
     }
 
-    @Test("A dropped task goes on, and its callbacks come")
+    @Test("A task that is not stored continues, and its callbacks run")
     func dropped() async {
         await withCheckedContinuation { continuation in
             answering("x").map { $0 + "y" }.onSuccess(on: queue) {
@@ -316,7 +314,7 @@ struct RequestTaskTests {
         }
     }
 
-    @Test("Registered, cancelled and answered in random order on many threads: everybody is told once")
+    @Test("Callbacks, cancellations and responses in random order on many threads: each task completes once")
     func walk() async {
         let rounds = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 5_000
         let told = Box((success: 0, failure: 0, completed: 0, twice: 0))
@@ -369,7 +367,8 @@ struct RequestTaskTests {
                 let running = actions.map { action in Task { await action() } }
                 let outcome = await Fixture.failure { _ = try await derived.value }
                 told.change { if outcome == nil { $0.success += 1 } else { $0.failure += 1 } }
-                // Nobody answers a call that was cancelled before it was sent.
+                // If a call was cancelled before it was sent, the action that waits for its request never ends by
+                // itself.
                 for action in running { action.cancel() }
                 queue.sync {}
                 if answers.value != 1 { told.change { $0.twice += 1 } }

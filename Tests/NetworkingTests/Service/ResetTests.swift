@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Resetting and ending calls together")
+@Suite("Resetting a service and cancelling all calls")
 struct ResetTests {
     private let transport = ManualTransport()
 
@@ -25,7 +25,7 @@ struct ResetTests {
         (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
     }
 
-    @Test("P-16, I-50: a reset ends every call, wherever it is, and returns when all have returned")
+    @Test("P-16, I-50: a reset ends every call, whatever its state, and returns when all calls have returned")
     func endsAll() async throws {
         let limit = ConcurrencyLimit(1)
         let service = service(limit: limit)
@@ -45,11 +45,11 @@ struct ResetTests {
         #expect(try await after.value == "works on")
     }
 
-    @Test("P-17, a defect of pkrll/Network: two resets return when all calls have; calls made meanwhile are sent")
+    @Test("P-17: two resets return when all calls have returned; calls that start in the meantime are sent")
     func meanwhile() async throws {
         let isHeld = Settlement<Void>()
         let entered = Box(0)
-        // User code that does not listen: the call returns only when it does.
+        // This handler ignores cancellation, so its call returns only when the handler returns.
         let stubborn = ClosureErrorHandler { failure in
             entered.change { $0 += 1 }
             await withCheckedContinuation { continuation in isHeld.observe { _ in continuation.resume() } }
@@ -66,7 +66,7 @@ struct ResetTests {
             }
         }
         while entered.value < 1 { await Task.yield() }
-        // A call that does not listen keeps the resets waiting, and not the service.
+        // A call that ignores cancellation delays the resets, but not the service.
         let late = service.task(UserEndpoint.open, as: .string)
         await transport.waitForRequests(2)
         transport.answer()
@@ -114,7 +114,7 @@ struct ResetTests {
         await service().reset()
     }
 
-    @Test("A refresh is not touched by a reset, nor are its calls")
+    @Test("A reset ends neither a token refresh nor its calls")
     func refresh() async throws {
         let service = Box<UserService?>(nil)
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
@@ -136,7 +136,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("Called from inside a call, a reset neither ends nor waits for that call", .timeLimit(.minutes(5)))
+    @Test("A reset from inside a call neither ends that call nor waits for it", .timeLimit(.minutes(5)))
     func fromInside() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in
@@ -175,7 +175,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("Decorators, policies and handlers that take part forget, once, when every call has returned")
+    @Test("Transports, policies and handlers that participate are reset once, after every call has returned")
     func participants() async throws {
         final class Remembering: Transport, ResetParticipant {
             let base: any Transport
@@ -201,7 +201,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("A call that has just been started is found by a cancel and by a reset right after")
+    @Test("A call that has just started is ended by a cancellation or a reset right after")
     func atOnce() async throws {
         for _ in 0..<50 {
             let service = service()
@@ -214,7 +214,7 @@ struct ResetTests {
         }
     }
 
-    @Test("Two resets at once have a participant forget once")
+    @Test("Two resets at once reset a participant once")
     func participantsOnce() async throws {
         final class Slow: Transport, ResetParticipant {
             let calls = Box(0)
@@ -237,7 +237,7 @@ struct ResetTests {
         #expect(slow.calls.value == 1)
     }
 
-    @Test("cancelAll ends the calls whose endpoint is named, and tells how many")
+    @Test("`cancelAll` ends the calls of the matching endpoints and returns their number")
     func cancelAll() async throws {
         let service = service()
         let meant = (0..<3).map { _ in service.task(UserEndpoint.fetch(id: "7"), as: .string) }

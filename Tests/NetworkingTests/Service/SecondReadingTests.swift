@@ -8,12 +8,12 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What a second reading of the whole found, and what must stay mended.
-@Suite("What a second reading found", .timeLimit(.minutes(5)))
+/// Tests for defects that a second review found and that must stay fixed.
+@Suite("Defects found in a second review", .timeLimit(.minutes(5)))
 struct SecondReadingTests {
     private let clock = ManualClock()
 
-    @Test("A session whose token could never be kept is refreshed all the same, and nobody is logged out")
+    @Test("A session whose token could never be saved is refreshed anyway and does not end")
     func neverKept() async throws {
         let session = AccessTokenSupervisor(store: MemoryTokenStore(isFull: true), clock: Fixture.stillClock) { _ in
             AccessToken("new")
@@ -31,7 +31,7 @@ struct SecondReadingTests {
         token.cancel()
     }
 
-    @Test("A login that could not be kept is refreshed, also after another process has ended the session before")
+    @Test("A log-in that could not be saved is refreshed, also after another process has ended the old session")
     func keptBefore() async throws {
         let store = MemoryTokenStore(AccessToken("t1"))
         let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("new") }
@@ -46,9 +46,9 @@ struct SecondReadingTests {
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
     }
 
-    @Test("Observers, handlers and closures that take something out of the same list when they go do not hang")
+    @Test("Observers, handlers and closures whose deinitializer changes the same list do not deadlock")
     func lastReferences() async throws {
-        // Unchecked, because it is set up before it is used.
+        // Unchecked, because its variables are set before another thread uses it.
         final class Owner: RequestObserver, ErrorHandler, @unchecked Sendable {
             var token: ObservationToken?
             var task: RequestTask<Void>?
@@ -94,7 +94,7 @@ struct SecondReadingTests {
         try await task.value
     }
 
-    @Test("What a redirect's target does is charged to the target, not to the host that redirected")
+    @Test("A failure of a redirect's target counts for the target, not for the host that redirected")
     func redirectedBreaker() async throws {
         let breaker = CircuitBreaker(failureRatio: 0.5, minimumCalls: 2, clock: clock.networkClock)
         let stub = StubTransport { request in
@@ -123,10 +123,10 @@ struct SecondReadingTests {
             $0.requestAdaptingService = RequestAdaptingService([mirror])
         }
         for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
-        #expect(breaker.state(of: home) == .open, "where an adapter names the host, it is the origin's doing")
+        #expect(breaker.state(of: home) == .open, "an adapter's host counts for the original origin")
     }
 
-    @Test("A policy hears that a download failed on its way, and that one was answered which nobody wanted")
+    @Test("A policy is notified of a download that failed, and of a response that a validator refused")
     func downloadOutcome() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -176,7 +176,7 @@ struct SecondReadingTests {
         #expect(outcomes.value == ["failed connectionLostAfterHead", "answered 200", "answered 200"])
     }
 
-    @Test("A head that came is known to handlers though its body was lost")
+    @Test("Handlers get the status of a response whose body was lost")
     func lostBody() async throws {
         let seen = Box<[HTTPStatus?]>([])
         let watch = ClosureErrorHandler { failure in
@@ -202,7 +202,7 @@ struct SecondReadingTests {
         #expect(observer.reports.first?.status == .serviceUnavailable)
     }
 
-    @Test("An error page that is larger than the bound is known by its status: a 401 is repaired, a 404 is not found")
+    @Test("An error page above the size limit keeps its status: a 401 starts a refresh, a 404 is not found")
     func largeErrorPage() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken("new")
@@ -227,7 +227,7 @@ struct SecondReadingTests {
         }
         let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
         #expect(tooLarge?.kind == .responseTooLarge)
-        #expect(tooLarge?.response?.data.isEmpty == true, "of an answer, nothing is kept")
+        #expect(tooLarge?.response?.data.isEmpty == true, "the data of a large response is dropped")
         let lenient = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in StubResponse(.notFound, body: page) }
         }
@@ -237,11 +237,11 @@ struct SecondReadingTests {
                 $0.maximumResponseSize = size
             }
             let cut = await Fixture.failure { _ = try await lenient.request(.get("x"), as: .data, with: settings) }
-            #expect((cut as? NetworkError)?.kind == .responseTooLarge, "an answer is not cut")
+            #expect((cut as? NetworkError)?.kind == .responseTooLarge, "a response is not truncated")
         }
     }
 
-    @Test("A refresh that took too long is told as that, however its task ends")
+    @Test("A refresh that exceeds its time limit is reported as a timeout, however its task ends")
     func refreshTimeout() async throws {
         for _ in 0..<50 {
             let session = AccessTokenSupervisor(
@@ -265,14 +265,14 @@ struct SecondReadingTests {
             clock.advance(by: .seconds(3))
             let underlying = (await error as? NetworkError)?.underlying as? NetworkError
             #expect(underlying?.kind == .deadlineTimedOut)
-            // Its result would still count; after a second limit it is cancelled.
+            // A late result would still be used. After a second time limit the refresh is cancelled.
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(3))
             while clock.sleeperCount > 0 { await Task.yield() }
         }
     }
 
-    @Test("A request that a handler sends to another server and back again is at home where it began")
+    @Test("A request that a handler sends to another server and back again is not foreign at its own server")
     func thereAndBack() async throws {
         let marks = Box<[Bool]>([])
         let note = ClosureAdapter { request, _ in marks.change { $0.append(request.isForeign) } }
@@ -291,7 +291,7 @@ struct SecondReadingTests {
         #expect(marks.value == [false, true, false])
     }
 
-    @Test("Waiting for sleepers that never come ends with the task")
+    @Test("Waiting for sleepers that never come ends when the task is cancelled")
     func sleepersThatNeverCome() async {
         let clock = clock
         let waiting = Task { await clock.waitForSleepers(3) }
@@ -303,7 +303,7 @@ struct SecondReadingTests {
         await early.value
     }
 
-    @Test("Hosts that were asked once, long ago, are forgotten by breaker and gate")
+    @Test("The breaker and the gate drop hosts that have not been used for a long time")
     func manyHosts() async throws {
         let breaker = CircuitBreaker(clock: clock.networkClock)
         let gate = BackoffGate(clock: clock.networkClock)
@@ -332,10 +332,10 @@ struct SecondReadingTests {
             for _ in 0..<10 { _ = await Fixture.failure { try await dead.request(.get("https://d\(index).example/")) } }
             clock.advance(by: .seconds(60))
         }
-        #expect(breaker.knownOrigins < 200, "nor are those kept that failed and were not asked again")
+        #expect(breaker.knownOrigins < 200, "failed hosts without new calls are dropped, too")
     }
 
-    @Test("An adapter that is a handler, too, is reset once; so is a handler that was added later")
+    @Test("An adapter that is also a handler is reset once, and so is a handler that was added later")
     func resetOnce() async {
         final class Both: SynchronousRequestAdapter, ErrorHandler, ResetParticipant {
             let resets = Box(0)
@@ -359,7 +359,7 @@ struct SecondReadingTests {
     }
 
     @Test(
-        "Foundation's joined cookies are told apart, also where a date has a comma; others are not cut",
+        "Foundation's joined cookies are split, also if a date has a comma; other commas do not split them",
         arguments: [
             ("a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2", ["a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT", "b=2"]),
             ("a=1,b=2,  c=3", ["a=1", "b=2", "c=3"]), ("a=1, ,b", ["a=1, ,b"]), ("", [""]), (",", [","]),
@@ -369,7 +369,7 @@ struct SecondReadingTests {
         #expect(JoinedCookies(value: value).fields == fields)
     }
 
-    @Test("A cookie whose value has a comma and a name after it is one cookie, and keeps its attributes")
+    @Test("A cookie whose value has a comma and a name after it is one cookie and keeps its attributes")
     func commaInCookie() async throws {
         let jar = CookieJar(clock: clock.networkClock)
         let url = try #require(URL(string: "https://api.example.com/x"))
@@ -379,7 +379,7 @@ struct SecondReadingTests {
         #expect(JoinedCookies(value: "a=" + commas).fields.count == 1)
     }
 
-    @Test("A GET with a body is not answered with what another body brought")
+    @Test("A GET with a body does not get the stored response to another body")
     func cachedSearch() async throws {
         let stub = StubTransport { request in
             StubResponse(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
@@ -392,7 +392,7 @@ struct SecondReadingTests {
         }
     }
 
-    @Test("An observer that takes a transfer over is told though the answer is there at once")
+    @Test("An observer that takes over a transfer is notified even if the response is available at once")
     func observedRestart() async throws {
         let told = Box(0)
         let first = ManualTransport()
@@ -424,7 +424,7 @@ struct SecondReadingTests {
         #expect(told.value == 1)
     }
 
-    @Test("In a group, calls with different bounds do not share an answer")
+    @Test("In a group, calls with different size limits do not share a response")
     func boundsInAGroup() async throws {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -448,7 +448,7 @@ struct SecondReadingTests {
         #expect(tooSmall)
     }
 
-    @Test("A text inside of JSON has no quotation marks, however its reader came about")
+    @Test("A string inside JSON has no quotation marks, whichever converter reads it")
     func textsInside() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
         let response = HTTPResponse(
@@ -466,7 +466,7 @@ struct SecondReadingTests {
         }
     }
 
-    @Test("A form field that has no form is named, with the error of the encoder")
+    @Test("The error of a form field that cannot be encoded names the field and has the encoder's error")
     func impossibleField() async throws {
         struct Form: Encodable { let ratio: Double }
         let service = NetworkService(environment: Fixture.environment) {
@@ -479,9 +479,7 @@ struct SecondReadingTests {
         }
     }
 
-    @Test(
-        "An endpoint's base URL and path are read once: one that changes between two readings sends no secret elsewhere"
-    )
+    @Test("An endpoint's base URL and path are read once, so a changing URL gets no secret of another server")
     func readOnce() throws {
         struct Fickle: Endpoint {
             let reads: Box<Int>
@@ -506,7 +504,7 @@ struct SecondReadingTests {
         #expect(request.url.host == "other.example" && request.headers.isEmpty)
     }
 
-    @Test("A field that was marked as a secret stays one when its value is set anew")
+    @Test("A header that is marked as sensitive stays sensitive when its value is replaced")
     func sensitiveStays() {
         var headers: HTTPHeaders = []
         headers.set(HTTPHeader("X-Tenant-Key", "old", isSensitive: true))
@@ -514,7 +512,7 @@ struct SecondReadingTests {
         #expect(headers["X-Tenant-Key"] == "fresh" && !"\(headers)".contains("fresh"))
     }
 
-    @Test("Credentials are in no description; their field's value is asked for")
+    @Test("Credentials are in no description; `fieldValue` returns them")
     func credentials() {
         let basic = HTTPAuthorization.basic(username: "ada", password: "hush")
         var dumped = ""
@@ -523,7 +521,7 @@ struct SecondReadingTests {
         #expect(basic.fieldValue == "Basic YWRhOmh1c2g=")
     }
 
-    @Test("Progress that follows another one never runs backwards, whichever threads count")
+    @Test("Progress that follows another meter never decreases, whichever threads update it")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)
@@ -537,7 +535,7 @@ struct SecondReadingTests {
         }
     }
 
-    @Test("An event without end is an error, in bounded memory")
+    @Test("An event that never ends is an error, in bounded memory")
     func endlessEvent() throws {
         var parser = ServerSentEventParser(longestEvent: 1_000)
         let line = Data(("data: " + String(repeating: "x", count: 99) + "\n").utf8)
@@ -547,7 +545,7 @@ struct SecondReadingTests {
         for _ in 0..<100 { #expect(try other.parse(line + Data("\n".utf8)).count == 1) }
     }
 
-    @Test("A value folded over very many lines is read in linear time")
+    @Test("A header value that is folded over very many lines is parsed in linear time")
     func folds() {
         var reader = ResponseHeadReader(limit: 1 << 20)
         func read(_ line: String) -> ResponseHeadReader.Step {
@@ -560,7 +558,7 @@ struct SecondReadingTests {
         #expect(head.headers["X"]?.utf8.count == 1 + 2 * 200_000)
     }
 
-    @Test("A retry without a wait is told to observers, too: the log warns of it")
+    @Test("A retry without a wait is also reported to observers, and the log has a warning")
     func retryAtOnce() async throws {
         let lines = Box<[String]>([])
         let stub = StubTransport()
@@ -575,7 +573,7 @@ struct SecondReadingTests {
             lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
     }
 
-    @Test("Why a token could not be refreshed is in log and report, whatever the error was made into")
+    @Test("The reason of a failed refresh is in the log and the report, whatever error the call throws")
     func brokenRefresh() async throws {
         struct Grant: Decodable, Sendable { let expiresIn: Int }
         let auth = NetworkService(environment: Fixture.environment) {
@@ -598,7 +596,7 @@ struct SecondReadingTests {
         #expect(observer.reports.first?.waterfall.contains(words) == true)
     }
 
-    @Test("A number that is none is in no query", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("A number that is not finite is refused in a query", arguments: [Double.nan, .infinity, -.infinity])
     func noNumber(value: Double) async throws {
         let stub = StubTransport { _ in .text("") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
@@ -607,14 +605,14 @@ struct SecondReadingTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("What never happens is told, and why it may be")
+    @Test("A condition that never becomes true ends the wait of a manual clock with an error")
     func nothingHappens() async {
         await #expect(throws: ManualClock.NothingHappened.self) {
             try await clock.advance(by: .seconds(1), atMost: 10, until: { false })
         }
     }
 
-    @Test("A stub's rules take patterns, and paths with or without a slash at the beginning")
+    @Test("The rules of a stub accept patterns, and paths with or without a slash at the beginning")
     func stubPatterns() async throws {
         let stub = StubTransport()
         stub.on(.get, "v1/users/:id", .text("user"))
@@ -624,7 +622,7 @@ struct SecondReadingTests {
         #expect(error?.kind == .noStubRule)
     }
 
-    @Test("A member of the wrong type is found by the contract: the default would hold in silence")
+    @Test("The contract finds a member of the wrong type, whose default would be used silently")
     func wrongMembers() async throws {
         struct Wrong: Endpoint {
             let path: EndpointPath = "x"

@@ -12,7 +12,7 @@ struct TaskChainTests {
         $0.backoffGate = nil
     }
 
-    /// Runs something on a thread with a small stack: 512 KB, as Apple's secondary threads have.
+    /// Runs `body` on a thread with a stack of 512 KB, as secondary threads on Apple platforms have.
     private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {
@@ -24,7 +24,7 @@ struct TaskChainTests {
         }
     }
 
-    /// Polls by `flatMap` until a number of rounds have passed.
+    /// Polls with `flatMap` until `count` rounds have passed.
     private static func poll(_ task: RequestTask<String>, _ rounds: Box<Int>, of count: Int) -> RequestTask<String> {
         task.flatMap { value in
             rounds.change { $0 += 1 }
@@ -47,7 +47,7 @@ struct TaskChainTests {
         #expect(rounds.value == Self.length)
     }
 
-    @Test("Polling by flatMap keeps the tasks of two rounds alive, and not those of all")
+    @Test("Polling by flatMap keeps the tasks of two rounds alive, not the tasks of all rounds")
     func pollingMemory() async throws {
         let service = service
         let alive = Box<[Weak]>([])
@@ -157,7 +157,7 @@ struct TaskChainTests {
         #expect(attempts.value == ["/v1/last"])
     }
 
-    @Test("A task that somebody else wants is spared, in whatever order the interest was registered")
+    @Test("A task that another task waits for is not cancelled, in whatever order the tasks were derived")
     func interest() async throws {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -176,7 +176,7 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
-    @Test("A closure that returns the task which it makes fails that task, in place of waiting for ever")
+    @Test("A closure that returns its own task fails that task and does not wait forever")
     func itself() async throws {
         let made = Box<RequestTask<String>?>(nil)
         let transport = ManualTransport()

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Networking
 
-/// 100,000 calls whose fates are drawn by seeded chance: limits, duplicates, cancels, retries and resets together.
-@Suite("Random walks over limit, duplicates, cancel and reset", .timeLimit(.minutes(5)))
+/// Runs 100,000 calls with seeded random events: limits, duplicates, cancellations, retries and resets together.
+@Suite("Random walks with limits, duplicates, cancellations and resets", .timeLimit(.minutes(5)))
 struct TrafficWalkTests {
-    /// Answers after a few turns, now and then with a failure; a cancelled call ends it.
+    /// A transport that responds after a few yields and sometimes fails. A cancelled call ends its wait.
     private struct HesitantTransport: Transport {
         let random: RandomSource
         let isBusy = Box(0)
@@ -39,10 +39,10 @@ struct TrafficWalkTests {
         .join, .replace, .keepFirst, .keepLatest, .allow, .share { _ in }, .replace { _ in },
     ]
 
-    /// How many calls a seed makes: fewer where a sanitizer watches each step.
+    /// The number of calls for each seed. With a sanitizer there are fewer calls, because each step is slower.
     private static let calls = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 12_500 : 625
 
-    @Test("Permits come back, nobody waits for ever, nothing is answered twice", arguments: 0..<8)
+    @Test("Permits are released, no call waits forever, and no call completes twice", arguments: 0..<8)
     func walk(seed: Int) async throws {
         let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
         let transport = HesitantTransport(random: random)
@@ -79,7 +79,7 @@ struct TrafficWalkTests {
         #expect(service.client.calls.count == 0)
     }
 
-    /// One call, with its fate.
+    /// Makes one call with a random event.
     private func step(_ service: NetworkService, _ answers: Box<Int>, _ random: inout RandomSource) async {
         let priority = HTTPRequest.Priority(Int.random(in: -1...1, using: &random))
         let item = Item(
@@ -93,7 +93,7 @@ struct TrafficWalkTests {
             service.cancelAll { ($0 as? Item)?.id == item.id }
             _ = await Fixture.failure { try await service.request(item) }
         case 2..<30:
-            // Answered once, by its callback alone.
+            // The call completes once, and only through its callback.
             let task = service.task(item, as: .string)
             let isAnswered = Settlement<Void>()
             let count = Box(0)

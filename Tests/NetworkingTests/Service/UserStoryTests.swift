@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-// What an app's author writes: a service, its endpoints, its errors, and their tests.
+// The code that the author of an app writes: a service, its endpoints, its errors, and their tests.
 
 private struct Note: Codable, Equatable { let id: Int, text: String }
 private struct Rejection: Codable { let reason: String }
@@ -41,7 +41,7 @@ private final class NoteService: NetworkService, @unchecked Sendable {
     func add(_ text: String) async throws -> Note { try await request(Notes.Add(text: text)) }
 }
 
-@Suite("A user's service")
+@Suite("The service of an app")
 struct UserStoryTests {
     private let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
@@ -53,7 +53,7 @@ struct UserStoryTests {
         NoteService(environment: environment, authorizedBy: session) { $0.transport = stub }
     }
 
-    @Test("Its endpoints keep their contract, and their examples are its stub")
+    @Test("The endpoints meet their contract, and a stub is created from their examples")
     func contract() async throws {
         try await EndpointContract.check(Notes.examples, in: environment)
         let service = try await service(StubTransport(examples: Notes.examples, in: environment))
@@ -61,7 +61,7 @@ struct UserStoryTests {
         #expect(try await service.add("eggs").id == 8)
     }
 
-    @Test("A refusal is told in the server's words, a status in the endpoint's")
+    @Test("A refusal throws the server's error, and a status throws the endpoint's error")
     func refusals() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/notes", .json(Rejection(reason: "too long"), status: .unprocessableContent))

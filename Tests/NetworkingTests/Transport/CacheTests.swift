@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The response cache")
+@Suite("Response cache")
 struct CacheTests {
     private struct Get: Endpoint {
         var path: EndpointPath = "items"
@@ -37,7 +37,7 @@ struct CacheTests {
         }
     }
 
-    @Test("N-40: what the server lets be kept is read at once, decoded, and forgotten one by one or all together")
+    @Test("N-40: a stored response can be read and decoded at once, and removed alone or with all others")
     func readAtOnce() async throws {
         responses([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
         let service = service()
@@ -45,7 +45,7 @@ struct CacheTests {
         let _: User = try await service.request(Get())
         let kept = service.cachedResponse(Get(), as: .json(User.self))?.value
         #expect(kept == User(id: "7"))
-        #expect(service.cachedResponse(Get(), as: .json([User].self)) == nil, "what cannot be read is nil")
+        #expect(service.cachedResponse(Get(), as: .json([User].self)) == nil, "an undecodable response is nil")
         let response = try #require(service.cachedResponse(Get(), as: .string))
         #expect(response.headers["Age"] == "0")
         let _: User = try await service.request(Get(path: "other"))
@@ -59,7 +59,7 @@ struct CacheTests {
         #expect(cache.count == 0, "a reset empties it")
     }
 
-    @Test("A fresh answer is used without asking, a stale one only when the server says that it holds")
+    @Test("A fresh response is used without a request; a stale one only after the server has validated it")
     func freshness() async throws {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()
@@ -70,13 +70,13 @@ struct CacheTests {
         #expect(stub.requests.count == 2)
         #expect(stub.requests[1].headers[.ifNoneMatch] == "\"a\"")
         #expect(try await service.request(Get()) == "one")
-        #expect(stub.requests.count == 2, "it is fresh again")
+        #expect(stub.requests.count == 2, "the response is fresh again")
         let response = try await service.response(Get()) as Response<String>
         #expect(response.status == .ok && response.headers["Age"] == "0")
     }
 
     @Test(
-        "What must not be used without asking is asked for",
+        "A response that must not be used without validation is requested again",
         arguments: [
             [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [:], [.cacheControl: "max-age=60", "Age": "60"],
             [.expires: "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -89,7 +89,7 @@ struct CacheTests {
     }
 
     @Test(
-        "What must not be kept is not kept",
+        "A response that must not be stored is not stored",
         arguments: [[.cacheControl: "no-store"], [.cacheControl: "max-age=60", .vary: "*"]] as [HTTPHeaders])
     func notKept(headers: HTTPHeaders) async throws {
         responses(headers)
@@ -97,7 +97,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Only successful responses to GET are kept; a change forgets what was kept of its URL")
+    @Test("Only successful responses to GET are stored; an unsafe request removes the responses of its URL")
     func methods() async throws {
         responses([.cacheControl: "max-age=60"])
         stub.on(.get, "/v1/missing", .status(.notFound, headers: [.cacheControl: "max-age=60"]))
@@ -112,7 +112,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("An answer never crosses users: other credentials, and what Vary names, have responses of their own")
+    @Test("Users never share a response: other credentials or Vary values get a response of their own")
     func users() async throws {
         responses([.cacheControl: "max-age=60", .vary: "Accept-Language"])
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("x")
@@ -135,7 +135,7 @@ struct CacheTests {
         #expect(service.cachedResponse(german, as: .string) == nil)
     }
 
-    @Test("A cookie is set once: by the answer that brought it, and not by what was kept of it")
+    @Test("A cookie is set by the response that contained it, not by the stored copy")
     func cookies() async throws {
         responses([.cacheControl: "max-age=60", .setCookie: "session=abc"])
         let jar = CookieJar()
@@ -152,7 +152,7 @@ struct CacheTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A redirect's target is not asked with the conditions of what was kept of its source")
+    @Test("The request to a redirect's target has no conditions of the stored response to its source")
     func redirect() async throws {
         responses([.eTag: "\"a\""])
         let service = service()
@@ -164,7 +164,7 @@ struct CacheTests {
     }
 
     @Test(
-        "An absurd age is no crash; a 304 that says no-store is the end of what was kept; fields that come twice count")
+        "A huge Age does not crash, and a 304 with no-store removes the stored response")
     func oddities() async throws {
         responses([.cacheControl: "max-age=60", "Age": "9223372036854775807", .eTag: "\"a\""])
         let service = service()
@@ -176,7 +176,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("What was asked for before a change is not kept after it")
+    @Test("A response that was requested before a change is not stored after it")
     func change() async throws {
         let manual = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -191,7 +191,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("N-21: a call, an endpoint or a service says how the cache is used")
+    @Test("N-21: settings and headers of a call decide how it uses the cache")
     func rules() async throws {
         responses([.cacheControl: "max-age=60"])
         let service = service()
@@ -206,12 +206,12 @@ struct CacheTests {
         let _: String = try await service.request(Get())
         #expect(stub.requests.count == 4)
         let _: String = try await service.request(Get(headers: [.ifNoneMatch: "\"mine\""]))
-        #expect(stub.requests.count == 5, "who sets conditions by hand gets what the server says")
+        #expect(stub.requests.count == 5, "a call with its own conditions gets the server's response")
         let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(plain.cachedResponse(Get(), as: .string) == nil)
     }
 
-    @Test("It keeps no more than its capacity: what was not used for longest goes first, and no one answer fills it")
+    @Test("The cache respects its capacity, drops the least recently used response, and stores no large one")
     func capacity() async throws {
         let small = ResponseCache(capacity: 16_000, clock: clock.networkClock)
         let service = NetworkService(environment: Fixture.environment) {
@@ -231,9 +231,7 @@ struct CacheTests {
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
     }
 
-    @Test(
-        "Users who are told apart by a field of the app's own get their own responses; a field of each request changes nothing"
-    )
+    @Test("Custom headers that identify users separate responses; headers that differ for each request do not")
     func ownFields() async throws {
         stub.on(nil, nil) { request in
             StubResponse(

@@ -9,14 +9,14 @@ import Testing
 #endif
 
 extension CookieJar {
-    /// Receives a response with these `Set-Cookie` fields.
+    /// Stores the cookies of a response with these `Set-Cookie` fields.
     func keep(_ fields: String..., from url: String) throws {
         var headers = HTTPHeaders()
         for field in fields { headers.append(HTTPHeader(.setCookie, field)) }
         keep(headers, from: try #require(URL(string: url)))
     }
 
-    /// The `Cookie` field of a request.
+    /// Returns the `Cookie` field of a request to `url`.
     func sent(to url: String) throws -> String? {
         field(for: try #require(URL(string: url)))
     }
@@ -56,7 +56,7 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A Domain that is the host itself is accepted also for an address or a single label, for that host alone")
+    @Test("A Domain equal to the host is accepted even for an address or a single label, for that host alone")
     func ownHost() throws {
         try jar.keep("a=1; Domain=localhost", from: "http://localhost/")
         try jar.keep("b=1; Domain=127.0.0.1", from: "http://127.0.0.1/")
@@ -66,7 +66,7 @@ struct CookieTests {
         #expect(try jar.sent(to: "http://127.0.0.1/") == "b=1")
     }
 
-    @Test("Max-Age takes precedence over Expires; an expired cookie is neither kept nor sent")
+    @Test("Max-Age takes precedence over Expires; an expired cookie is neither stored nor sent")
     func expiry() throws {
         let past = "Wed, 21 Oct 2015 07:28:00 GMT"
         try jar.keep("a=1; Max-Age=10; Expires=\(past)", "b=2; Expires=\(past)", "c=3", from: "http://x.example/")
@@ -94,7 +94,7 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("K2: cookies with equally long paths are sent in the order of creation, which a replacement keeps")
+    @Test("K2: cookies with equally long paths are sent in the order of creation; a replacement keeps its position")
     func order() throws {
         let url = "http://www.example.org/a/b"
         try jar.keep("z=1; Path=/", "sid=host; Path=/", "y=1; Path=/", "a=1; Path=/a", from: url)
@@ -107,7 +107,7 @@ struct CookieTests {
     }
 
     @Test(
-        "K3: a Max-Age that is not an integer is ignored; zero and negative values delete",
+        "K3: a Max-Age that is not an integer is ignored; zero and negative values delete the cookie",
         arguments: ["1e5", "0x10", "1.5", "+5", "inf", "nan", "-", "--1", "5 5", "\u{664}", ""])
     func notAnInteger(maxAge: String) throws {
         try jar.keep("a=1; Max-Age=\(maxAge)", "b=1; Max-Age=60; Max-Age=\(maxAge)", from: "http://x.example/")
@@ -163,7 +163,7 @@ struct CookieTests {
     }
 
     @Test(
-        "T5c: the prefixes __Secure- and __Host- are accepted with what they promise only, whatever their case",
+        "T5c: a cookie with the prefix __Secure- or __Host- needs the promised attributes, whatever its case",
         arguments: [
             ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__SECURE-a=1; Path=/", false),
             ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure", false), ("__Host-a=1; Path=/", false),
@@ -176,10 +176,10 @@ struct CookieTests {
         #expect(jar.cookies.count == (isAccepted ? 1 : 0))
         jar.removeAll()
         try jar.keep(field, from: "http://x.example/")
-        #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "nothing Secure comes over http")
+        #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "no Secure cookie is accepted over http")
     }
 
-    @Test("Hosts are compared in lower-case ASCII, in whatever form the URL has them")
+    @Test("Hosts are compared in lowercase ASCII, whatever form the URL contains")
     func hosts() throws {
         try jar.keep("a=1; Domain=.XN--bcher-kva.Example; Path=/", from: "https://xn--bcher-kva.example/")
         for host in [
@@ -214,7 +214,7 @@ struct CookieTests {
         #expect(try jar.sent(to: url) == "c=1")
     }
 
-    @Test("A domain has room for 50 cookies: the expired go first, then the longest unused, Secure ones last")
+    @Test("A domain can have 50 cookies: expired ones are removed first, then the longest unused, Secure ones last")
     func domainLimit() throws {
         try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
         for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }
@@ -236,7 +236,7 @@ struct CookieTests {
         #expect(jar.cookies.allSatisfy(\.isSecure) && jar.cookies.count == 50)
     }
 
-    @Test("A jar has room for 3,000 cookies: the expired go first, then the longest unused")
+    @Test("A jar can have 3,000 cookies: expired ones are removed first, then the longest unused")
     func limit() throws {
         try jar.keep("first=1", from: "https://first.example/")
         try jar.keep("short=1; Max-Age=1", from: "https://short.example/")
@@ -292,7 +292,7 @@ struct CookieTests {
         #expect(stub.requests[4].headers[.cookie] == nil, "another service has another jar")
     }
 
-    @Test("A Cookie field of the request is left alone; without a jar no cookies are kept")
+    @Test("A Cookie field of the request is kept; without a jar no cookies are stored")
     func ownField() async throws {
         struct Home: Endpoint {
             let path: EndpointPath = "home"
@@ -312,13 +312,13 @@ struct CookieTests {
         #expect(stub.requests.suffix(2).allSatisfy { !$0.headers.contains(.cookie) })
     }
 
-    /// A new storage of Foundation's, and a jar with it.
+    /// Returns a new Foundation storage and a jar that uses it.
     private func storedJar() throws -> (storage: HTTPCookieStorage, jar: CookieJar) {
         let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         return (storage, CookieJar(storage, publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock))
     }
 
-    @Test("A jar with a storage of Foundation's writes to it, and sends what others have put into it")
+    @Test("A jar with a Foundation storage writes to it, and sends the cookies that other code has added")
     func storage() throws {
         let (storage, jar) = try storedJar()
         try jar.keep("b=1; Path=/", "a=1; Path=/", "wide=1; Domain=x.example; Path=/", from: "http://x.example/")
@@ -341,7 +341,7 @@ struct CookieTests {
         #expect(storage.cookies?.isEmpty == true)
     }
 
-    @Test("A cookie of others that cannot be sent stays in the storage of Foundation's")
+    @Test("A cookie of other code that cannot be sent stays in the Foundation storage")
     func unsendableInStorage() throws {
         let (storage, jar) = try storedJar()
         let properties: [HTTPCookiePropertyKey: Any] = [.value: "x\u{1}y", .domain: "x.example", .path: "/"]
@@ -352,7 +352,7 @@ struct CookieTests {
         #expect(storage.cookies?.count == 2)
     }
 
-    @Test("Secure cookies in a storage of Foundation's are protected, too")
+    @Test("Secure cookies in a Foundation storage are also protected")
     func secureInStorage() throws {
         let (storage, jar) = try storedJar()
         try jar.keep("sid=1; Secure; HttpOnly", from: "https://x.example/")
@@ -360,7 +360,7 @@ struct CookieTests {
         #expect(storage.cookies?.map(\.value) == ["1"] && storage.cookies?.first?.isHTTPOnly == true)
     }
 
-    @Test("No text of a jar or of a service that has it shows a cookie")
+    @Test("No text of a jar, or of a service that uses it, shows a cookie")
     func noCookieInTexts() throws {
         try jar.keep("session=hunter2", from: "https://a.example/")
         let service = NetworkService(environment: NetworkEnvironment()) {

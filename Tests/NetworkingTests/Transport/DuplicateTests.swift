@@ -37,12 +37,12 @@ struct DuplicateTests {
         }
     }
 
-    /// Starts a call, and waits until so many have reached the transport or wait for one that has.
+    /// Starts a call of `endpoint`.
     private func begin(_ service: NetworkService, _ endpoint: Search = Search()) -> RequestTask<String> {
         service.task(endpoint, as: .string)
     }
 
-    @Test("I-46: join: one request, and everybody gets its answer")
+    @Test("I-46: join: one request is sent, and every caller gets its response")
     func join() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -56,7 +56,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-40, a defect of iONess: one caller's cancel detaches only it; the last one takes the transfer along")
+    @Test("I-40: the cancellation of one caller detaches only that caller; the last one cancels the transfer")
     func countedByReference() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -78,7 +78,7 @@ struct DuplicateTests {
         while transport.endedCount < 1 { await Task.yield() }
     }
 
-    @Test("I-42, a defect of iONess: replace: the old call ends cancelled, its transfer is cancelled, a new one begins")
+    @Test("I-42: replace: the old call and its transfer are cancelled, and a new transfer starts")
     func replace() async throws {
         let service = service(.replace)
         let old = begin(service)
@@ -93,7 +93,7 @@ struct DuplicateTests {
         #expect(transport.count == 2)
     }
 
-    @Test("I-44: keep first: the new call ends cancelled, the old one goes on")
+    @Test("I-44: keep first: the new call is cancelled, and the old one continues")
     func keepFirst() async throws {
         let service = service(.keepFirst)
         let old = begin(service)
@@ -104,7 +104,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-45: keep latest: the old call ends cancelled, the transfer goes on for the new one")
+    @Test("I-45: keep latest: the old call is cancelled, and its transfer continues for the new one")
     func keepLatest() async throws {
         let service = service(.keepLatest)
         let old = begin(service)
@@ -116,7 +116,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-47: the transfer goes on for a closure alone; I-43: or a new one begins for it")
+    @Test("I-47, I-43: the transfer continues for a closure alone, or a new transfer starts for it")
     func observers() async throws {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])
@@ -143,7 +143,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("I-41: a closure decides about each pair")
+    @Test("I-41: a closure decides for each pair of requests")
     func custom() async throws {
         let service = service(
             DuplicateRequestPolicy { running, new in
@@ -159,7 +159,7 @@ struct DuplicateTests {
         for task in [swift] + rust { #expect(await result(task) == "found") }
     }
 
-    @Test("I-48: the policy of the service is one for all; an endpoint's own wins over it")
+    @Test("I-48: the policy of the service applies to all calls; the policy of an endpoint overrides it")
     func ownPolicy() async throws {
         var own = Search()
         own.settings.duplicates = .keepFirst
@@ -171,7 +171,7 @@ struct DuplicateTests {
         #expect(await result(first) == "found")
     }
 
-    @Test("I-40: only equal requests meet: method, URL, fields and body")
+    @Test("I-40: only equal requests are duplicates: method, URL, headers and body are compared")
     func differences() async throws {
         let service = service(.always(.keepFirst, includesUnsafeMethods: true))
         let different = [
@@ -186,10 +186,10 @@ struct DuplicateTests {
         await transport.waitForRequests(2)
         for _ in 0..<2 { transport.answer(.ok, "found") }
         #expect(await result(elsewhere.0) == "found")
-        #expect(await result(elsewhere.1) == "found", "two services never meet")
+        #expect(await result(elsewhere.1) == "found", "two services share no transfers")
     }
 
-    @Test("Unsafe methods are not compared unless asked")
+    @Test("Requests with unsafe methods are not compared by default")
     func unsafe() async throws {
         let service = service(.keepFirst)
         let calls = (0..<2).map { _ in begin(service, Search(method: .post)) }
@@ -198,9 +198,7 @@ struct DuplicateTests {
         for task in calls { #expect(await result(task) == "done") }
     }
 
-    @Test(
-        "Search as you type: requests of one group take each other's place though they differ; none gets another one's answer"
-    )
+    @Test("Requests of one group replace each other even if they differ, and none gets the response of another")
     func groups() async throws {
         func search(_ text: String) -> Search {
             var search = Search(text: text)
@@ -226,7 +224,7 @@ struct DuplicateTests {
         #expect(transport.count == 5)
     }
 
-    @Test("A double tap on a POST with a key of its own each time is noticed where it is asked for")
+    @Test("A double tap on a POST with a new key each time is detected if unsafe methods are included")
     func doubleTap() async throws {
         let service = service(.always(.keepFirst, includesUnsafeMethods: true))
         let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))
@@ -236,7 +234,7 @@ struct DuplicateTests {
         #expect(await result(first) == "bought")
     }
 
-    @Test("Where one leaves as another one joins, nobody is cancelled who did not ask for it")
+    @Test("If one caller leaves while another one joins, the transfer continues for the one that joined")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -247,12 +245,12 @@ struct DuplicateTests {
             DispatchQueue.concurrentPerform(iterations: 2) { index in
                 if index == 0 { first.leave() } else { second.change { $0 = transfer.attach() } }
             }
-            // Whoever has attached has a transfer that goes on, so that a third one can join.
+            // If a caller has attached, its transfer continues, so a third caller can join.
             if second.value != nil { #expect(transfer.attach() != nil) }
         }
     }
 
-    @Test("A transfer that is over makes room for the next one, but never for one that another has the place of")
+    @Test("A transfer that ends makes room for the next one, but never removes another transfer")
     func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -277,7 +275,7 @@ struct DuplicateTests {
         #expect(take().isFree)
     }
 
-    @Test("Requests are equal in spite of the fields that differ by nature, and of nothing else")
+    @Test("Requests are equal if they differ only in headers that are ignored")
     func equality() throws {
         let url = try #require(URL(string: "https://a.example/?q=1"))
         func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
@@ -306,7 +304,7 @@ struct DuplicateTests {
         #expect(!numbered.isDuplicate(of: plain, ignoring: []))
     }
 
-    @Test("Credentials tell users apart by the hash alone, unless requests may differ in them")
+    @Test("The hash alone separates users with different credentials, unless credentials are ignored")
     func users() async throws {
         let url = try #require(URL(string: "https://a.example/"))
         func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
@@ -332,7 +330,7 @@ struct DuplicateTests {
         for call in calls { #expect(try await call.value.text() == "one answer") }
     }
 
-    @Test("Requests of a group whose bodies cannot be compared never share an answer; nor do POSTs with different keys")
+    @Test("Requests of a group with streamed bodies never share a response, nor do POSTs with different keys")
     func neverMixed() async throws {
         let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
         var upload = Search(method: .put, body: stream)
@@ -348,7 +346,7 @@ struct DuplicateTests {
         for task in calls { #expect(await result(task) == "its own") }
     }
 
-    @Test("An error of a transport's own type is thrown as it is")
+    @Test("A custom error of a transport is thrown unchanged")
     func ownErrors() async throws {
         let stub = StubTransport { _ in throw UserError.cloudy }
         let service = NetworkService(environment: Fixture.environment) {
@@ -358,7 +356,7 @@ struct DuplicateTests {
         #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
     }
 
-    @Test("A transfer that goes on without the one who began it keeps that one's place, until its end")
+    @Test("A transfer that continues without its first caller keeps the permit of that caller until it ends")
     func keptPlace() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit(2)
@@ -375,7 +373,7 @@ struct DuplicateTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("Two users' requests never meet")
+    @Test("Requests of two users never share a transfer")
     func credentials() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
             AccessToken("none")
@@ -392,7 +390,7 @@ struct DuplicateTests {
         #expect(await result(second) == "grace's")
     }
 
-    @Test("A superseded call is not sent again by a handler")
+    @Test("A superseded call is not retried by a handler")
     func noRetry() async throws {
         let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
         let first = begin(service)
@@ -403,7 +401,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("A joined caller gives its place back at once: 1,000 equal GETs behind a limit of 4 send one request")
+    @Test("A joined caller releases its permit at once: 1,000 equal GETs with a limit of 4 send one request")
     func places() async throws {
         let limit = ConcurrencyLimit(4)
         let joined = Box(0)
@@ -419,7 +417,7 @@ struct DuplicateTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("A failure is everybody's, and each call's own handlers see it with its own request")
+    @Test("Every caller gets the failure of a shared transfer, and the handlers of each call see it")
     func failures() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -441,7 +439,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("Fields that differ from call to call by nature do not keep equal requests apart")
+    @Test("Headers that differ for each call do not separate equal requests")
     func ignoredFields() async throws {
         let service = service(.keepFirst)
         let first = begin(service, Search(headers: ["traceparent": "1"]))
@@ -451,13 +449,12 @@ struct DuplicateTests {
         #expect(await result(first) == "found")
     }
 
-    /// Waits until so many have been decided about and have joined: whoever has joined has no place of its own any
-    /// more.
+    /// Waits until `count` callers have joined. A caller that has joined has released its own permit.
     private func wait(for count: Int, _ joined: Box<Int>, _ limit: ConcurrencyLimit) async {
         while joined.value < count || limit.activeCount > 1 { await Task.yield() }
     }
 
-    /// A policy that always decides the same, and counts how often it was asked.
+    /// Returns a policy that always returns `decision` and counts its calls.
     private func counting(
         _ count: Box<Int>, _ decision: DuplicateRequestPolicy.Decision
     ) -> DuplicateRequestPolicy {
@@ -467,7 +464,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("A download that is refused by its status is over, and an equal one is sent")
+    @Test("A download that is refused by its status has ended, and an equal one is sent")
     func refusedDownload() async throws {
         let stub = StubTransport { _ in .status(.notFound) }
         let service = NetworkService(environment: Fixture.environment) {

@@ -7,9 +7,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The platform's transport")
+@Suite("Platform transport")
 struct PlatformTransportTests {
-    @Test("L5, L43: the sessions that the library makes have neither cache, cookies nor stored credentials")
+    @Test("L5, L43: sessions that the library creates have no cache, no cookies and no stored credentials")
     func withoutPolicy() {
         let configuration = URLSessionConfiguration.withoutPolicy
         #expect(configuration.urlCache == nil)
@@ -19,19 +19,19 @@ struct PlatformTransportTests {
     }
 
     #if os(Linux)
-        @Test("Where libcurl cannot be had, URLSession carries requests")
+        @Test("URLSession sends the requests if libcurl is not available")
         func withoutLibcurl() {
             #expect(PlatformTransport.choose(nil) is URLSessionTransport)
         }
 
-        @Test("A libcurl that looks names up on its own thread is not taken: one slow name would hold up every call")
+        @Test("A libcurl that resolves names on its own thread is refused: one slow name would block every call")
         func blockingLibcurl() {
             #expect(throws: CurlLibrary.Fault.blocking) {
                 _ = try CurlLibrary(version: "libcurl/8.0.0", features: [.tls, .http2]).checked()
             }
         }
 
-        @Test("A feature that this system's libcurl was built without is an error that names the part that needs it")
+        @Test("A setting that needs a missing feature of libcurl is an error that names the setting")
         func missingFeature() throws {
             let proxy = try #require(URL(string: "https://proxy.example"))
             let wanting = [

@@ -34,7 +34,7 @@ struct PublicSuffixTests {
     }
 
     @Test(
-        "Rules, wildcards, exceptions and both sections count; without a rule, single labels are public suffixes",
+        "Rules, wildcards, exceptions and both sections apply; without a rule, a single label is a public suffix",
         arguments: [
             ("com", true), ("example.com", false), ("co.uk", true), ("uk", true), ("shop.co.uk", false),
             ("ac.uk", false),
@@ -47,7 +47,7 @@ struct PublicSuffixTests {
         #expect(try list().contains(domain) == isSuffix)
     }
 
-    @Test("Domain=co.uk is refused, unless it is the host itself, which then receives the cookie alone")
+    @Test("Domain=co.uk is refused, unless it is the host itself, and then the cookie is for that host alone")
     func refused() throws {
         let jar = CookieJar(publicSuffixes: try list(), clock: ManualClock().networkClock)
         try jar.keep(
@@ -88,7 +88,7 @@ struct PublicSuffixTests {
         #expect(HostName.canonical(host) == canonical)
     }
 
-    @Test("A label longer than DNS allows is no host name")
+    @Test("A label that is longer than DNS allows is not a host name")
     func longLabel() {
         #expect(HostName.canonical(String(repeating: "\u{10FFFF}", count: 64)) == nil)
     }

@@ -2,12 +2,12 @@ import Foundation
 @testable import Networking
 import Testing
 
-/// What the engine decides on Apple platforms, whose code is not run on Linux.
-@Suite("URLSession's platforms")
+/// Tests the decisions of the engine for Apple platforms, because the code of these platforms does not run on Linux.
+@Suite("URLSession platforms")
 struct SessionPlatformTests {
     private let file = URL(fileURLWithPath: "/dev/null")
 
-    @Test("On Apple platforms a file is sent as a file, bytes in memory as data, and anything else as a stream")
+    @Test("On Apple platforms a file is sent as a file, bytes in memory as data, and any other body as a stream")
     func uploads() throws {
         func kind(_ body: HTTPBody) -> String {
             switch SessionUpload(streaming: body) {
@@ -27,7 +27,7 @@ struct SessionPlatformTests {
         #expect(kind(multipart) == "stream")
     }
 
-    @Test("On Apple platforms the server is held back after 256 KiB; on Linux a slow reader has the whole limit")
+    @Test("On Apple platforms the server is paused after 256 KiB; on Linux the buffer has the whole limit")
     func buffers() {
         let limits = URLSessionTransport.Limits(bufferedBytes: 1 << 20)
         #expect(SessionPlatform.apple.buffers(limits) == (256 << 10, 1 << 20))
@@ -36,12 +36,12 @@ struct SessionPlatformTests {
         #expect(SessionPlatform.apple.buffers(.init(bufferedBytes: 10)) == (10, 1 << 20))
     }
 
-    @Test("Without a sign of a connection, a call on Apple platforms is idle after twice the timeout for connecting")
+    @Test("On Apple platforms a call without any activity times out after twice the connect timeout")
     func connecting() {
         let limit = SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts())
         #expect(limit == .seconds(30))
         #expect(SessionPlatform.linux.connectingLimit(HTTPRequest.Timeouts()) == nil)
-        // A call that says how long it waits, such as a long poll, waits that long.
+        // A call with its own idle timeout, such as a long poll, waits that long.
         #expect(SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts(idle: .seconds(90))) == nil)
         var activity = SessionActivity(idle: .seconds(60), connecting: limit)
         #expect(activity.timeLeft(at: .seconds(29)) == .seconds(1))
@@ -59,7 +59,7 @@ struct SessionPlatformTests {
         #expect(SessionActivity(idle: .seconds(60), connecting: nil).limit == .seconds(60))
     }
 
-    @Test("A task that waits for a network, or for its reader, is not idle until something moves")
+    @Test("A task that waits for a network or for its reader is not idle until data moves again")
     func paused() {
         var activity = SessionActivity(idle: .seconds(5), connecting: nil)
         let before = activity
@@ -69,13 +69,13 @@ struct SessionPlatformTests {
         activity.note(at: .seconds(1_000))
         #expect(activity.timeLeft(at: .seconds(1_001)) == .seconds(4))
         activity.isHeldBack = true
-        activity.note(at: .seconds(1_002))  // the upload goes on
+        activity.note(at: .seconds(1_002))  // the upload continues
         #expect(activity.timeLeft(at: .seconds(2_000)) == nil)
         activity.isHeldBack = false
         #expect(activity.timeLeft(at: .seconds(1_003)) == .seconds(4))
     }
 
-    @Test("The metrics of a task give the times of its connection and the version of HTTP")
+    @Test("The metrics of a task contain the times of its connection and the HTTP version")
     func metrics() {
         let start = Date(timeIntervalSince1970: 1_000)
         func after(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
@@ -99,9 +99,9 @@ struct SessionPlatformTests {
         #expect(TransactionTimes().httpVersion == nil)
     }
 
-    @Test("A network that may not be used is not retried, because it stays the same")
+    @Test("A network that must not be used is not retried, because this does not change")
     func restricted() {
-        // Without a reason, being reachable may change it.
+        // Without a reason, a change of reachability can fix the error.
         #expect(NetworkError.Kind(URLError.Code.dataNotAllowed) == .notConnected)
         let error = NetworkError(.networkRestricted)
         #expect(error.recoverySuggestion?.contains("Low Data Mode") == true)
@@ -109,9 +109,9 @@ struct SessionPlatformTests {
     }
 }
 
-@Suite("A response's backlog")
+@Suite("Response backlog")
 struct ResponseBacklogTests {
-    @Test("Chunks are passed on in order, those that the reader has room for, and then the end")
+    @Test("Chunks are passed on in order while the reader has room, and then the end")
     func order() {
         let ended = Locked(false)
         var backlog = ResponseBacklog(capacity: 10)
@@ -139,7 +139,7 @@ struct ResponseBacklogTests {
         #expect(!backlog.isHeldBack)
     }
 
-    @Test("More than its capacity is refused; room that was made counts")
+    @Test("Data beyond the capacity is refused, and drained data makes room")
     func capacity() {
         var backlog = ResponseBacklog(capacity: 4)
         let kept = backlog.keep(Data(count: 3))
@@ -152,7 +152,7 @@ struct ResponseBacklogTests {
         #expect(keptLater == .kept(isFirst: true))
     }
 
-    @Test("Without chunks the end is passed on at once, and after removal never")
+    @Test("Without chunks the end is passed on at once; after a removal it is never passed on")
     func end() {
         let ends = Locked(0)
         var backlog = ResponseBacklog(capacity: 4)
@@ -167,9 +167,9 @@ struct ResponseBacklogTests {
     }
 }
 
-@Suite("A streamed upload")
+@Suite("Streamed upload")
 struct StreamedUploadTests {
-    /// A body that gives the pieces one after another, and has nothing where a piece is nil.
+    /// A body that returns its pieces one after another. For a nil piece it has no bytes yet.
     private final class PieceReader: HTTPBody.Reader, @unchecked Sendable {  // because one test reads at a time
         private var pieces: [String?]
         let closings = Locked(0)
@@ -194,7 +194,7 @@ struct StreamedUploadTests {
             .post, url, body: .source(length: length, isReplayable: false, contentType: nil) { reader })
     }
 
-    @Test("The bytes are written in order, in the portions for which the stream has room")
+    @Test("The bytes are written in order, in portions for which the stream has room")
     func portions() throws {
         let reader = PieceReader(["abc", nil, "defgh"])
         var upload = try StreamedUpload(request(reader, length: 8)) {}
@@ -222,7 +222,7 @@ struct StreamedUploadTests {
     }
 
     @Test(
-        "A body that is shorter or longer than its length is an error, never a request that is cut off",
+        "A body that is shorter or longer than its length is an error, not a truncated request",
         arguments: [7, 9])
     func length(_ length: Int) throws {
         var upload = try StreamedUpload(request(PieceReader(["abc", "defgh"]), length: length)) {}
@@ -232,9 +232,10 @@ struct StreamedUploadTests {
     }
 }
 
-@Suite("Public keys")
+@Suite("Public key pins")
 struct PublicKeyPinTests {
-    // Made with openssl: the keys as Apple's Security exports them, and the digests of what `openssl pkey -pubin` writes.
+    // Created with openssl: the keys as Apple's Security framework exports them, and the digests of the output of
+    // `openssl pkey -pubin`.
     private static let rsa =
         "MIIBCgKCAQEAtAt0+PQHeOX1dza8DpikDjZGnJOxomdGblLzVhRLWUzsbmBfVnourhUeNFNMwATRXy72rWx6P5xoCh7JMsLvrzdq6vqJ8+H7p7gUbJl9"
         + "vymf2effMwujdOxJMH4Kd+jZU9TWOmVf+yXYCk7iEuTxTeySkFwTLGYGnlDfcACyfuJdjVkinr7YIdUY4QazN2LaTpBLVM4dh9L+hRKECiQBP3bjwdhF"
@@ -259,7 +260,7 @@ struct PublicKeyPinTests {
         ),
     ]
 
-    @Test("The pin of a key that Apple's Security exports is the one that openssl computes")
+    @Test("The pin of a key that Apple's Security framework exports equals the pin that openssl computes")
     func exported() throws {
         let rsa = try #require(Data(base64Encoded: Self.rsa))
         #expect(try TLSConfiguration.Pin(.rsa(rsa))?.base64 == "v4CtBhS6UFEgrye+0pj8xK/cCn510egrF9RZzCZrDVg=")
@@ -270,7 +271,7 @@ struct PublicKeyPinTests {
         #expect(try TLSConfiguration.Pin(.curve(Data(count: 65), bits: 255)) == nil)
     }
 
-    @Test("The certificates of a PEM file are read, whatever else is in it")
+    @Test("The certificates of a PEM file are read, whatever else the file contains")
     func authorities() throws {
         let one = Data("one".utf8).base64EncodedString()
         let text = """
@@ -289,7 +290,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test("A part that cannot be read is an error that names it, on every engine")
+    @Test("A TLS part that cannot be read is an error that names the part")
     func unreadable() {
         let wrong: [(String, TLSConfiguration)] = [
             ("tls.trust", TLSConfiguration(trust: .pem(Data("no PEM".utf8)))),

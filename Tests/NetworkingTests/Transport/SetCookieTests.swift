@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Set-Cookie fields")
 struct SetCookieTests {
-    @Test("Name, value and attributes are read without the blanks around them; the last of equal attributes counts")
+    @Test("Name, value and attributes are read without surrounding spaces; the last of equal attributes wins")
     func parts() throws {
         let field = try #require(
             SetCookie("\t sid = a=\"b\" ;SECURE; path = /a ; Path=/b; Domain=.X.example;HttpOnly=1;;x"))
@@ -17,13 +17,13 @@ struct SetCookieTests {
     }
 
     @Test(
-        "A field without a name is refused, also the value alone that RFC 6265bis accepts",
+        "A field without a name is refused, also a value alone, which RFC 6265bis accepts",
         arguments: ["", ";", "=", "value", "=value", "; a=1", " \t= value", "value; Path=/"])
     func nameless(field: String) {
         #expect(SetCookie(field) == nil)
     }
 
-    @Test("A delimiter counts as such also with a combining mark after it")
+    @Test("A delimiter is recognized even if a combining mark follows it")
     func combiningMarks() throws {
         let field = try #require(SetCookie("a=\u{301}1;\u{301}x; Secure"))
         #expect(Array(field.value.utf8) == Array("\u{301}1".utf8))
@@ -48,11 +48,11 @@ struct SetCookieTests {
             ("Thu, 01-Jan-70 00:00:01 UTC", 1), ("Fri, 31 Dec 1999 23:59:59 UTC", 946_684_799),
             ("2038 jan 19 03:14:07", 2_147_483_647), ("Tue Jan 19 03:14:07 2038", 2_147_483_647),
             ("January 19 38 03:14:07", 2_147_483_647), ("9999 Dec 31 23:59:59", 253_402_300_799),
-            // Numbers of one digit, and what may follow a number.
+            // Numbers with one digit, and text after a number.
             ("Thu, 1-Jan-1970 0:0:1 GMT", 1), ("1st Jan 1970AD 0:00:01.5", 1), ("0:0:1:9 1 JANx 1970", 1),
-            // The year of three digits is before 1601; a month or a number may begin a longer word.
+            // A year of three digits is before 1601. A month or a number can begin a longer word.
             ("1 Jan 170 00:00:00", nil), ("1x Janus 70y 00:00:01z", 1), ("1 01 Jan 70 00:00:01", 978_307_201),
-            // The first token of a kind counts, even if its number is out of range.
+            // The first token of a kind is used, even if its number is out of range.
             ("1 Jan 1970 24:00:00 00:00:00", nil), ("32 1 Jan 1970 00:00:00", nil), ("1 Jan 1970 00:00:60", nil),
             ("1 Jan 1970 00:60:00", nil), ("0 Jan 1970 00:00:00", nil), ("1 Jan 69 00:00:00", 3_124_224_000),
             ("Thu, 30 Feb 2020 00:00:00 GMT", nil), ("29 Feb 2000 00:00:00", 951_782_400), ("tomorrow", nil),

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Networking
 
-@Suite("What happens inside a shared transfer")
+@Suite("Shared transfers")
 struct SharedTransferTests {
     private struct Search: Endpoint {
         var path: EndpointPath { "search" }
         var authorizationType: AuthorizationType { .none }
     }
 
-    /// Does something else before it answers a search.
+    /// A transport that runs `work` before it responds to a search.
     private struct Nesting: Transport {
         let service = Box<NetworkService?>(nil)
         var base: any Transport = StubTransport { _ in .text("x") }
@@ -25,7 +25,7 @@ struct SharedTransferTests {
             return HTTPResponse(.ok, content: .data(Data("x".utf8)), to: request)
         }
 
-        /// A service over it, as long as `use` takes.
+        /// Calls `use` with a service that uses this transport.
         func serving(
             _ policy: DuplicateRequestPolicy = .join, limit: ConcurrencyLimit = ConcurrencyLimit(),
             clock: NetworkClock = Fixture.stillClock, _ use: (NetworkService) async throws -> Void
@@ -43,7 +43,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("With one place, a call does not wait for the place of the call it is for", .timeLimit(.minutes(5)))
+    @Test("With a limit of one, a nested call does not wait for the permit of its outer call", .timeLimit(.minutes(5)))
     func nested() async throws {
         try await Nesting().serving(limit: ConcurrencyLimit(1)) { service in
             let text = try await service.request(Search(), as: .string)
@@ -52,7 +52,7 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "The end of the call that began it ends no call that others need", .timeLimit(.minutes(5)),
+        "The end of the call that started a transfer ends no nested call that others need", .timeLimit(.minutes(5)),
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()
@@ -85,7 +85,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from inside spares the call that began it", .timeLimit(.minutes(5)))
+    @Test("A reset from inside a transfer does not end the call that started the transfer", .timeLimit(.minutes(5)))
     func reset() async throws {
         try await Nesting(work: { await $0.reset() }).serving { service in
             let text = try await service.request(Search(), as: .string)
@@ -93,7 +93,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from a call made inside spares both calls", .timeLimit(.minutes(5)))
+    @Test("A reset from a nested call ends neither call", .timeLimit(.minutes(5)))
     func resetFromNested() async throws {
         struct Resetting: Transport {
             let service: Box<NetworkService?>
@@ -112,7 +112,8 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "Its failure is told to the policies that let its caller in", arguments: [DuplicateRequestPolicy.allow, .join])
+        "The failure of a transfer is reported to the policies that admitted its caller",
+        arguments: [DuplicateRequestPolicy.allow, .join])
     func failure(_ policy: DuplicateRequestPolicy) async throws {
         let breaker = CircuitBreaker(minimumCalls: 3, clock: Fixture.stillClock)
         let service = NetworkService(environment: Fixture.environment) {
@@ -129,7 +130,7 @@ struct SharedTransferTests {
         #expect(breaker.state(of: origin) == .open)
     }
 
-    @Test("Where everybody has left before it begins, nothing is sent")
+    @Test("If every caller has left before a transfer starts, nothing is sent")
     func abandoned() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))

@@ -1,66 +1,68 @@
 public import Foundation
 
-/// A call without a type of its own: made where it is needed, from the method and the path on.
+/// A call without a type of its own. It is built where it is needed, from a method and a path.
 ///
 /// ```swift
 /// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))
 /// try await service.request(.post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
 /// ```
 ///
-/// It is a value: each method returns a changed copy. It takes the same journey as every other endpoint.
+/// It is a value type: each method returns a changed copy. A service treats it like every other endpoint.
 ///
-/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, is checked as part of it by `request`,
-/// `send`, `response` and `task`. Elsewhere (callbacks, `events`) the compiler takes it for non-Sendable: begin with
-/// the type's name there, `AdHocEndpoint.post("users")`.
+/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles in the arguments of `request`,
+/// `send`, `response` and `task`. Elsewhere (callbacks, `events`), the compiler takes the closure for non-Sendable:
+/// write the name of the type there, as in `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
-    /// The server, where it is not the environment's.
+    /// The server, if it is not the environment's. Default: ``NetworkEnvironment/noBaseURL``.
     public private(set) var baseURL: URL
-    /// The path.
+    /// The path below the base URL.
     public private(set) var path: EndpointPath
-    /// The method.
+    /// The method. The short forms, such as `.get(…)`, set it.
     public private(set) var method: HTTPMethod
-    /// The header fields.
+    /// The header fields. Default: none.
     public private(set) var headers: HTTPHeaders = []
-    /// The query.
+    /// The query. Default: none.
     public private(set) var query = URLQuery()
-    /// The body.
+    /// The body. Default: empty.
     public private(set) var body = HTTPBody.empty
     /// How the call is authorized. Default: ``AuthorizationType/inherited``.
     public private(set) var authorizationType = AuthorizationType.inherited
-    /// Whether the call carries an idempotency key.
+    /// The `Idempotency-Key` of the call. Default: ``IdempotencyKey/none``.
     public private(set) var idempotencyKey = IdempotencyKey.none
-    /// Settings.
+    /// The settings of the call. Default: none is set.
     public private(set) var settings = RequestSettings()
     private var statusErrors: [HTTPStatus: any Error] = [:]
-    /// Reads the body of a refusal; nil if the call has no type for it.
+    /// Reads the body of an error response as the type of the server's errors; nil if the call has no such type.
     var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
-    /// The same as an error.
+    /// Creates the error with which the call ends from the body of an error response; nil if the call has no type for
+    /// it.
     var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
 
-    /// Makes a call to a path below the environment's URL.
+    /// Creates a call to a path below the environment's URL.
     public init(_ method: HTTPMethod, _ path: EndpointPath) {
         self.method = method
         self.path = path
         baseURL = NetworkEnvironment.noBaseURL
     }
 
-    /// Makes a call to a URL, whatever the environment's is. The URL's query stays.
+    /// Creates a call to a URL, independent of the environment's. The query of the URL is preserved.
     init(_ method: HTTPMethod = .get, url: URL) {
         self.method = method
         path = ""
         baseURL = url
     }
 
-    /// Makes a call to a URL in text. One that is none ends the call, like every other error, when it is made.
+    /// Creates a call to a URL in text. Text that is not a URL with a scheme ends the call with an error when the call
+    /// is made.
     init(_ method: HTTPMethod = .get, url: String) {
         if let address = URL(string: url), address.scheme != nil {
             self.init(method, url: address)
         } else {
-            self.init(method, EndpointPath(fault: "\"\(URL.withoutSecrets(url))\" is no URL with a scheme"))
+            self.init(method, EndpointPath(fault: "\"\(URL.withoutSecrets(url))\" is not a URL with a scheme"))
         }
     }
 
-    /// The error that a status means for this call.
+    /// Returns the error for a status, as set by ``errors(_:)``; nil if none is set.
     public func error(for status: HTTPStatus) -> (any Error)? { statusErrors[status] }
 
     func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
@@ -69,70 +71,71 @@ public struct AdHocEndpoint: Endpoint {
         return copy
     }
 
-    /// The call with query items, by the rule where some are there already.
+    /// Returns the call with query items added. The rule decides about items whose name exists already.
     public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.query = $0.query.merging(query, rule) }
     }
 
-    /// The call with one more query item, in the place of those of its name; nil adds none.
+    /// Returns the call with one query item, which replaces the items of the same name. A nil value adds no item.
     public func query(_ name: String, _ value: (any LosslessStringConvertible)?) -> AdHocEndpoint {
         query(URLQuery(dictionaryLiteral: (name, value)))
     }
 
-    /// The call with header fields, by the rule where some are there already.
+    /// Returns the call with header fields added. The rule decides about fields whose name exists already.
     public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.headers.merge(headers, rule) }
     }
 
-    /// The call with one more header field, in the place of those of its name.
+    /// Returns the call with one header field, which replaces the fields of the same name.
     public func header(_ name: HTTPHeader.Name, _ value: String) -> AdHocEndpoint {
         with { $0.headers[name] = value }
     }
 
-    /// The call with a body.
+    /// Returns the call with a body.
     public func body(_ body: HTTPBody) -> AdHocEndpoint { with { $0.body = body } }
 
-    /// The call with the service's token. Default: as a bearer token.
+    /// Returns the call with an authorization type, with which it carries the service's token. Default: a bearer token.
     public func authorized(_ type: AuthorizationType = .bearer) -> AdHocEndpoint {
         with { $0.authorizationType = type }
     }
 
-    /// The call with an idempotency key.
+    /// Returns the call with an idempotency key. Default: a new UUID for each call.
     public func idempotent(_ key: IdempotencyKey = .unique) -> AdHocEndpoint { with { $0.idempotencyKey = key } }
 
-    /// The call with settings: `.settings { $0.retry = .standard }`.
+    /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// The call whose refusals mean something: `.errors([.notFound: NoSuchUser()])`.
+    /// Returns the call with errors for statuses: `.errors([.notFound: NoSuchUser()])`. An error response with such a
+    /// status ends the call with the error.
     public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {
         with { $0.statusErrors.merge(errors) { $1 } }
     }
 }
 
-/// Calls in short: `service.request(.get("users/7"))`.
+/// Short forms of calls: `service.request(.get("users/7"))`.
 extension Endpoint where Self == AdHocEndpoint {
-    /// GET.
+    /// Returns a GET call to a path.
     public static func get(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.get, path) }
-    /// POST.
+    /// Returns a POST call to a path.
     public static func post(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.post, path) }
-    /// PUT.
+    /// Returns a PUT call to a path.
     public static func put(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.put, path) }
-    /// PATCH.
+    /// Returns a PATCH call to a path.
     public static func patch(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.patch, path) }
-    /// DELETE.
+    /// Returns a DELETE call to a path.
     public static func delete(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.delete, path) }
-    /// HEAD.
+    /// Returns a HEAD call to a path.
     public static func head(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.head, path) }
-    /// A call to a URL, whatever the environment's is.
+    /// Returns a call to a URL, independent of the environment's.
     public static func at(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
-    /// A call to a URL in text, whatever the environment's is.
+    /// Returns a call to a URL in text, independent of the environment's.
     public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint {
         AdHocEndpoint(method, url: url)
     }
 }
 
 extension AdHocEndpoint: RedactedReflectable {
-    /// Method and path: `GET users/7`. Neither query, credentials nor body.
+    /// The method and the path, as in `GET users/7`, without query, credentials and body.
     var redactedDescription: String {
         "\(method) \(baseURL == NetworkEnvironment.noBaseURL ? "" : baseURL.withoutSecrets)\(path)"
     }

@@ -1,18 +1,18 @@
-/// How a call is authorized: the scheme under which its token is sent.
+/// The authorization of a call: the scheme with which its token is sent.
 public enum AuthorizationType: Hashable, Sendable {
     /// `Authorization: Basic …`.
     case basic
     /// `Authorization: Bearer …`.
     case bearer
-    /// `Authorization:` with a scheme of your own.
+    /// `Authorization:` with a custom scheme.
     case custom(String)
-    /// Not at all: the call carries no token, and an unauthorized status triggers no refresh.
+    /// No authorization: the call carries no token, and an unauthorized status triggers no refresh.
     case none
-    /// As the settings of the call or its service say (``RequestSettings/authorizationType``); not at all if they do
-    /// not.
+    /// The authorization that the settings of the call or its service specify (``RequestSettings/authorizationType``);
+    /// no authorization if they specify none.
     case inherited
 
-    /// The scheme: `Basic`, `Bearer`, the custom one; empty for none and inherited.
+    /// The scheme: `Basic`, `Bearer` or the custom one; empty for ``none`` and ``inherited``.
     package var scheme: String {
         switch self {
         case .basic: "Basic"
@@ -24,7 +24,7 @@ public enum AuthorizationType: Hashable, Sendable {
 }
 
 extension HTTPHeader {
-    /// `Authorization` with a token under a type's scheme.
+    /// Returns an `Authorization` field with a token and the scheme of an authorization type.
     static func authorization(_ type: AuthorizationType, _ token: String) -> HTTPHeader {
         .authorization(.custom(scheme: type.scheme, credentials: token))
     }

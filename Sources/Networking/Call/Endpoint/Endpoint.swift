@@ -1,8 +1,9 @@
 public import Foundation
 
-/// The description of one call: where it goes, how, with what, and what its failures mean.
+/// The description of one call: its URL, method, header fields and body, and the errors that its failures mean.
 ///
-/// Everything but ``path`` has a default. Write one enumeration for each backend domain, with a case for each call:
+/// Every member except ``path`` has a default. Write one enumeration for each backend domain, with a case for each
+/// call:
 ///
 /// ```swift
 /// enum ContactEndpoint {
@@ -45,82 +46,85 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An endpoint is read once a call, when it becomes a request.
+/// A service reads each property once per call, when it creates the request.
 public protocol Endpoint<ResponseValue>: Sendable {
-    /// The type of its result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the call names it.
+    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the type is named at the call.
     associatedtype ResponseValue: Sendable = Untyped
 
-    /// The server, where it is not that of the service's environment. A URL without scheme and host, which is the
-    /// default, is appended to the environment's.
+    /// The server, if it is not that of the service's environment. A URL without scheme and host is appended to the
+    /// environment's URL. Default: ``NetworkEnvironment/noBaseURL``, which is such a URL.
     var baseURL: URL { get }
     /// The path below the base URL.
     var path: EndpointPath { get }
     /// The method. Default: GET.
     var method: HTTPMethod { get }
-    /// Header fields. They win over the environment's and lose against adapters that set the same name.
+    /// The header fields. They override those of the environment. Adapters that set a field of the same name override
+    /// them. Default: none.
     var headers: HTTPHeaders { get }
-    /// The query, after that of the base URL and the environment.
+    /// The query, which follows that of the base URL and of the environment. Default: none.
     var query: URLQuery { get }
     /// The body. Default: empty.
     var body: HTTPBody { get }
-    /// Parameters, which go into the query, after that of ``query``, or are the body. With a ``body`` that is a
-    /// multipart form, those of a form are fields after its parts; with any other body they are an error. Default:
-    /// none.
+    /// The parameters. They follow ``query``, or they form the body. If ``body`` is a multipart form, form parameters
+    /// become fields after its parts; with any other body, parameters that form a body are an error. Default: none.
     var parameters: RequestParameters { get }
-    /// How the call is authorized. Default: ``AuthorizationType/inherited``, as its service says.
+    /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
-    /// Whether the call carries an `Idempotency-Key`, with which a server executes it once however often it is sent.
+    /// The `Idempotency-Key` of the call. With a key, a server executes the call once, however often it is sent.
     /// Default: none.
     var idempotencyKey: IdempotencyKey { get }
-    /// Settings, such as timeouts or a retry policy. They precede the service's; the call's precede them.
+    /// The settings, such as timeouts or a retry policy. They override the settings of the service, and the settings of
+    /// the call override them. Default: none is set.
     var settings: RequestSettings { get }
-    /// The path with a placeholder for each of its values, so that reports can count calls of one kind together: the
-    /// `url.template` of OpenTelemetry. Default: `/users/{}`; write one of your own for names: `/users/{id}`.
+    /// The path with a placeholder for each of its values, so that reports can group calls of one kind: the
+    /// `url.template` of OpenTelemetry. Default: `/users/{}`. Implement it to use names: `/users/{id}`.
     var urlTemplate: String { get }
 
-    /// The error that a status means for this call; nil leaves it to the general cases.
+    /// Returns the error that a status means for this call; nil, the default, leaves it to the general error mapping.
     func error(for status: HTTPStatus) -> (any Error)?
-    /// The error that problem details of the server (RFC 9457) mean for this call, asked before the status; nil
-    /// leaves it to that.
+    /// Returns the error that problem details of the server (RFC 9457) mean for this call. It is called before the
+    /// method for the status; nil, the default, leaves the error to that method.
     func error(for problem: ProblemDetails) -> (any Error)?
-    /// The error that a failure on the way means for this call; nil leaves it to the general cases.
+    /// Returns the error that a failed transfer means for this call; nil, the default, leaves it to the general error
+    /// mapping.
     func error(for code: URLError.Code) -> (any Error)?
 }
 
-/// The result type of an ``Endpoint`` whose calls name it, and the server error of a ``TypedEndpoint`` that has none.
+/// The result type of an ``Endpoint`` whose calls name the type, and the server error of a ``TypedEndpoint`` without
+/// one.
 public enum Untyped: Decodable, Sendable {
-    /// Throws: it has no values.
+    /// Always throws an error, because the type has no values.
     public init(from decoder: any Decoder) throws {
         throw DecodingError.dataCorrupted(
-            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the endpoint names no type"))
+            DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "the endpoint declares no type"))
     }
 }
 
 extension Endpoint {
     /// The path with `{}` for each interpolated value: `/users/{}`.
     public var urlTemplate: String { "/" + path.template }
-    /// None of its own: the service's environment.
+    /// Default: the base URL of the service's environment.
     public var baseURL: URL { NetworkEnvironment.noBaseURL }
-    /// GET.
+    /// Default: GET.
     public var method: HTTPMethod { .get }
-    /// None.
+    /// Default: no header fields.
     public var headers: HTTPHeaders { [] }
-    /// None.
+    /// Default: no query items.
     public var query: URLQuery { [:] }
-    /// Empty.
+    /// Default: an empty body.
     public var body: HTTPBody { .empty }
-    /// None.
+    /// Default: no parameters.
     public var parameters: RequestParameters { .none }
-    /// As the service says.
+    /// Default: the setting of the service.
     public var authorizationType: AuthorizationType { .inherited }
-    /// None.
+    /// Default: no key.
     public var idempotencyKey: IdempotencyKey { .none }
-    /// None.
+    /// Default: no settings.
     public var settings: RequestSettings { RequestSettings() }
-    /// None: the general cases hold.
+    /// Returns nil: the general error mapping applies.
     public func error(for status: HTTPStatus) -> (any Error)? { nil }
-    /// None: the status says it.
+    /// Returns nil: the status decides.
     public func error(for problem: ProblemDetails) -> (any Error)? { nil }
-    /// None: the general cases hold.
+    /// Returns nil: the general error mapping applies.
     public func error(for code: URLError.Code) -> (any Error)? { nil }
 }

@@ -2,30 +2,33 @@ public import Foundation
 
 /// The path of an endpoint, written as a string literal.
 ///
-/// Whatever is interpolated is one escaped segment, or part of one: an id with `/`, `?` or `..` cannot change the path.
+/// An interpolated value is one percent-encoded segment, or part of one: an id that contains `/`, `?` or `..` cannot
+/// change the path.
 ///
 /// ```swift
 /// var path: EndpointPath { "users/\(id)/files/\(name)" }       // name = "a/b": users/7/files/a%2Fb
 /// ```
 ///
-/// What is written outside interpolations is taken as it stands, with its slashes; characters that no path may have are
-/// escaped, and percent-escapes are kept. A segment that is `.` or `..`, one that only interpolations make and that is
-/// empty, and a `?` or `#` outside of interpolations end the call with ``NetworkError/Kind/invalidRequest`` before
-/// anything is sent.
+/// Literal text is used as it is written, with its slashes. Characters that a path may not contain are percent-encoded,
+/// and existing percent-escapes are preserved. A path ends the call with ``NetworkError/Kind/invalidRequest`` before
+/// anything is sent if it has a segment `.` or `..`, an empty segment that consists only of interpolations, or a `?` or
+/// `#` in literal text.
 public struct EndpointPath: Hashable, Sendable {
-    /// What was written so far, percent-encoded.
+    /// The path so far, percent-encoded.
     private var bytes: [UInt8] = []
-    /// Where the last segment begins, and what it is made of.
+    /// The start of the last segment in `bytes`. The two flags say whether the segment contains literal text and
+    /// interpolated values.
     private var segmentStart = 0
     private var hasLiteral = false
     private var hasInterpolation = false
-    /// Where the interpolations are.
+    /// The ranges of the interpolated values in `bytes`.
     private var interpolations: [Range<Int>] = []
     private var fault: String?
-    /// What follows a "?" or "#" is no part of the path, and may be secret: it is in no text.
+    /// Whether the text was cut at a `?` or `#`. The rest is not part of the path and may be secret, so no text
+    /// contains it.
     private var isCut = false
 
-    /// Makes a path of segments, each escaped as a whole.
+    /// Creates a path from segments, each percent-encoded as a whole.
     public init(segments: [String]) {
         for (index, segment) in segments.enumerated() {
             if index > 0 { endSegment() }
@@ -33,17 +36,18 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// Makes a path that ends the call for a reason.
+    /// Creates an invalid path, which ends the call with a reason.
     init(fault: String) {
         self.fault = fault
     }
 
-    /// Makes a path of text at run time, taken as a literal is: with its slashes, and not escaped as a whole.
+    /// Creates a path from text at run time. The text is treated like a literal: it keeps its slashes and is not
+    /// percent-encoded as a whole.
     public init(verbatim text: String) {
         append(literal: text)
     }
 
-    /// The path percent-encoded, without a slash at its beginning.
+    /// Returns the percent-encoded path, without a slash at its start.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
     func percentEncoded() throws -> String {
@@ -51,7 +55,7 @@ public struct EndpointPath: Hashable, Sendable {
         return String(decoding: bytes.first == EndpointPath.slash ? bytes[1...] : bytes[...], as: UTF8.self)
     }
 
-    /// The path as a prefix of others: without slashes at either end.
+    /// Returns the path as a prefix of other paths, without slashes at its start and end.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
     func trimmed() throws -> String {
@@ -61,7 +65,7 @@ public struct EndpointPath: Hashable, Sendable {
         return String(path[start..<end])
     }
 
-    /// Whether the path begins with whole segments that were written, not interpolated.
+    /// Whether the path begins with the whole segments of a prefix, in literal text and not in interpolated values.
     func begins(with prefix: String) -> Bool {
         let written = interpolations.first.map { bytes[..<$0.lowerBound] } ?? bytes[...]
         let path = written.first == EndpointPath.slash ? written.dropFirst() : written
@@ -70,7 +74,7 @@ public struct EndpointPath: Hashable, Sendable {
         return rest.isEmpty ? interpolations.isEmpty : rest.first == EndpointPath.slash
     }
 
-    /// The path with `{}` in the place of each interpolation.
+    /// The path with `{}` in place of each interpolated value.
     var template: String {
         var template: [UInt8] = []
         var position = 0
@@ -96,7 +100,8 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = true
     }
 
-    /// Takes text with its slashes; escapes what a path may not have, and keeps `%` with two hexadecimal digits.
+    /// Appends text with its slashes. Percent-encodes the characters that a path may not contain, and preserves `%`
+    /// with two hexadecimal digits.
     private mutating func append(literal: String) {
         guard !isCut else { return }
         bytes.reserveCapacity(bytes.count + literal.utf8.count)
@@ -114,7 +119,7 @@ public struct EndpointPath: Hashable, Sendable {
                 continue
             case UInt8(ascii: "?"), UInt8(ascii: "#"):
                 let mark = Character(Unicode.Scalar(byte))
-                fault = fault ?? "it has a \"\(mark)\"; put the query into `query`"
+                fault = fault ?? "it contains \"\(mark)\"; put the query into `query`"
                 isCut = true
                 return
             case UInt8(ascii: "%")
@@ -143,8 +148,8 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = false
     }
 
-    /// What is wrong with the last segment: an interpolation made it empty, or servers and proxies would take it for
-    /// `.` or `..`.
+    /// The error of the last segment: an interpolation made it empty, or servers and proxies would treat it as `.` or
+    /// `..`.
     private var faultOfSegment: String? {
         let segment = bytes[segmentStart...]
         if hasInterpolation, !hasLiteral, segment.isEmpty { return "an interpolated segment is empty" }
@@ -158,41 +163,41 @@ public struct EndpointPath: Hashable, Sendable {
 }
 
 extension EndpointPath: ExpressibleByStringInterpolation {
-    /// Makes a path of a literal.
+    /// Creates a path from a literal.
     public init(stringLiteral value: String) {
         self.init(verbatim: value)
     }
 
-    /// Makes a path of a literal with interpolations.
+    /// Creates a path from a literal with interpolations.
     public init(stringInterpolation: StringInterpolation) {
         self = stringInterpolation.path
     }
 
-    /// Collects the parts of a literal. An optional cannot be interpolated: unwrap it first.
+    /// The parts of a literal. An optional cannot be interpolated: unwrap it first.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var path = EndpointPath(segments: [])
 
-        /// Begins a path.
+        /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {
             path.reserve(literalCapacity + interpolationCount * 16)
         }
 
-        /// Adds text that stands outside interpolations.
+        /// Appends literal text.
         public mutating func appendLiteral(_ literal: String) {
             path.append(literal: literal)
         }
 
-        /// Adds a value as one escaped segment, or part of one.
+        /// Appends a value as one percent-encoded segment, or part of one.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             path.append(value: value.description)
         }
 
-        /// Adds an identifier, in lower case as RFC 9562 writes it.
+        /// Appends a UUID in lower case, as in RFC 9562.
         public mutating func appendInterpolation(_ value: UUID) {
             path.append(value: value.uuidString.lowercased())
         }
 
-        /// Adds the raw value of an enumeration's case.
+        /// Appends the raw value of an enumeration case.
         @_disfavoredOverload
         public mutating func appendInterpolation<Raw: RawRepresentable>(
             _ value: Raw

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes the request of an endpoint in an environment.
+/// A factory for the request of an endpoint in an environment.
 struct EndpointRequest {
     let endpoint: any Endpoint
     private let environment: CopyOnWrite<NetworkEnvironment>
@@ -10,9 +10,9 @@ struct EndpointRequest {
         self.environment = environment
     }
 
-    /// The request before adapters: URL joined, body encoded, headers and options merged.
+    /// Creates the request before adapting: joins the URL, encodes the body, merges header fields and options.
     ///
-    /// - Parameter settings: Those of the call, in which those of the endpoint are included.
+    /// - Parameter settings: The settings of the call, which include those of the endpoint.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or
     ///   ``NetworkError/Kind/bodyNotEncodable``.
     func make(_ settings: RequestSettings, random: RandomSource = .system) throws -> HTTPRequest {
@@ -51,7 +51,7 @@ struct EndpointRequest {
         return request
     }
 
-    /// The endpoint's body, or the one that its parameters make.
+    /// Returns the body of the endpoint, or the body that its parameters form.
     private func body(_ parameters: RequestParameters, _ method: HTTPMethod) throws -> HTTPBody {
         let body = endpoint.body
         guard let given = parameters.body(method) else { return body }
@@ -59,19 +59,19 @@ struct EndpointRequest {
         if let fields = parameters.fields(method), let form = body.appending(fields) { return form }
         throw NetworkError(
             .invalidRequest,
-            reason: "body: expected a body or parameters that are one, found both")
+            reason: "body: expected `body` or parameters that form a body, found both")
     }
 
-    /// Where an endpoint's request goes. Like everything of the endpoint, its base URL is read once: it may be
-    /// computed.
+    /// The server of an endpoint's request. Like every property of the endpoint, the base URL is read once, because it
+    /// may be computed.
     private struct Server {
         let address: ServerAddress
-        /// Whether the endpoint names it.
+        /// Whether the endpoint specifies the server.
         var isOwn = false
-        /// The environment's origin, if it is another one.
+        /// The environment's origin, if it differs from the origin of `address`.
         var foreignHome: HTTPOrigin?
 
-        /// Whether it is another one than the environment's.
+        /// Whether the server is not the environment's.
         var isForeign: Bool { foreignHome != nil }
         var home: HTTPOrigin? { foreignHome ?? address.origin }
     }
@@ -88,7 +88,7 @@ struct EndpointRequest {
         return Server(address: address, isOwn: true, foreignHome: isForeign ? shared.origin : nil)
     }
 
-    /// The environment's address.
+    /// Returns the environment's address.
     private func shared() throws -> ServerAddress {
         guard let shared = try environment.value.address?.get() else {
             throw NetworkError(
@@ -100,16 +100,16 @@ struct EndpointRequest {
         return shared
     }
 
-    /// The environment's fields; they stay with its server.
+    /// Returns the environment's header fields, which are sent to the environment's server only.
     private func environmentHeaders(_ server: Server) -> HTTPHeaders {
         server.isForeign ? [] : environment.value.headers
     }
 
-    /// Base, prefix, path and query, joined component by component with one slash between.
+    /// Returns the URL: base, prefix, path and query, joined component by component with one slash between.
     private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
         let address = server.address
         let ownPath = endpoint.path
-        // A whole URL goes where it says.
+        // If the endpoint has a complete base URL and no path of its own, the path of that URL is used unchanged.
         let path = server.isOwn && ownPath == "" ? address.wholePath : try path(ownPath, below: address.path)
         var items =
             environment.value.query.isEmpty || server.isForeign
@@ -119,16 +119,19 @@ struct EndpointRequest {
         let query = address.query.appending(items.percentEncoded, after: "&")
         let text = address.authority + (path.isEmpty ? "" : "/" + path) + (query.isEmpty ? "" : "?" + query)
         guard let url = URL(string: text) else {
-            throw NetworkError(.invalidRequest, reason: "URL: the base and the path \"\(path)\" make none")
+            throw NetworkError(
+                .invalidRequest, reason: "URL: the base URL and the path \"\(path)\" do not form a valid URL")
         }
         return url
     }
 
-    /// The endpoint's path below the base's, with the prefix between unless the endpoint's own words begin with it.
+    /// Returns the endpoint's path below that of the base URL. The prefix is inserted between them, unless the literal
+    /// text of the endpoint's path begins with it.
     private func path(_ path: EndpointPath, below base: String) throws -> String {
         let encoded = try path.percentEncoded()
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
-            throw NetworkError(.invalidRequest, reason: "path: it is a URL; say `baseURL` for another server")
+            throw NetworkError(
+                .invalidRequest, reason: "path: expected a path, found a URL; set `baseURL` for another server")
         }
         let prefix = try environment.value.prefix.get()
         guard !prefix.isEmpty, !path.begins(with: prefix) else { return base.appending(encoded, after: "/") }
@@ -137,18 +140,18 @@ struct EndpointRequest {
 }
 
 extension String {
-    /// Two parts with a separator between, where neither is empty.
+    /// Joins two parts with a separator; returns one part if the other is empty.
     fileprivate func appending(_ part: String, after separator: String) -> String {
         isEmpty ? part : part.isEmpty ? self : self + separator + part
     }
 }
 
-/// What an endpoint has been resolved to, once a call: an endpoint may compute its properties.
+/// The values of an endpoint that are read once per call, because an endpoint may compute its properties.
 final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
     static var defaultValue: ResolvedEndpoint? { nil }
 
     let authorizationType: AuthorizationType
-    /// The origin of the environment; that of the endpoint if the environment has none.
+    /// The origin of the environment; the origin of the endpoint if the environment has none.
     let home: HTTPOrigin?
     /// The environment's query.
     let query: URLQuery
@@ -161,14 +164,14 @@ final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether it goes to another origin than that of its service's environment: the environment's query and secret
-    /// fields, and tokens, are not for that one.
+    /// Whether the request goes to another origin than that of its service's environment. The query and the secret
+    /// fields of the environment, and tokens, must not be sent there.
     var isForeign: Bool { self[option: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
 
-    /// The origin of its service's environment; its own if there is none.
+    /// The origin of the service's environment; the request's own origin if there is none.
     var home: HTTPOrigin? { self[option: ResolvedEndpoint.self]?.home ?? origin }
 
-    /// Whether it was made by hand, and not of an endpoint.
+    /// Whether the request was created by hand and not from an endpoint.
     var isUnresolved: Bool { self[option: ResolvedEndpoint.self] == nil }
 
     /// How the call is authorized.
@@ -176,8 +179,8 @@ extension HTTPRequest {
         self[option: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// The request in the place of another one of the same call. If it goes to a foreign origin, what it has taken over
-    /// of the environment's query and of secret fields stays behind.
+    /// Returns the request as a replacement for another one of the same call. If it goes to another, foreign origin,
+    /// the secret fields and the environment's query that it has taken over from the original are removed.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
         var request = self

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a call sends as its `Idempotency-Key`
-/// ([draft-ietf-httpapi-idempotency-key-header](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)):
-/// with one, also a POST is sent again by a retry policy.
+/// The `Idempotency-Key` of a call
+/// ([IETF draft](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)). With a key, a retry
+/// policy sends even a POST again.
 public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     private enum Content: Hashable, Sendable {
         case none
@@ -16,24 +16,24 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
         self.content = content
     }
 
-    /// The call has none.
+    /// No key.
     public static let none = IdempotencyKey(content: .none)
-    /// A new UUID for each call, the same in all of its attempts: retries, and repeats with a new token.
+    /// A new UUID for each call. It is the same in all attempts of the call: retries, and repeats with a new token.
     public static let unique = IdempotencyKey(content: .minted)
 
-    /// One of the app's own, to repeat a call of an earlier process, for instance. An empty one ends the call before
-    /// anything is sent.
+    /// Returns a key of the app's own, for example to repeat a call of an earlier process. An empty key ends the call
+    /// before anything is sent.
     public static func value(_ key: String) -> IdempotencyKey { IdempotencyKey(content: .given(key)) }
 
-    /// One of the app's own: see ``value(_:)``.
+    /// Creates a key of the app's own: see ``value(_:)``.
     public init(stringLiteral key: String) {
         self = .value(key)
     }
 
-    /// Whether it is one of the app's own, the same for each call.
+    /// Whether the key is one of the app's own, which is the same for each call.
     var isGiven: Bool { if case .given = content { true } else { false } }
 
-    /// The field's value for one call; nil if it has none.
+    /// Returns the field's value for one call; nil for ``none``.
     func value(using random: RandomSource) -> String? {
         switch content {
         case .none: nil
@@ -44,7 +44,7 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 extension IdempotencyKey: RedactedReflectable {
-    /// Which kind it is, without a key of the app's own.
+    /// The kind of the key, without the value of a key of the app's own.
     var redactedDescription: String {
         switch content {
         case .none: "none"

@@ -1,27 +1,29 @@
 public import Foundation
 
-/// A server with what goes to it with every request: path prefix, header fields, query.
+/// A server, with the path prefix, header fields and query of every request to it.
 ///
-/// What an endpoint says wins over it, and adapters win over both. The query of the base URL is kept.
+/// The values of an endpoint override those of the environment, and adapters override both. The query of the base URL
+/// is preserved.
 public struct NetworkEnvironment: Sendable {
     /// The server, with or without a path; nil if every endpoint has a base URL of its own.
     ///
-    /// A user and password in it are sent as `Authorization: Basic …`, unless the request has that field. No text shows
-    /// them.
+    /// A user and password in the URL are sent as `Authorization: Basic …`, unless the request has that field. No
+    /// description shows them.
     public let baseURL: URL?
-    /// A path put between the base URL and an endpoint's path, unless that begins with the same whole segments.
+    /// The path between the base URL and an endpoint's path. It is not inserted if the endpoint's path begins with the
+    /// same whole segments. Default: empty.
     public let pathPrefix: EndpointPath
-    /// Header fields for every request.
+    /// The header fields of every request. Default: none.
     public let headers: HTTPHeaders
-    /// Query items for every request, before those of the endpoint.
+    /// The query items of every request, before those of the endpoint. Default: none.
     public let query: URLQuery
 
-    /// The base URL in its parts, or what is wrong with it: told by each call that uses it.
+    /// The parts of the base URL, or its error, with which each call that uses it ends.
     let address: Result<ServerAddress, any Error>?
-    /// The prefix percent-encoded, without slashes at its ends, or what is wrong with it.
+    /// The percent-encoded prefix without slashes at its ends, or its error.
     let prefix: Result<String, any Error>
 
-    /// Makes an environment.
+    /// Creates an environment.
     public init(
         baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]
     ) {
@@ -35,13 +37,13 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// What an endpoint's ``Endpoint/baseURL`` is where it has none of its own: the service's environment is meant.
-    /// Name it in an endpoint of which only some cases go to another server.
+    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it in an endpoint
+    /// of which only some cases use another server.
     public static let noBaseURL = URL(string: "/")!
 }
 
 extension NetworkEnvironment: RedactedReflectable {
-    /// The base URL with neither query, user nor password.
+    /// The base URL without query, user and password.
     var redactedDescription: String { baseURL?.withoutSecrets ?? "no base URL" }
 
     var reflectedMembers: KeyValuePairs<String, Any> { ["environment": description, "headers": headers] }

@@ -1,46 +1,46 @@
 public import Foundation
 
-/// What can be set for a call, its endpoint and its service. What is nil for the call is left to the endpoint, and
-/// then to the service.
+/// The settings of a call, an endpoint or a service. A value that is nil for the call is taken from the endpoint, and
+/// then from the service.
 ///
 /// ```swift
 /// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
 /// ```
 public struct RequestSettings: Sendable {
-    /// The environment as a whole: server, prefix, headers and query. Default: the service's.
+    /// The environment: server, prefix, headers and query, replaced as a whole. Default: the service's.
     public var environment: NetworkEnvironment? {
         get { sharedEnvironment?.value }
         set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
     }
-    /// The timeouts. Each one that is nil is left to the next in line.
+    /// The timeouts. Each one that is nil is taken from the endpoint, and then from the service.
     public var timeouts: HTTPRequest.Timeouts
-    /// Judge the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept` names. `[]`
-    /// accepts every status.
+    /// The validators of the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept`
+    /// names. `[]` accepts every status.
     public var validators: [ResponseValidator]?
-    /// How often the request is sent at most, repeats with another token included. Default: 10; never less than 1.
+    /// The maximum number of attempts, including repeats with another token. Default: 10. A value below 1 means 1.
     public var maximumAttempts: Int?
-    /// How many bytes of a response are read into memory at most. Default: 256 MiB.
+    /// The maximum number of bytes of a response that are read into memory. Default: 256 MiB.
     public var maximumResponseSize: Int?
-    /// Decodes JSON. Default: a decoder with Foundation's settings.
+    /// The decoder for JSON. Default: a decoder with Foundation's settings.
     public var decoder: JSONDecoder?
-    /// Encodes JSON, unless a body has an encoder of its own. Default: an encoder with Foundation's settings.
+    /// The encoder for JSON, unless a body has its own. Default: an encoder with Foundation's settings.
     public var encoder: JSONEncoder?
-    /// How the call is authorized. That of the call precedes the endpoint's (``Endpoint/authorizationType``), and
-    /// that precedes the service's. Default: ``AuthorizationType/inherited``; if all of them are, the call is not
-    /// authorized.
+    /// How the call is authorized. The value of the call overrides that of the endpoint
+    /// (``Endpoint/authorizationType``), which overrides that of the service. Default: ``AuthorizationType/inherited``.
+    /// If all three are inherited, the call is not authorized.
     ///
-    /// Set it for a service whose calls carry a token unless their endpoints say `.none`:
+    /// Set it for a service whose calls carry a token unless their endpoints return `.none`:
     /// `$0.settings.authorizationType = .bearer`.
     public var authorizationType = AuthorizationType.inherited
-    /// Whether the call carries an `Idempotency-Key`. Nil, the default: what its endpoint says
-    /// (``Endpoint/idempotencyKey``). `IdempotencyKey.none` sends none.
+    /// The `Idempotency-Key` of the call. Default: nil, which uses the endpoint's key (``Endpoint/idempotencyKey``).
+    /// `IdempotencyKey.none` sends no key.
     public var idempotencyKey: IdempotencyKey?
-    // Settings are copied several times a call.
+    // Stored behind a reference, because settings are copied several times per call.
     private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
-    /// Options of the app's own. Each one that is not set is left to the next in line.
+    /// The app's own options. Each one that is not set is taken from the endpoint, and then from the service.
     public var options = HTTPRequest.Options()
 
-    /// Counts the bytes of the call. A meter serves one call. Default: nil.
+    /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: ProgressMeter? {
         get { options[ProgressOption.self] }
         set { options.set(ProgressOption.self, newValue) }
@@ -52,17 +52,17 @@ public struct RequestSettings: Sendable {
         set { options.set(CachingOption.self, newValue) }
     }
 
-    /// What happens if an equal request is in progress. Default: the service's policy.
+    /// The policy for the case that an equal request is in progress. Default: the service's policy.
     public var duplicates: DuplicateRequestPolicy? {
         get { options[DuplicatesOption.self] }
         set { options.set(DuplicatesOption.self, newValue) }
     }
 
-    /// Requests of one group are duplicates of each other although they differ. Default: nil.
+    /// The group of the call. Requests of one group are duplicates of each other even if they differ. Default: nil.
     ///
-    /// It is for requests of which only the last counts, such as search as you type, with
-    /// ``DuplicateRequestPolicy/replace``. A transfer is never shared by requests that are not equal: a policy that
-    /// asks for that has both sent. Requests with different credentials are never of one group, and downloads into
+    /// Use a group for requests of which only the last one counts, such as search as you type, with
+    /// ``DuplicateRequestPolicy/replace``. Requests that are not equal never share a transfer: if a policy decides to
+    /// share it, both requests are sent. Requests with different credentials are never in one group, and downloads into
     /// files form groups of their own.
     public var duplicateGroup: String? {
         get { options[DuplicateGroupOption.self] }
@@ -75,13 +75,14 @@ public struct RequestSettings: Sendable {
         set { options.set(NetworkAccessOption.self, newValue) }
     }
 
-    /// Makes settings by setting them: `RequestSettings { $0.retry = .standard }`.
+    /// Creates settings with a closure that sets them: `RequestSettings { $0.retry = .standard }`.
     public init(_ set: (inout RequestSettings) -> Void) {
         self.init()
         set(&self)
     }
 
-    /// Makes settings of the most frequent ones. Each one that is not given is left to the next in line.
+    /// Creates settings from the most frequent values. Each one that is not given is taken from the endpoint, and then
+    /// from the service.
     public init(
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
@@ -93,14 +94,14 @@ public struct RequestSettings: Sendable {
         self.decoder = decoder
     }
 
-    /// These settings, with those of `base` for what is not set here.
+    /// Returns these settings, with the values of `base` for those that are not set here.
     func over(_ base: RequestSettings) -> RequestSettings {
         var settings = self
         settings.complete(with: base)
         return settings
     }
 
-    /// Takes from `base` what is not set here.
+    /// Takes the values that are not set here from `base`.
     mutating func complete(with base: RequestSettings) {
         timeouts = timeouts.over(base.timeouts)
         validators = validators ?? base.validators
@@ -114,7 +115,8 @@ public struct RequestSettings: Sendable {
         options = options.over(base.options)
     }
 
-    /// The settings of an endpoint, with what it says in properties of its own. Each is read once a call.
+    /// Creates the settings of an endpoint, including those that the endpoint has as properties of its own. Each
+    /// property is read once per call.
     init(of endpoint: any Endpoint) {
         self = endpoint.settings
         let key = endpoint.idempotencyKey
@@ -123,7 +125,7 @@ public struct RequestSettings: Sendable {
         if type != .inherited { authorizationType = type }
     }
 
-    /// What holds if nothing is set.
+    /// The values that apply if nothing is set.
     static let standard = RequestSettings {
         $0.timeouts = .standard
         $0.validators = .standard

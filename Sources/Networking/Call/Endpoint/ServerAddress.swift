@@ -1,19 +1,19 @@
 import Foundation
 
-/// A base URL in the parts to which path and query are joined.
+/// The parts of a base URL to which path and query are joined.
 struct ServerAddress: Sendable {
-    /// Scheme and authority, with user and password where there are some: `https://api.example.com:8080`.
+    /// The scheme and the authority, with user and password if the URL has them: `https://api.example.com:8080`.
     let authority: String
-    /// Scheme, host and port.
+    /// The scheme, the host and the port.
     let origin: HTTPOrigin?
     /// The path, without slashes at its ends.
     let path: String
-    /// The path as it stands, without the slash at its beginning.
+    /// The path as it is in the URL, without the slash at its start.
     let wholePath: String
     /// The query, without its question mark; empty if there is none.
     let query: String
 
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` where scheme or host is missing.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if scheme or host is missing.
     init(_ url: URL) throws {
         let parts = URLAuthority(url)
         guard let scheme = url.scheme, !parts.host.isEmpty else {
@@ -46,7 +46,7 @@ struct ServerAddress: Sendable {
         self.query = query
     }
 
-    /// The address with the path and query of a URL that has neither scheme nor host.
+    /// Returns the address with the path and query of a URL that has neither scheme nor host appended.
     func appending(_ relative: URL) throws -> ServerAddress {
         try relative.checkSegments()
         return ServerAddress(
@@ -57,12 +57,13 @@ struct ServerAddress: Sendable {
 }
 
 extension URL {
-    /// A path that goes up may leave what the server's address was meant for.
+    /// Throws an error if the path has a segment `.` or `..`, because such a path may leave the part of the server that
+    /// the address is meant for.
     fileprivate func checkSegments() throws {
         let path = self.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
         guard let segment = path.split(separator: "/").first(where: { $0 == "." || $0 == ".." }) else { return }
         throw NetworkError(
-            .invalidRequest, reason: "base URL: its path has the segment \"\(segment)\"; write where it leads to")
+            .invalidRequest, reason: "base URL: its path has the segment \"\(segment)\"; write the path without it")
     }
 
     fileprivate var trimmedPath: String {

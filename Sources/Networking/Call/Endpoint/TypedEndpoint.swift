@@ -1,7 +1,7 @@
 public import Foundation
 
-/// An endpoint that knows its result type, and the type of the server's errors. It cannot be read as another type,
-/// but by a converter that the call names.
+/// An endpoint that declares its result type, and the type of the server's errors. Its response is read as another type
+/// only if the call names a converter.
 ///
 /// ```swift
 /// struct LogIn: TypedEndpoint {
@@ -21,39 +21,41 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `ResponseValue` is read by its type, as `request(_:)` does; `Void` reads nothing. `ServerError` is, too: `String`
-/// is the body's text, and of an optional an empty body is nil. A body that cannot be read as it never hides the
-/// status.
+/// `ResponseValue` is read by its type, as in `request(_:)`; `Void` reads nothing. `ServerError` is read by its type,
+/// too: `String` is the text of the body, and for an optional, an empty body is nil. If the body cannot be read as
+/// `ServerError`, the call still ends with an error that has the status.
 public protocol TypedEndpoint<ResponseValue>: Endpoint {
-    /// The type that the body of a refusal is read as. Default: none.
+    /// The type of the body of an error response. Default: none.
     associatedtype ServerError: Decodable & Sendable = Untyped
 
-    /// Reads a response. Default: by its type.
+    /// Returns the converter that reads a response. Default: by the type of the value.
     ///
-    /// - Parameter decoder: The JSON decoder that holds for the call.
+    /// - Parameter decoder: The JSON decoder of the call.
     func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue>
-    /// Reads the body of a refusal. Default: by its type.
+    /// Returns the converter that reads the body of an error response. Default: by the type of the server error.
     ///
-    /// - Parameter decoder: The JSON decoder that holds for the call.
+    /// - Parameter decoder: The JSON decoder of the call.
     func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError>
 }
 
 extension TypedEndpoint where ResponseValue: Decodable {
-    /// By the value's type.
+    /// Returns the converter for the type of the value.
     public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .automatic(decoder: decoder) }
 }
 
 extension TypedEndpoint where ResponseValue == Void {
-    // Not `ResponseConverter<Void>`: an endpoint's own `ResponseValue` would be taken for that.
-    /// Reads nothing.
+    // The result is not `ResponseConverter<Void>`, because the compiler would take an endpoint's own `ResponseValue`
+    // for `Void`.
+    /// Returns a converter that reads nothing.
     public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .void }
 }
 
 extension TypedEndpoint {
-    /// By the server error's type.
+    /// Returns the converter for the type of the server error.
     public func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError> { .automatic(decoder: decoder) }
 
-    /// The server's error in a refusal; nil if the endpoint has none, and where the body is another one.
+    /// Returns the server's error in an error response; nil if the endpoint declares no type for it, or if the body has
+    /// another form.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
         guard ServerError.self != Untyped.self else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response, decoder)

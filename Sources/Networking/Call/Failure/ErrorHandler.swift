@@ -1,13 +1,13 @@
 /// Decides what happens after a failed attempt: another error, the end of the call, or a retry.
 ///
-/// A service asks its handlers one after another, in the task of the call: the session's handler, then those of
-/// ``NetworkConfiguration/errorHandlingService``, then retries, then the general mapping. Each gets the error that
-/// the one before has returned. A failure is an error before, during or after sending, such as a status that a
+/// A service calls its handlers one after another, in the task of the call: the session's handler, then those of
+/// ``NetworkConfiguration/errorHandlingService``, then retries, then the general mapping. Each handler gets the error
+/// that the previous one has returned. A failure is an error before, during or after sending, such as a status that a
 /// validator rejects.
 ///
-/// A retry is not granted if the call was cancelled or reset, if its deadline would pass, if its attempts are used
-/// up, or if the body cannot be sent twice; the next handler is asked then. To map errors, prefer
-/// ``NetworkConfiguration/errorMapping``, which runs last and once a call. A handler that waits uses
+/// A retry is not granted if the call was cancelled or reset, if its deadline would pass, if its attempts are used up,
+/// or if the body cannot be sent twice; the next handler is called then. To map errors, prefer
+/// ``NetworkConfiguration/errorMapping``, which runs last and once per call. A handler that waits must use
 /// ``withCallCancellation(_:)``.
 ///
 /// ```swift
@@ -20,32 +20,33 @@
 public protocol ErrorHandler: ResetParticipant {
     /// Decides about a failure.
     ///
-    /// - Parameter failure: The error, with the endpoint, the request, the response, and the attempts before.
-    /// - Returns: What to do.
+    /// - Parameter failure: The error, with the endpoint, the request, the response, and the earlier attempts.
+    /// - Returns: The decision.
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult
 }
 
-/// What an error handler decides.
+/// The decision of an error handler.
 public enum ErrorHandlingResult: Sendable {
-    /// The next handler is asked, with this error; after the last one the call ends with it. The reason says why this
-    /// handler does not retry; it is kept in ``RequestFailure/decisions`` and shown in the error's text.
+    /// The next handler is called with this error; after the last handler, the call ends with it. The reason explains
+    /// why this handler does not retry. It is stored in ``RequestFailure/decisions`` and shown in the error's text.
     case next(any Error, because: String? = nil)
-    /// The call ends with this error, now. The handlers after this one are not asked, and retries are one of them.
+    /// The call ends with this error at once. The handlers after this one are not called, and retries are one of them.
     case fail(any Error)
-    /// The request is sent again after a delay. A request that is given replaces the original one; adapters run on it.
+    /// The request is sent again after a delay. If a request is given, it replaces the original one, and adapters run
+    /// on it.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
-/// A handler that makes another error of a failure's, and does nothing else.
+/// A handler that maps the error of a failure to another error, and does nothing else.
 protocol ErrorMapper: ErrorHandler {
-    /// The error; nil leaves it as it is.
+    /// Returns the mapped error; nil leaves the error as it is.
     func mapped(_ failure: RequestFailure) -> (any Error)?
 }
 
-/// A handler that is notified of responses, too, such as one that limits retries by what succeeds.
+/// A handler that is also notified of responses, such as one that limits retries by the number of successes.
 protocol ResponseRecorder: ErrorHandler {
-    /// An attempt has a response, which has not been validated yet.
+    /// Records the response of an attempt, which has not been validated yet.
     ///
-    /// - Parameter request: The attempt's request; that of the response may be another one, after a redirect.
+    /// - Parameter request: The attempt's request. After a redirect, the request of the response is another one.
     func record(_ response: HTTPResponse, to request: HTTPRequest)
 }

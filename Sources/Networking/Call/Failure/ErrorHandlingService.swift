@@ -1,22 +1,22 @@
 /// The error handlers of a service, in order.
 ///
-/// A service asks them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``.
+/// A service calls them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``.
 /// Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
-    /// The handlers that it was made with, the first one first.
+    /// The handlers that the service was created with, in order.
     public let handlers: [any ErrorHandler]
     private let recorders: [any ResponseRecorder]
     private let registered: Registrations<any ErrorHandler>
-    /// Asked at last for the error that the call ends with.
+    /// The mapping that is called last, with the error that the call ends with.
     private let mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
 
-    /// What becomes of a failure.
+    /// The decision about a failure.
     enum Verdict {
         case fail(any Error)
         case retry(after: Duration, with: HTTPRequest?)
     }
 
-    /// Makes a service of handlers. Default: none.
+    /// Creates a service with handlers. Default: none.
     public init(_ handlers: [any ErrorHandler] = []) {
         self.init(handlers, Registrations(), mapping: nil)
     }
@@ -31,7 +31,7 @@ public struct ErrorHandlingService: Sendable {
         recorders = handlers.compactMap { $0 as? any ResponseRecorder }
     }
 
-    /// These handlers with others before and after them, and a mapping at last.
+    /// Returns a service with other handlers before and after these, and a mapping that runs last.
     func between(
         _ first: [any ErrorHandler], and last: [any ErrorHandler],
         mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
@@ -39,16 +39,16 @@ public struct ErrorHandlingService: Sendable {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
-    /// Adds a handler while the app runs. It is asked before those that the service was made with, the session's
-    /// handler among them, and after those registered earlier; a failure is handled by those that were there when it
-    /// happened.
+    /// Registers a handler while the app runs. It is called before the handlers that the service was created with,
+    /// including the session's handler, and after those that were registered earlier. A failure is handled by the
+    /// handlers that were registered when it happened.
     ///
-    /// - Returns: The token that takes the handler out again, when it is cancelled or released.
+    /// - Returns: The token that unregisters the handler when it is cancelled or released.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {
         registered.add(handler)
     }
 
-    /// Those who are asked about a failure that happens now, in order.
+    /// The handlers that are called for a failure that happens now, in order.
     var current: [any ErrorHandler] { registered.all + handlers }
 
     /// Notifies the handlers that record responses.
@@ -57,11 +57,12 @@ public struct ErrorHandlingService: Sendable {
         for handler in registered.all { (handler as? any ResponseRecorder)?.record(response, to: request) }
     }
 
-    /// Asks the handlers one after another.
+    /// Calls the handlers one after another.
     ///
     /// - Parameters:
-    ///   - failure: What failed; it keeps what was decided about it, and the error as the handlers left it.
-    ///   - isInterrupted: Asked after each handler; where the call has ended meanwhile, the rest is not asked.
+    ///   - failure: The failure. The handlers update its error, and their decisions are appended to it.
+    ///   - isInterrupted: Called after each handler. If the call has ended meanwhile, the remaining handlers are not
+    ///     called.
     func verdict(
         on failure: inout RequestFailure, isInterrupted: () -> Bool
     ) async -> Verdict {
@@ -86,14 +87,14 @@ public struct ErrorHandlingService: Sendable {
         return .fail(failure.error)
     }
 
-    /// The error of a body that has failed after its call: mapped as the call's would be. No other handler is asked,
-    /// since nothing can be sent again.
+    /// Returns the error of a body that has failed after its call, mapped like the error of a call. Only mappers are
+    /// called, because nothing can be sent again.
     func mapped(afterCall failure: RequestFailure) -> any Error {
         var failure = failure
         for case let mapper as any ErrorMapper in current { failure.error = mapper.mapped(failure) ?? failure.error }
         return mapped(failure.error, failure)
     }
 
-    /// The error that a call ends with: asked once, when it has ended.
+    /// Returns the error that a call ends with. It is called once, when the call has ended.
     func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

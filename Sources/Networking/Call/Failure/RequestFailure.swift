@@ -1,36 +1,36 @@
 public import Foundation
 
-/// A failed attempt: everything that an error handler may want to know.
+/// A failed attempt, with the information that an error handler may need.
 public struct RequestFailure: Sendable {
     /// The endpoint of the call.
     public let endpoint: any Endpoint
-    /// The request as it was sent, after adapters and redirects; nil if none could be made.
+    /// The request as it was sent, after adapters and redirects; nil if no request could be created.
     public let request: HTTPRequest?
-    /// The request as it was sent first, after adapters and before redirects; nil if none was sent.
+    /// The request as it was sent first, after adapters and before redirects; nil if no request was sent.
     public let adaptedRequest: HTTPRequest?
-    /// The request as it was before adapters; nil if none could be made. Change this one to retry with a changed
+    /// The request before adapters; nil if no request could be created. Change this one to retry with a changed
     /// request.
     public let originalRequest: HTTPRequest?
-    /// The response, where one came.
+    /// The response; nil if none was received.
     public let response: HTTPResponse?
-    /// What went wrong, as the handlers before left it.
+    /// The error, as the earlier handlers left it.
     public internal(set) var error: any Error
     /// The number of the attempt, counted from 1.
     public let attempt: Int
-    /// When it failed, by the service's clock.
+    /// The date of the failure, by the service's clock.
     let date: Date
-    /// The attempts of this call that failed before, the first one first, each with what was decided about it.
+    /// The earlier failed attempts of this call, in order, each with the decisions about it.
     public let history: [RequestAttempt]
-    /// What has been decided about sending it again, and why, the first decision first.
+    /// The decisions about sending the request again, with their reasons, in order.
     public internal(set) var decisions: [RetryDecision] = []
-    /// The error as it was before any handler.
+    /// The error before any handler changed it.
     public let originalError: any Error
-    /// How many attempts the call may make, and how much time it has left; nil if nothing bounds it.
+    /// The maximum number of attempts of the call, and the time until its deadline; nil if there is no limit.
     var bounds: (attempts: Int, time: Duration?)?
-    /// The JSON decoder that holds for the call.
+    /// The JSON decoder of the call.
     var decoder = JSONDecoder()
 
-    /// Makes a failure; useful to test a handler.
+    /// Creates a failure, for example to test a handler.
     public init(
         endpoint: any Endpoint, request: HTTPRequest? = nil, adaptedRequest: HTTPRequest? = nil,
         originalRequest: HTTPRequest? = nil, response: HTTPResponse? = nil, error: any Error, attempt: Int = 1,
@@ -48,9 +48,9 @@ public struct RequestFailure: Sendable {
         self.history = history
     }
 
-    /// Whether sending it again means what sending it once means: each request of the attempt, the one before redirects
-    /// and the last one, has an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a
-    /// redirect turned into a GET is not.
+    /// Whether sending the request again has the same effect as sending it once: each request of the attempt, the one
+    /// before redirects and the last one, has an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A
+    /// POST that a redirect changed to GET is not safe to repeat.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         return [request, adaptedRequest ?? request].allSatisfy {
@@ -58,14 +58,14 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// The status that came back, whatever went wrong.
+    /// The status of the response, for every kind of error; nil if no response was received.
     public var status: HTTPStatus? { response?.status }
 
-    /// The failure as a network error, also where a handler before has made another error of it; nil if it never was
-    /// one.
+    /// The failure as a network error, even if an earlier handler has replaced it with another error; nil if it was
+    /// never a network error.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
-    /// Whether the call was ended from outside, so that no handler can change that.
+    /// Whether the call was ended from outside. No handler can change that.
     var isInterruption: Bool {
         switch (originalError as? NetworkError ?? networkError)?.kind {
         case .cancelled, .resetting, .deadlineTimedOut: true
@@ -73,12 +73,13 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// Why the call may not be sent again after a wait, whatever a handler wants; nil if it may.
+    /// Returns the reason why the call may not be sent again after a delay, whatever a handler has decided; nil if it
+    /// may.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
-        if let bounds, attempt >= bounds.attempts { return "\(bounds.attempts) attempts are the most" }
-        guard let next = replacement ?? originalRequest else { return "there is no request" }
-        // A body that was never opened, because the attempt ended before it was sent, can be.
+        if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
+        guard let next = replacement ?? originalRequest else { return "no request could be created" }
+        // A body that was never read can be sent: the attempt ended before it was sent.
         guard next.body.isReplayable || adaptedRequest == nil else { return "its body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {
             return "the wait of \(delay.shortText) would not end before the call's deadline"
@@ -86,20 +87,20 @@ public struct RequestFailure: Sendable {
         return nil
     }
 
-    /// Why it is not safe to repeat, in words.
+    /// The reason why the request is not safe to repeat, as a text.
     var unsafeReason: String {
         guard let request else { return "nothing was sent" }
         let unsafe = [adaptedRequest ?? request, request].first { !$0.method.isIdempotent } ?? request
         return "\(unsafe.method) without an idempotency key"
     }
 
-    /// What happened, in a few words: `503 Service Unavailable`.
+    /// A short text of the error: `503 Service Unavailable`.
     var cause: String { networkError?.cause ?? "\(type(of: error))" }
 }
 
 extension RequestFailure: RedactedReflectable {
-    /// Path, method and error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with backquotes around
-    /// the path.
+    /// The path, the method and the error, as in `<RequestFailure> from '/users/7' [GET]: 404 Not Found`, with
+    /// backquotes around the path.
     var redactedDescription: String {
         let place =
             request.map { "`\($0.url.path(percentEncoded: true))` [\($0.method)]" }
@@ -112,13 +113,13 @@ extension RequestFailure: RedactedReflectable {
 
 extension RequestFailure {
     /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
-    /// accepted, the endpoint has no server error, or the body cannot be read as one.
+    /// accepted, if the endpoint declares no server error, or if the body cannot be read as one.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }
         return (endpoint as? any TypedEndpoint)?.serverError(in: response, decoder: decoder)
     }
 
-    /// The problem details of the response (RFC 9457); nil if it has none.
+    /// The problem details of the response (RFC 9457); nil if the response has none.
     var problem: ProblemDetails? { response?.problem }
 }

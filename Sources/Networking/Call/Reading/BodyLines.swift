@@ -1,7 +1,7 @@
 import Foundation
 
-/// The lines of a body, as they come: UTF-8 between LF or CRLF, without these. What follows the last one counts where
-/// there is something.
+/// The lines of a body, as it arrives: UTF-8 text between LF or CRLF, without the line endings. Text after the last
+/// line ending is a line, too, if it is not empty.
 struct BodyLines: AsyncSequence, Sendable {
     typealias Element = String
 
@@ -11,10 +11,10 @@ struct BodyLines: AsyncSequence, Sendable {
         self.body = body
     }
 
-    /// The reader of the lines.
+    /// Returns an iterator over the lines.
     func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
 
-    /// Pulls the lines.
+    /// Reads the lines.
     struct Iterator: AsyncIteratorProtocol {
         fileprivate var bytes: IncomingBody.Iterator
         private var splitter = LineSplitter(endings: .lineFeed)
@@ -25,9 +25,9 @@ struct BodyLines: AsyncSequence, Sendable {
             self.bytes = bytes
         }
 
-        /// The next line, or nil at the end.
+        /// Returns the next line, or nil at the end.
         ///
-        /// - Throws: The body's error, and ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
+        /// - Throws: The error of the body; ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
         mutating func next() async throws -> String? {
             while lines.isEmpty, !isAtEnd {
                 if let chunk = try await bytes.next() {

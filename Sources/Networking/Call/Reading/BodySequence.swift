@@ -1,7 +1,7 @@
 /// The elements of a response body, read as the body arrives: lines, JSON values, server-sent events.
 ///
-/// Leaving the loop closes the connection. An error of the connection, or an element that cannot be read, is thrown by
-/// the loop.
+/// Leaving the loop closes the connection. The loop throws the errors of the connection, and an error for an element
+/// that cannot be read.
 ///
 /// ```swift
 /// for try await line in try await service.request(.get("log"), as: .lines) { print(line) }
@@ -16,14 +16,14 @@ public struct BodySequence<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Makes an iterator. The body of one response can be read once.
+    /// Creates an iterator. The body of one response can be read once.
     public func makeAsyncIterator() -> Iterator { makeIterator() }
 
     /// Reads the elements.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let read: () async throws -> Element?
 
-        /// Waits for the next element; nil at the end.
+        /// Returns the next element when it has arrived, or nil at the end.
         public mutating func next() async throws -> Element? { try await read() }
     }
 }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Where a converter reads the body of a response into.
+/// The destination into which a converter reads the body of a response.
 enum BodyTarget: Hashable, Sendable {
-    /// Memory, within the call's maximum size.
+    /// Memory, up to the maximum response size of the call.
     case memory
-    /// A file, piece by piece: the call returns and its permit is released when the file is complete.
+    /// A file, chunk by chunk: the call returns and its permit is released when the file is complete.
     case file
-    /// The caller, piece by piece: the call returns and its permit is released at the head. From then on only the idle
-    /// timeout and the caller end the transfer.
+    /// The caller, chunk by chunk: the call returns and its permit is released when the head is received. From then on,
+    /// only the idle timeout and the caller can end the transfer.
     case stream
 
-    /// How the transport returns the body.
+    /// Returns how the transport delivers the body.
     func delivery(limit: Int) -> BodyDelivery {
         self == .memory ? .buffered(limit: limit) : .streamed
     }
 }
 
 extension HTTPResponse {
-    /// A refused response with the beginning of its body in memory, whatever was wanted.
+    /// Returns a rejected response with the beginning of its body in memory, whatever the requested delivery was.
     func refused() async -> HTTPResponse {
         guard case .stream(let body) = content else { return self }
         var response = self
@@ -27,7 +27,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Content {
-    /// The body as something that is pulled, wherever it is.
+    /// The body as a stream, whether it is a stream, in memory or in a file.
     var stream: IncomingBody {
         get throws {
             switch self {

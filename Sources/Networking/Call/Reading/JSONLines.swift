@@ -1,6 +1,6 @@
 import Foundation
 
-/// The JSON values of a body, one a line, as they come.
+/// The JSON values of a body, one per line, as the body arrives.
 struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     private let lines: BodyLines
     private let decoder: JSONDecoder
@@ -10,10 +10,10 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
         self.decoder = decoder
     }
 
-    /// The reader of the values.
+    /// Returns an iterator over the values.
     func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
 
-    /// Pulls the values.
+    /// Reads the values.
     struct Iterator: AsyncIteratorProtocol {
         fileprivate var lines: BodyLines.Iterator
         fileprivate let decoder: JSONDecoder
@@ -24,9 +24,9 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
             self.decoder = decoder
         }
 
-        /// The next value, or nil at the end.
+        /// Returns the next value, or nil at the end.
         ///
-        /// - Throws: The body's error, and ``NetworkError/Kind/undecodableBody`` that names the line.
+        /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` with the number of the line.
         mutating func next() async throws -> Element? {
             while let line = try await lines.next() {
                 number += 1

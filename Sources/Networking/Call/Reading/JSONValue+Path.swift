@@ -1,14 +1,15 @@
 import Foundation
 
 extension JSONValue {
-    /// Where a value stands in JSON: `"data.users.0.name"`. A number is an element's place where there is an array.
+    /// The path of a value in JSON: `"data.users.0.name"`. In an array, a number is the index of an element.
     ///
-    /// It is read once, when it is written. A member whose name has a dot is written as its own part: `["data", "a.b"]`.
+    /// A literal is parsed once, when the path is created. Write the path as an array if the name of a member contains
+    /// a dot: `["data", "a.b"]`.
     public struct Path: Hashable, Sendable {
-        /// The parts, the outermost first.
+        /// The parts, from the outermost to the innermost.
         let parts: [String]
 
-        /// Makes a path of parts.
+        /// Creates a path from its parts.
         public init(_ parts: [String]) {
             self.parts = parts
         }
@@ -16,17 +17,17 @@ extension JSONValue {
 }
 
 extension JSONValue.Path: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, CustomStringConvertible {
-    /// Makes a path of a text whose parts stand between dots.
+    /// Creates a path from a text whose parts are separated by dots.
     public init(stringLiteral text: String) {
         self.init(text.split(separator: ".").map(String.init))
     }
 
-    /// Makes a path of parts.
+    /// Creates a path from its parts.
     public init(arrayLiteral parts: String...) {
         self.init(parts)
     }
 
-    /// The parts with dots between.
+    /// The parts, separated by dots.
     public var description: String { parts.joined(separator: ".") }
 }
 
@@ -42,7 +43,7 @@ extension JSONValue {
 extension JSONDecoder {
     private static let path = CodingUserInfoKey(rawValue: "networking.path")
 
-    /// A decoder with the same settings that reads what stands at a path.
+    /// Returns a decoder with the same settings that reads the value at a path.
     func at(_ path: JSONValue.Path) -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dateDecodingStrategy
@@ -56,7 +57,7 @@ extension JSONDecoder {
         return decoder
     }
 
-    /// A value at the path that this decoder was made for. The text is parsed once.
+    /// Decodes the value at the path that this decoder was created for. The text is parsed once.
     func decodeLocated<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(Located<Value>.self, from: data).value
     }
@@ -86,7 +87,7 @@ extension JSONDecoder {
 
         private static func missing(_ part: Part, _ decoder: any Decoder) -> DecodingError {
             .keyNotFound(
-                part, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is nothing"))
+                part, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no value"))
         }
     }
 

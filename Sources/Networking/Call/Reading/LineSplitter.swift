@@ -1,8 +1,8 @@
 import Foundation
 
-/// Cuts bytes into lines, however they come.
+/// Splits bytes into lines, however the bytes are divided into chunks.
 struct LineSplitter: Sendable {
-    /// What ends a line.
+    /// The line endings.
     enum Endings: Sendable {
         /// LF and CRLF.
         case lineFeed
@@ -10,22 +10,22 @@ struct LineSplitter: Sendable {
         case any
     }
 
-    /// More than anybody's line, and less than what would hurt.
+    /// The maximum length of a line in bytes: longer than any usual line, and small enough for memory.
     static let longestLine = 16 << 20
 
     private let endings: Endings
     private var line = Data()
-    /// The last line ended with a CR: a LF that comes next belongs to it.
+    /// Whether the last line ended with CR. A LF that comes next belongs to the same line ending.
     private var endedWithReturn = false
 
     init(endings: Endings) {
         self.endings = endings
     }
 
-    /// What has come after the last line's end; nil if there is nothing.
+    /// The bytes after the last line ending; nil if there are none.
     var rest: Data? { line.isEmpty ? nil : trimmed(line) }
 
-    /// The lines that are complete now.
+    /// Returns the lines that a chunk completes.
     mutating func split(_ chunk: Data) throws -> [Data] {
         var lines: [Data] = []
         chunk.withUnsafeBytes { bytes in

@@ -1,25 +1,26 @@
 import Foundation
 
-/// What went wrong, in the server's words: `application/problem+json` of [RFC
-/// 9457](https://www.rfc-editor.org/rfc/rfc9457#section-3).
+/// The server's description of an error: `application/problem+json` of
+/// [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457#section-3).
 ///
-/// An endpoint may say what a problem means to the app (``Endpoint/error(for:)-(ProblemDetails)``), and every error
-/// handler can read it: `failure.problem`. A member of another type than the RFC's is as good as absent.
+/// An endpoint can map a problem to an error of the app (``Endpoint/error(for:)-(ProblemDetails)``), and every error
+/// handler can read it: `failure.response?.problem`. A member whose type differs from the RFC's is treated as absent.
 public struct ProblemDetails: Hashable, Sendable {
-    /// What kind of problem it is: a URI, `about:blank` where the status says all.
+    /// The type of the problem, a URI. Default: `about:blank`, which means that the status describes the problem
+    /// completely.
     public var type: String
-    /// A short text for people, the same for every problem of the type.
+    /// A short text for people, which is the same for every problem of the type.
     public var title: String?
-    /// The status that the origin server gave, which a proxy may have changed on its way.
+    /// The status that the origin server sent. A proxy may have changed the status of the response.
     public var status: HTTPStatus?
-    /// A text for people about this very problem.
+    /// A text for people about this occurrence of the problem.
     public var detail: String?
-    /// A URI of this very problem.
+    /// A URI that identifies this occurrence of the problem.
     public var instance: String?
-    /// The members that the problem's type adds.
+    /// The members that are specific to the type of the problem.
     public var extensions: [String: JSONValue]
 
-    /// Makes problem details.
+    /// Creates problem details.
     package init(
         type: String = "about:blank", title: String? = nil, status: HTTPStatus? = nil, detail: String? = nil,
         instance: String? = nil, extensions: [String: JSONValue] = [:]
@@ -32,7 +33,7 @@ public struct ProblemDetails: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// The members that the problem's type adds, as a type of yours.
+    /// Decodes the members that are specific to the type of the problem.
     public func extensions<Members: Decodable>(as type: Members.Type) throws -> Members {
         try JSONDecoder().decode(type, from: JSONEncoder().encode(JSONValue.object(extensions)))
     }
@@ -44,7 +45,7 @@ extension ProblemDetails: Decodable {
         guard case .object(var members) = try JSONValue(from: decoder) else {
             throw DecodingError.typeMismatch(
                 [String: JSONValue].self,
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "problem details are an object")
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "expected a JSON object")
             )
         }
         self.init(
@@ -58,7 +59,8 @@ extension ProblemDetails: Decodable {
 }
 
 extension HTTPResponse {
-    /// The problem that the body tells of, where it says that it does and is one; nil for any other body.
+    /// The problem details in the body; nil if the media type is not `application/problem+json`, or if the body cannot
+    /// be read as problem details.
     public var problem: ProblemDetails? {
         guard headers.contentType?.withoutParameters == .problemJSON else { return nil }
         return try? JSONDecoder().decode(ProblemDetails.self, from: data)

@@ -1,13 +1,13 @@
-/// The value of a call together with the response it was read from.
+/// The value of a call, together with the response that it was read from.
 public struct Response<Value: Sendable>: Sendable {
-    /// What the converter read.
+    /// The value that the converter has read.
     public let value: Value
-    /// The response, with the request that it answers.
+    /// The response, with its request.
     public let http: HTTPResponse
 
     private let record: CallRecord?
 
-    /// Makes a response.
+    /// Creates a response.
     public init(_ value: Value, _ http: HTTPResponse) {
         self.init(value, http, record: nil)
     }
@@ -18,27 +18,27 @@ public struct Response<Value: Sendable>: Sendable {
         self.record = record
     }
 
-    /// What happened in the call: attempts, waits, times. Of a response that no call of a service gave: one attempt
-    /// that took no time.
+    /// The report of the call: attempts, waits, durations. A response that was not returned by a call of a service has
+    /// a report of one attempt with a duration of zero.
     public var report: CallReport {
         if let record { return record.report(on: http) }
         let last = RequestAttempt(number: 1, request: http.request, response: http, error: nil, duration: .zero)
         return CallReport(of: nil, last: last, duration: .zero)
     }
 
-    /// The status.
+    /// The status of the response.
     public var status: HTTPStatus { http.status }
 
-    /// The header fields.
+    /// The header fields of the response.
     public var headers: HTTPHeaders { http.headers }
 
-    /// The response with its value changed.
+    /// Returns the response with its value transformed.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
         Response<Other>(try transform(value), http, record: record)
     }
 }
 
 extension Response: RedactedReflectable {
-    /// Status, method, host and path; neither the value nor the endpoint, whose members may be secret.
+    /// The status, the method, the host and the path; neither the value nor the endpoint, whose members may be secret.
     var redactedDescription: String { http.description }
 }

@@ -1,10 +1,10 @@
 public import Foundation
 
 extension ResponseConverter where Value: Decodable {
-    /// Reads a value by its type: `String` by charset, `Data` as it is, everything else from JSON. Of an optional of
-    /// any of these, an empty body is nil.
+    /// Returns a converter that reads a value by its type: `String` in the charset of the response, `Data` unchanged,
+    /// everything else from JSON. For an optional of any of these, an empty body is nil.
     ///
-    /// - Parameter decoder: What decodes JSON; by default the decoder that holds for the call.
+    /// - Parameter decoder: The JSON decoder. Default: the decoder of the call.
     public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
         guard let type = Value.self as? any SelfReading.Type else { return .json(decoder: decoder) }
         let converter = ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) })
@@ -19,7 +19,7 @@ extension HTTPResponse {
             return try decoder.decode(Value.self, from: data)
         }
         guard let value = try type.read(self, decoder) as? Value else {
-            throw UndecodableBody("the body is no \(Value.self)")
+            throw UndecodableBody("the body is not a \(Value.self)")
         }
         return value
     }
@@ -27,8 +27,8 @@ extension HTTPResponse {
 
 /// A type that is read in its own way and not from JSON.
 private protocol SelfReading {
-    /// Whether it is read as JSON where it stands inside of JSON: a text there has quotation marks, which are no part
-    /// of it.
+    /// Whether a value of the type inside JSON is read as JSON: a string there has quotation marks, which are not part
+    /// of the text.
     static var isJSONInside: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
 }
@@ -58,7 +58,7 @@ extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
-        // The JSON `null` is nil, too; what is read in its own way has no such thing.
+        // JSON `null` is nil, too. Types that are read in their own way have no null.
         return Wrapped.self is any SelfReading.Type
             ? try response.read(Wrapped.self, decoder) : try decoder.decode(Wrapped?.self, from: response.data)
     }

@@ -1,11 +1,12 @@
 public import Foundation
 
 extension ResponseConverter where Value: Decodable {
-    /// The body decoded from JSON. An empty body is an error; say `as: .optional(…)` where it may be.
+    /// Returns a converter that decodes the body from JSON. An empty body is an error; use `as: .optional(…)` if the
+    /// body may be empty.
     ///
     /// - Parameters:
-    ///   - type: The type to read, where it is not known from the context.
-    ///   - decoder: The decoder; by default the one that holds for the call.
+    ///   - type: The type to read. It can be omitted if it is known from the context.
+    ///   - decoder: The JSON decoder. Default: the decoder of the call.
     public static func json(
         _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter {
@@ -21,10 +22,11 @@ extension ResponseConverter where Value: Decodable {
 }
 
 extension ResponseConverter {
-    /// What another converter reads of the value at a path: `.keyPath("data.user", .json())`.
+    /// Returns a converter that reads the value at a path with another converter: `.keyPath("data.user", .json())`.
     ///
-    /// Where that reads JSON, the body is parsed once. Where nothing stands at the path the error names it. The
-    /// path's names are as the decoder makes them: with `.convertFromSnakeCase`, `"userData"` finds `user_data`.
+    /// If the other converter reads JSON, the body is parsed once. If there is no value at the path, the error contains
+    /// the path. The names in the path must be those after the decoder's key conversion: with `.convertFromSnakeCase`,
+    /// `"userData"` finds `user_data`.
     public static func keyPath(_ path: JSONValue.Path, _ converter: ResponseConverter) -> ResponseConverter {
         if let located = converter.converter(at: path) { return located }
         return .transformingJSON(
@@ -34,13 +36,14 @@ extension ResponseConverter {
             }, converter)
     }
 
-    /// What another converter reads of the JSON that a closure makes of the body's; nil from it is an error.
+    /// Returns a converter that transforms the JSON of the body with a closure, and reads the result with another
+    /// converter. A result of nil is an error.
     public static func transformingJSON(
         _ transform: @escaping @Sendable (JSONValue) throws -> JSONValue?, _ converter: ResponseConverter
     ) -> ResponseConverter {
         converter.after { response in
             guard let value = try transform(response.json()) else {
-                throw UndecodableBody("the body's JSON was turned into nothing")
+                throw UndecodableBody("the transformation of the body's JSON returned nil")
             }
             var changed = response
             changed.content = .data(try JSONEncoder().encode(value))
@@ -50,15 +53,15 @@ extension ResponseConverter {
         .defaultHeaders(.json)
     }
 
-    /// The same, with a value in the place of one that cannot be read.
+    /// Returns a converter that reads a fallback value if this converter fails.
     public func replacingErrors(with fallback: Value) -> ResponseConverter {
         recovering { _ in fallback }
     }
 }
 
 extension ResponseConverter {
-    /// The elements of a JSON array that can be read; those that cannot are left out, all of them where none can. Use
-    /// it where a server adds kinds of elements that an old app does not know.
+    /// Returns a converter that reads the elements of a JSON array and omits those that cannot be read; the result is
+    /// empty if no element can be read. Use it if a server adds kinds of elements that an old app does not know.
     public static func tolerantArray<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == [Element] {
@@ -66,7 +69,7 @@ extension ResponseConverter {
     }
 }
 
-/// An element that may be anything, and is nil if it is not what was wanted.
+/// An element that may have any form; its value is nil if it cannot be decoded as `Element`.
 private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
     let value: Element?
 
@@ -76,8 +79,8 @@ private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
 }
 
 extension ResponseConverter where Value == [String: any Sendable] {
-    /// The body as a JSON object whose members are `String`, `Bool`, `Int`, `Double`, arrays and objects of these;
-    /// null members are left out. Another root than an object is an error.
+    /// A converter that reads the body as a JSON object. Its members are `String`, `Bool`, `Int`, `Double`, and arrays
+    /// and objects of these; null members are omitted. A root that is not an object is an error.
     public static var jsonObject: ResponseConverter {
         ResponseConverter<JSONValue>.json().map { value in
             guard let object = value.untyped as? [String: any Sendable] else {
@@ -89,7 +92,8 @@ extension ResponseConverter where Value == [String: any Sendable] {
 }
 
 extension ResponseConverter where Value == [any Sendable] {
-    /// The body as a JSON array whose elements are as those of ``jsonObject``. Another root than an array is an error.
+    /// A converter that reads the body as a JSON array, whose elements have the types of ``jsonObject``. A root that is
+    /// not an array is an error.
     public static var jsonArray: ResponseConverter {
         ResponseConverter<JSONValue>.json().map { value in
             guard let array = value.untyped as? [any Sendable] else {
@@ -101,20 +105,21 @@ extension ResponseConverter where Value == [any Sendable] {
 }
 
 extension HTTPHeaders {
-    /// JSON is what can be read.
+    /// An `Accept` field with JSON.
     static let json: HTTPHeaders = [HTTPHeader.accept(.json)]
 }
 
 extension HTTPResponse {
-    /// What a converter reads of the response, at once; for one that is kept, or in a validator or handler.
+    /// Reads the response with a converter, without waiting. Use it for a stored response, or in a validator or
+    /// handler.
     ///
-    /// - Throws: ``NetworkError/Kind/undecodableBody``, also for a converter that pulls.
+    /// - Throws: ``NetworkError/Kind/undecodableBody``, also if the converter reads a stream.
     public func read<Value: Sendable>(
         as converter: ResponseConverter<Value>, decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
         do {
             if let value = try converter.convertNow(self, decoder) { return value }
-            throw UndecodableBody("the converter pulls, and the body is there already")
+            throw UndecodableBody("the converter reads a stream, but the body is already in memory")
         } catch let error as NetworkError {
             throw error.completed(request: request, response: self)
         } catch {

@@ -1,18 +1,18 @@
 public import Foundation
 
 extension ResponseConverter where Value == URL {
-    /// The body in a file; the value is where it is.
+    /// Returns a converter that writes the body to a file; the value is the URL of the file.
     ///
-    /// The response is judged before the target is touched: the page that comes with a 404 is no download. Where the
-    /// call fails, nothing is left behind, unless a part of it can be resumed (`resuming`).
+    /// The response is validated before the target is changed: the body of a 404 is not a download. If the call fails,
+    /// no file is left behind, unless a part of it can be resumed (`resuming`).
     ///
     /// - Parameters:
-    ///   - url: The target, whose folder has to be there.
-    ///   - rule: What happens to a file that is there already.
-    ///   - isDurable: Whether the bytes have to be on the disk before the call is answered.
-    ///   - resuming: Whether an incomplete download is resumed: by a retry, by
-    ///     ``RequestTask/resume()``, by a later call, by a later process.
-    ///   - checksum: What the bytes must add up to.
+    ///   - url: The target file, whose folder must exist.
+    ///   - rule: What happens if the target exists already. Default: the call fails.
+    ///   - isDurable: Whether the bytes must be on the disk before the call ends. Default: false.
+    ///   - resuming: Whether an incomplete download is resumed: by a retry, by ``RequestTask/resume()``, by a later
+    ///     call or by a later process. Default: never.
+    ///   - checksum: The expected checksum of the file. Default: nil, which checks nothing.
     public static func file(
         at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isDurable: Bool = false,
         resuming: FileDestination.ResumeRule = .never, checksum: FileDestination.Checksum? = nil
@@ -22,7 +22,7 @@ extension ResponseConverter where Value == URL {
                 url, overwriting: rule, isDurable: isDurable, resuming: resuming, checksum: checksum))
     }
 
-    /// The body in a file; the value is where it is.
+    /// Returns a converter that writes the body to a file; the value is the URL of the file.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
         ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }
             .wrappingTransport { DownloadTransport(base: $0, destination: destination) }
@@ -30,26 +30,28 @@ extension ResponseConverter where Value == URL {
 }
 
 extension ResponseConverter where Value == IncomingBody {
-    /// The body, piece by piece, as it comes. Not pulling holds the server back; letting go of it ends the transfer.
+    /// A converter that returns the body as a stream of chunks, as they arrive. If the caller does not read, the server
+    /// has to wait; releasing the body ends the transfer.
     public static var stream: ResponseConverter { ResponseConverter { $1 } }
 }
 
 extension ResponseConverter where Value == BodySequence<String> {
-    /// The body as lines of UTF-8, as they come.
+    /// A converter that returns the lines of the body, in UTF-8, as they arrive.
     public static var lines: ResponseConverter { ResponseConverter { BodySequence(BodyLines($1)) } }
 }
 
 extension ResponseConverter where Value == BodySequence<ServerSentEvent> {
-    /// The body as server-sent events, as they come. A response of another type than `text/event-stream` is an error.
+    /// A converter that returns the body as server-sent events, as they arrive. A response of another type than
+    /// `text/event-stream` is an error.
     public static var serverSentEvents: ResponseConverter {
         ResponseConverter { BodySequence(try $0.events(in: $1)) }.defaultHeaders(.events)
     }
 }
 
 extension ResponseConverter where Value == ServerSentEvents? {
-    /// The events; nil if the server says, with 204, that there will be none.
+    /// Returns a converter that reads the events; nil if the server reports with 204 that there are no more events.
     ///
-    /// - Parameter lastEventID: The identifier to go on from.
+    /// - Parameter lastEventID: The identifier of the event after which the stream resumes.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {
         ResponseConverter {
             $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
@@ -69,14 +71,15 @@ extension HTTPResponse {
         guard headers.contentType?.withoutParameters == .eventStream else {
             throw NetworkError(
                 .unacceptableMediaType,
-                reason: "the answer is \(headers[.contentType] ?? "of no type"), not text/event-stream")
+                reason: "Content-Type: expected text/event-stream, found \(headers[.contentType] ?? "none")")
         }
         return ServerSentEvents(body, after: lastEventID)
     }
 }
 
 extension ResponseConverter {
-    /// The body as JSON values, one a line, as they come (`application/x-ndjson`). Blank lines are passed over.
+    /// Returns a converter that reads the body as JSON values, one per line, as they arrive (`application/x-ndjson`).
+    /// Blank lines are ignored.
     public static func jsonLines<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == BodySequence<Element> {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reads a response as a value.
+/// A converter that reads a response as a value.
 ///
 /// ```swift
 /// let count = ResponseConverter<Int> { response in
@@ -10,8 +10,9 @@ public import Foundation
 /// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
-/// An error of the closure is the cause of a ``NetworkError/Kind/undecodableBody`` that has the response. The closure
-/// runs in the call, never on the callback queue.
+/// If the closure throws an error that is not a ``NetworkError``, the call ends with a
+/// ``NetworkError/Kind/undecodableBody`` that has the response and the closure's error. The closure runs in the call,
+/// never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private enum Reading: Sendable {
         case buffered(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
@@ -19,15 +20,15 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     private var reading: Reading
-    /// Where the body is read into.
+    /// The destination of the body.
     private(set) var target: BodyTarget
     /// Wraps the transport of the call, for a converter that needs more than a response, such as a download.
     private var wrapTransport: (@Sendable (any Transport) -> any Transport)?
-    /// Header fields that the request gets if it has none of their names.
+    /// The header fields that are added to the request if it has no field of the same name.
     private var defaultHeaders: HTTPHeaders = []
-    /// Header fields that replace those of the request.
+    /// The header fields that replace those of the request.
     private var overridingHeaders: HTTPHeaders = []
-    /// Makes the converter for the value at a path in the JSON; nil for a converter that reads no JSON.
+    /// Creates the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
     private var atPath: (@Sendable (JSONValue.Path) -> ResponseConverter)?
 
     private init(_ reading: Reading, _ target: BodyTarget) {
@@ -35,23 +36,24 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         self.target = target
     }
 
-    /// Makes a converter of a closure that gets the body in memory.
+    /// Creates a converter from a closure that gets the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
         self.init(.buffered { response, _ in try read(response) }, .memory)
     }
 
-    /// Makes a converter of a closure that gets the body in memory, and the JSON decoder of the call.
+    /// Creates a converter from a closure that gets the body in memory, and the JSON decoder of the call.
     public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
         self.init(.buffered(read), .memory)
     }
 
-    /// Makes a converter of a closure that reads the body piece by piece. The closure is called after the head of the
+    /// Creates a converter from a closure that reads the body in chunks. The closure is called after the head of the
     /// response has been validated.
     ///
     /// - Parameters:
-    ///   - readsToEnd: Whether the closure reads the whole body. Then the call, its permit and its deadline last until
-    ///     the closure returns. Default: false; the call ends with the head, and the value is read from the body later.
-    ///   - read: Reads the body. An error of the transfer, such as a lost connection, is the call's error.
+    ///   - readsToEnd: Whether the closure reads the whole body. If true, the call, its permit and its deadline last
+    ///     until the closure returns. Default: false; the call ends with the head, and the value is read from the body
+    ///     later.
+    ///   - read: Reads the body. An error of the transfer, such as a lost connection, is an error of the call.
     public init(
         streaming readsToEnd: Bool = false,
         _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
@@ -70,16 +72,16 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// Returns a converter whose requests have these header fields, each if environment and endpoint have none of its
-    /// name: `Accept` with the types that the converter reads, for example. A response of another type than such an
-    /// `Accept` names is not refused.
+    /// Returns a converter whose requests have these header fields, unless the environment or the endpoint has a field
+    /// of the same name: `Accept` with the types that the converter reads, for example. A response of another type than
+    /// such an `Accept` names is not rejected.
     public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
         converter.defaultHeaders = defaultHeaders.isEmpty ? headers : defaultHeaders.merging(headers)
         return converter
     }
 
-    /// Returns a converter whose requests have these header fields in place of others of their names.
+    /// Returns a converter whose requests have these header fields in place of fields with the same names.
     func overridingHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
         converter.overridingHeaders = headers
@@ -93,7 +95,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// The converter for the value at a path in the JSON; nil for a converter that reads no JSON.
+    /// Returns the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
     func converter(at path: JSONValue.Path) -> ResponseConverter? {
         guard var converter = atPath?(path) else { return nil }
         converter.defaultHeaders = converter.defaultHeaders.merging(defaultHeaders)
@@ -107,7 +109,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         reading { read in
             { try read(change($0), $1) }
         } streamed: { _ in
-            { _, _, _ in throw UndecodableBody("a value at a path in JSON cannot be read from a body that is streamed")
+            { _, _, _ in throw UndecodableBody("a value at a path in JSON cannot be read from a streamed body")
             }
         }
     }
@@ -143,10 +145,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// Whether it is a download, which can be paused and resumed.
+    /// Whether the converter is a download, which can be paused and resumed.
     var canBePaused: Bool { target == .file && wrapTransport != nil }
 
-    /// The transport that sends the requests of the converter.
+    /// Returns the transport that sends the requests of the converter.
     func transport(over base: any Transport) -> any Transport {
         wrapTransport?(base) ?? base
     }
@@ -165,8 +167,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The JSON decoder, unless the converter has its own.
-    /// - Throws: ``NetworkError``: as the closure threw it, or of kind ``NetworkError/Kind/undecodableBody`` with
-    ///   another error of the closure underlying.
+    /// - Throws: The ``NetworkError`` that the closure threw, or one of kind ``NetworkError/Kind/undecodableBody`` with
+    ///   another error of the closure as its underlying error.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         do {
             switch reading {
@@ -217,7 +219,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 }
 
-/// The `Accept` of a request that only the converter has set.
+/// The value of the `Accept` field, if only the converter has set it.
 enum DerivedAccept: HTTPRequest.Option {
     static var defaultValue: String? { nil }
 }

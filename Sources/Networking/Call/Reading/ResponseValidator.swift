@@ -1,8 +1,8 @@
-/// Judges a response before it is read.
+/// A check of a response before its body is read.
 ///
-/// The validators of a call run in order; the first that finds a fault ends the attempt with it. None at all (`[]`)
-/// accepts every status. The default is `.standard`: 200 to 299, and a media type that your `Accept`
-/// names.
+/// The validators of a call run in order. The first one that rejects the response ends the attempt with its error. An
+/// empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a media type
+/// that your `Accept` names.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
@@ -10,24 +10,24 @@
 /// }
 /// ```
 public struct ResponseValidator: Sendable {
-    /// What a validator says.
+    /// The result of a validator.
     public enum Verdict: Sendable {
-        /// Nothing is wrong.
+        /// The response is accepted.
         case valid
-        /// Something is, for this reason; the call ends with ``NetworkError/Kind/invalidResponse``.
+        /// The response is rejected for this reason; the call ends with ``NetworkError/Kind/invalidResponse``.
         case invalid(String)
-        /// Something is; the call ends with this error.
+        /// The response is rejected; the call ends with this error.
         case failure(any Error)
     }
 
     private let judge: @Sendable (HTTPResponse) throws -> Verdict
 
-    /// Makes a validator of a closure. An error it throws is a ``Verdict/failure(_:)``.
+    /// Creates a validator from a closure. An error that the closure throws is a ``Verdict/failure(_:)``.
     public init(_ judge: @escaping @Sendable (HTTPResponse) throws -> Verdict) {
         self.judge = judge
     }
 
-    /// - Throws: The fault, as an error.
+    /// - Throws: The error for which the response is rejected.
     func validate(_ response: HTTPResponse) throws {
         switch try judge(response) {
         case .valid: return
@@ -38,45 +38,48 @@ public struct ResponseValidator: Sendable {
 }
 
 extension ResponseValidator {
-    /// Accepts the statuses of a range; others end the call with ``NetworkError/Kind/unacceptableStatus``.
+    /// Returns a validator that accepts the statuses of a range; others end the call with
+    /// ``NetworkError/Kind/unacceptableStatus``.
     public static func status(_ codes: Range<Int>) -> ResponseValidator {
         status { codes.contains($0.code) }
     }
 
-    /// Accepts the statuses of a set; others end the call with ``NetworkError/Kind/unacceptableStatus``.
+    /// Returns a validator that accepts the statuses of a set; others end the call with
+    /// ``NetworkError/Kind/unacceptableStatus``.
     public static func status(_ statuses: Set<HTTPStatus>) -> ResponseValidator {
         status { statuses.contains($0) }
     }
 
-    /// Accepts responses that have these fields with these values, whatever else they have.
+    /// Returns a validator that accepts responses that contain these fields with these values, whatever other fields
+    /// they have.
     public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = fields.first { !response.headers.values(for: $0.name).contains($0.value) }
-            return lacking.map { .invalid("the answer's \($0.name) is not what it should be") } ?? .valid
+            return lacking.map { .invalid("\($0.name) does not have the expected value") } ?? .valid
         }
     }
 
-    /// Accepts responses that have exactly these fields with these values.
+    /// Returns a validator that accepts responses with exactly these fields and values.
     public static func headers(matching fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let differing = Set(response.headers).symmetricDifference(Set(fields)).map(\.name.rawValue).sorted().first
-            return differing.map { .invalid("the answer's fields are not those wanted: \($0)") } ?? .valid
+            return differing.map { .invalid("the header fields differ from the expected ones: \($0)") } ?? .valid
         }
     }
 
-    /// Accepts responses that have none of these fields with these values.
+    /// Returns a validator that accepts responses that have none of these fields with these values.
     public static func headers(lacking fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let present = fields.first { response.headers.values(for: $0.name).contains($0.value) }
-            return present.map { .invalid("the answer's \($0.name) is what it should not be") } ?? .valid
+            return present.map { .invalid("\($0.name) has a value that is not allowed") } ?? .valid
         }
     }
 
-    /// Accepts responses that have fields of all of these names.
+    /// Returns a validator that accepts responses that have a field of each of these names.
     public static func headers(named names: HTTPHeader.Name...) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = names.first { !response.headers.contains($0) }
-            return lacking.map { .invalid("the answer has no \($0)") } ?? .valid
+            return lacking.map { .invalid("the response has no \($0)") } ?? .valid
         }
     }
 
@@ -86,13 +89,14 @@ extension ResponseValidator {
         }
     }
 
-    /// Accepts the media types named, which may be ranges such as `image/*`; a response without content passes. Others
-    /// end the call with ``NetworkError/Kind/unacceptableMediaType``.
+    /// Returns a validator that accepts the given media types, which may be ranges such as `image/*`, and responses
+    /// without content. Other types end the call with ``NetworkError/Kind/unacceptableMediaType``.
     public static func mediaType(_ types: MediaType...) -> ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
 
-    /// Accepts the media types that the request's `Accept` names, where somebody set one; otherwise any.
+    /// A validator that accepts the media types that the request's `Accept` names; any type if only the converter has
+    /// set `Accept`, or nothing has.
     public static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers[.accept] != response.request[option: DerivedAccept.self] else { return .valid }
@@ -102,12 +106,13 @@ extension ResponseValidator {
 }
 
 extension [ResponseValidator] {
-    /// A status of 200 to 299, and a media type that the request's `Accept` names where it has one.
+    /// The default validators: a status of 200 to 299, and a media type that the request's `Accept` names, if it has
+    /// one.
     public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
 }
 
 extension HTTPResponse {
-    /// Whether there is nothing to judge, also where the body would still be pulled.
+    /// Whether the response has no content whose type could be checked, also if the body is a stream.
     private var hasNoContent: Bool {
         if case .data(let data) = content { return data.isEmpty }
         return [.noContent, .resetContent, .notModified].contains(status) || request.method == .head
@@ -119,21 +124,23 @@ extension HTTPResponse {
         // `*/*` also accepts a response without a media type (RFC 9110 section 8.3).
         if types.contains(where: { $0.withoutParameters.description == "*/*" }) { return .valid }
         guard let type = headers.contentType else {
-            return .failure(NetworkError(.unacceptableMediaType, reason: "the answer has no readable Content-Type"))
+            return .failure(NetworkError(.unacceptableMediaType, reason: "the response has no valid Content-Type"))
         }
         guard types.contains(where: { $0.accepts(type) }) else {
             let wanted = types.map(\.description).joined(separator: ", ")
             return .failure(
-                NetworkError(.unacceptableMediaType, reason: "the answer is \(type.withoutParameters), not \(wanted)"))
+                NetworkError(
+                    .unacceptableMediaType, reason: "Content-Type: expected \(wanted), found \(type.withoutParameters)"
+                ))
         }
         return .valid
     }
 }
 
 extension HTTPResponse {
-    /// Judges the response: first whether it refuses the token, then by the validators in order.
+    /// Validates the response: first checks whether its status refuses the token, then runs the validators in order.
     ///
-    /// - Throws: ``NetworkError`` or what a validator throws.
+    /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
         guard request[option: CarriedTokenOption.self]?.refusedStatuses.contains(status) != true else {
             throw NetworkError(.unacceptableStatus)

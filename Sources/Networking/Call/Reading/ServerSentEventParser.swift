@@ -1,41 +1,41 @@
 import Foundation
 
-/// Reads server-sent events from bytes, however they come: a pure value.
+/// A parser that reads server-sent events from chunks of any size. It is a pure value.
 struct ServerSentEventParser: Sendable {
     private var splitter = LineSplitter(endings: .any)
     private var isFirstLine = true
     private var type = ""
     private var data: [String] = []
-    /// How many bytes there are in it, and how many there may be.
+    /// The size of `data` in bytes, which must not exceed `longestEvent`.
     private var size = 0
     private let longestEvent: Int
     private var id: String
-    /// The identifier that holds.
+    /// The last event ID.
     private(set) var lastEventID: String
-    /// How long the server asks to wait before a new connection, where it has said so.
+    /// The reconnection time that the server has sent; nil if it has sent none.
     private(set) var retry: Duration?
 
     /// - Parameters:
-    ///   - lastEventID: The identifier that held when the connection before ended.
-    ///   - longestEvent: How many bytes an event may have: it has the bound of a line.
+    ///   - lastEventID: The last event ID when the previous connection ended.
+    ///   - longestEvent: The maximum size of an event in bytes. Default: the maximum length of a line.
     init(after lastEventID: String = "", longestEvent: Int = LineSplitter.longestLine) {
         self.longestEvent = longestEvent
         id = lastEventID
         self.lastEventID = lastEventID
     }
 
-    /// The events that are complete now.
+    /// Returns the events that a chunk completes.
     mutating func parse(_ chunk: Data) throws -> [ServerSentEvent] {
         try splitter.split(chunk).compactMap { line in
             var text = String(decoding: line, as: UTF8.self)
-            // One leading byte order mark is no part of the text.
+            // One leading byte order mark is not part of the text.
             if isFirstLine, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
             isFirstLine = false
             return try take(text)
         }
     }
 
-    /// Takes one line; an empty one ends an event.
+    /// Processes one line; an empty line ends an event.
     private mutating func take(_ line: String) throws -> ServerSentEvent? {
         guard !line.isEmpty else { return dispatch() }
         let bytes = line.utf8

@@ -1,17 +1,18 @@
-/// One server-sent event, as the [WHATWG's HTML standard, section
-/// 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html) has it.
+/// One server-sent event, as defined by the
+/// [WHATWG's HTML standard, section 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html).
 public struct ServerSentEvent: Hashable, Sendable {
-    /// Its type: `message` unless the server says otherwise.
+    /// The type of the event. Default: `message`.
     public var type: String
-    /// Its text; lines are separated by LF.
+    /// The text of the event. Its lines are separated by LF.
     public var data: String
-    /// The identifier that holds by now; empty if the server has given none. Send it as `Last-Event-ID` to go on
-    /// from here.
+    /// The last event ID as of this event; empty if the server has sent none. Send it as `Last-Event-ID` to resume
+    /// after this event.
     public var id: String
-    /// How long the server asks to wait before connecting anew, where it has said so by now.
+    /// The reconnection time: how long the server asks to wait before a new connection; nil if it has not sent one so
+    /// far.
     public var retry: Duration?
 
-    /// Makes an event.
+    /// Creates an event.
     package init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
         self.type = type
         self.data = data
@@ -20,30 +21,29 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// The server-sent events of a body, as they come. Breaking out of the loop, and letting go of the sequence, closes
-/// the connection.
+/// The server-sent events of a body, as they arrive. Leaving the loop and releasing the sequence closes the connection.
 struct ServerSentEvents: AsyncSequence, Sendable {
     typealias Element = ServerSentEvent
 
     private let body: IncomingBody
     private let lastEventID: String
 
-    /// - Parameter lastEventID: The identifier that held when the connection before ended.
+    /// - Parameter lastEventID: The last event ID when the previous connection ended.
     init(_ body: IncomingBody, after lastEventID: String = "") {
         self.body = body
         self.lastEventID = lastEventID
     }
 
-    /// The same events, of a body with its errors as they are.
+    /// The same events, from the body without error mapping.
     var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
 
-    /// What the reader would get for an error of the body.
+    /// Returns the error that the reader would get for an error of the body.
     func mapped(_ error: any Error) async -> any Error { await body.mapped(error) }
 
-    /// The reader of the events.
+    /// Returns an iterator over the events.
     func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
 
-    /// Pulls the events.
+    /// Reads the events.
     struct Iterator: AsyncIteratorProtocol {
         private var bytes: IncomingBody.Iterator
         private var parser: ServerSentEventParser
@@ -54,12 +54,13 @@ struct ServerSentEvents: AsyncSequence, Sendable {
             parser = ServerSentEventParser(after: lastEventID)
         }
 
-        /// Where a new connection has to go on, whether an event came of it or not.
+        /// The last event ID, with which a new connection resumes. The server may have sent it without an event.
         var lastEventID: String { parser.lastEventID }
-        /// How long the server asks to wait before one.
+        /// The reconnection time that the server has sent; nil if it has sent none.
         var retry: Duration? { parser.retry }
 
-        /// The next event, or nil at the end. What has not been ended by an empty line by then is no event.
+        /// Returns the next event, or nil at the end. An event that is not ended by an empty line before the end is
+        /// discarded.
         mutating func next() async throws -> ServerSentEvent? {
             while events.isEmpty {
                 guard let chunk = try await bytes.next() else { return nil }

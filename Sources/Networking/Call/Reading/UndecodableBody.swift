@@ -1,6 +1,6 @@
 import Foundation
 
-/// A body that cannot be read, for a reason that no decoder's error says.
+/// An error for a body that cannot be read, for a reason that no decoding error describes.
 struct UndecodableBody: Error, CustomStringConvertible {
     let description: String
 
@@ -8,8 +8,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// An error's reason in words, with the type that was wanted: a decoding error tells the path, never the body's
-    /// text.
+    /// Returns the reason of an error as a text, with the type that was read. For a decoding error, the text contains
+    /// the coding path, never the text of the body.
     static func describe(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
         "\(describe(error, mediaType)) (reading \(type))"
     }
@@ -33,7 +33,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         }
     }
 
-    /// The kind of value that a decoder of Foundation's has found, of which it tells in words only.
+    /// Returns the kind of value that Foundation's decoder has found. The decoder reports it only in its debug
+    /// description.
     private static func found(_ context: DecodingError.Context) -> String? {
         let kinds = [
             "a string": "a string", "number": "a number", "a number": "a number", "an array": "an array",
@@ -43,14 +44,14 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
 
-    /// A type as JSON calls it: decoders ask for `Dictionary<String, Any>` where an object is wanted.
+    /// Returns the name of a type in JSON terms: decoders request `Dictionary<String, Any>` if an object is expected.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         if name.hasPrefix("Dictionary<") { return "an object" }
         return name.hasPrefix("Array<") ? "an array" : name
     }
 
-    /// A coding path as it would be written: `users[3].name`.
+    /// Returns a coding path in the usual notation: `users[3].name`.
     private static func at(_ path: [any CodingKey]) -> String {
         let text = path.reduce("") { text, key in
             if let index = key.intValue { return "\(text)[\(index)]" }
@@ -66,16 +67,16 @@ extension HTTPResponse {
         let type = headers.contentType
         if let charset = type?.charset {
             guard let encoding = CharacterSetName(charset)?.encoding else {
-                throw UndecodableBody("the body's charset \"\(charset)\" is not known")
+                throw UndecodableBody("the body's charset \"\(charset)\" is unknown")
             }
             guard let text = String(data: data, encoding: encoding) else {
-                throw UndecodableBody("the body is no text in \(charset)")
+                throw UndecodableBody("the body is not text in \(charset)")
             }
             return text
         }
         if let text = String(data: data, encoding: .utf8) { return text }
         guard type?.isJSON != true, let text = String(data: data, encoding: .isoLatin1) else {
-            throw UndecodableBody("the body is no text in utf-8")
+            throw UndecodableBody("the body is not text in utf-8")
         }
         return text
     }

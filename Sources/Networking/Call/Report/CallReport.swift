@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What happened in a call: its attempts with what was decided about each, its waits, its redirects, how long
-/// everything took.
+/// A report of a call: its attempts and the decisions about them, its waits, its redirects and all durations.
 ///
-/// Every ``Response`` has one, every ``NetworkError`` that ended a call, and the last event that an observer gets. Its
-/// text and its `attributes` show no credentials; the requests and responses in ``attempts`` are as they were.
+/// Every ``Response`` has a report, and so have every ``NetworkError`` that ended a call and the last event of an
+/// observer. The text and the `attributes` of a report show no credentials; the requests and responses in ``attempts``
+/// are unchanged.
 ///
 /// ```swift
 /// let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
 /// print(response.report.waterfall)
 /// ```
 public struct CallReport: Sendable {
-    /// Kept behind one reference, so that a response whose report is not read stays small.
+    /// The data is stored behind one reference, so that a response whose report is not read stays small.
     private final class Storage: Sendable {
         let endpoint: (any Endpoint)?
         let date: Date
@@ -35,15 +35,15 @@ public struct CallReport: Sendable {
 
     private let storage: Storage
 
-    /// Makes a report.
+    /// Creates a report.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the call.
-    ///   - date: When it began, by the service's clock.
+    ///   - date: The date when the call began, by the service's clock.
     ///   - earlier: The attempts before the last one.
     ///   - last: The last attempt.
-    ///   - error: What the call ended with, after the error handlers; nil if it succeeded.
-    ///   - duration: How long it took in all.
+    ///   - error: The error that the call ended with, after the error handlers; nil if the call succeeded.
+    ///   - duration: The total duration of the call.
     package init(
         of endpoint: (any Endpoint)?, date: Date = Date(), earlier: [RequestAttempt] = [], last: RequestAttempt?,
         error: (any Error)? = nil, duration: Duration
@@ -53,16 +53,16 @@ public struct CallReport: Sendable {
 
     /// The endpoint of the call; nil for a report that was made without one.
     public var endpoint: (any Endpoint)? { storage.endpoint }
-    /// When it began, by the service's clock.
+    /// The date when the call began, by the service's clock.
     public var date: Date { storage.date }
-    /// How long it took in all.
+    /// The total duration of the call.
     public var duration: Duration { storage.duration }
-    /// What it ended with, after the error handlers; nil if it succeeded.
+    /// The error that the call ended with, after the error handlers; nil if the call succeeded.
     public var error: (any Error)? { storage.error }
-    /// Its attempts, the first one first; empty if it ended before one began.
+    /// The attempts of the call, in order; empty if the call ended before the first attempt began.
     public var attempts: [RequestAttempt] { storage.last.map { storage.earlier + [$0] } ?? storage.earlier }
 
-    /// The request as it was sent last; nil if none could be made.
+    /// The last request that was sent; nil if no request could be created.
     public var request: HTTPRequest? { lastAttempt?.request }
     /// The last response; nil if the last attempt had none.
     public var response: HTTPResponse? { lastAttempt?.response }
@@ -78,31 +78,32 @@ public struct CallReport: Sendable {
 }
 
 extension NetworkError {
-    /// The report of the call that ended with this error; nil for an error that ended none, or not yet.
+    /// The report of the call that ended with this error; nil if the error has not ended a call.
     public var report: CallReport? { attachment as? CallReport }
 }
 
-/// What a call that was answered keeps for its report, which is made when somebody asks for it.
+/// The data that a call with a response stores for its report. The report is created when it is read.
 struct CallRecord: Sendable {
     let call: any Endpoint
     let date: Date
-    /// The attempts before the one that was answered.
+    /// The attempts before the successful one.
     let earlier: [RequestAttempt]
     let number: Int
-    /// When the call began, and the attempt; when that was handed over, and when all of it was over.
+    /// The time when the call began. The next three values are the times when the attempt began, when it was handed to
+    /// the transport, and when the call ended.
     let begun: Duration
     let attemptBegun: Duration
     let handedOver: Duration?
     let ended: Duration
 
-    /// The attempt that brought the response.
+    /// Returns the attempt that received the response.
     func attempt(with response: HTTPResponse) -> RequestAttempt {
         RequestAttempt(
             number: number, request: response.request, response: response.withoutStream, error: nil,
             start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun)
     }
 
-    /// The report of the call that ended with the response.
+    /// Returns the report of the call that ended with the response.
     func report(on response: HTTPResponse) -> CallReport {
         CallReport(of: call, date: date, earlier: earlier, last: attempt(with: response), duration: ended - begun)
     }

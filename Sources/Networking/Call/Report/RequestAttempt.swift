@@ -1,26 +1,26 @@
-/// One attempt of a call, when it is over: what was sent, what came back, how long it took.
+/// One completed attempt of a call: its request, its response or error, and its durations.
 public struct RequestAttempt: Sendable {
-    /// Its number, counted from 1.
+    /// The number of the attempt, counted from 1.
     public let number: Int
-    /// The request as it was sent, after adapters and redirects; as it was made, where nothing was sent; nil if none
-    /// could be made.
+    /// The request as it was sent, after adapters and redirects; the request as it was created if nothing was sent; nil
+    /// if no request could be created.
     public let request: HTTPRequest?
-    /// The response, where one came.
+    /// The response; nil if none was received.
     public let response: HTTPResponse?
-    /// What went wrong, before any error handler; nil if nothing did.
+    /// The error before any error handler; nil if the attempt succeeded.
     public let error: (any Error)?
-    /// When it began, counted from the beginning of the call.
+    /// The time from the start of the call to the start of the attempt.
     public let start: Duration
-    /// The time it took to get a permit and a token and to run the adapters; nil if the attempt ended before the
-    /// transport got the request.
+    /// The time to get a permit and a token and to run the adapters; nil if the attempt ended before the transport got
+    /// the request.
     public let queued: Duration?
-    /// The time from its beginning to its end, with the wait for a permit.
+    /// The time from the start to the end of the attempt, including the wait for a permit.
     public let duration: Duration
-    /// What the error handlers decided about sending the request again, and why, the first decision first; empty until
-    /// they have.
+    /// The decisions of the error handlers about sending the request again, with their reasons, in order; empty before
+    /// the handlers have decided.
     var decisions: [RetryDecision]
 
-    /// Makes an attempt.
+    /// Creates an attempt.
     package init(
         number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, start: Duration = .zero,
         queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = []
@@ -35,44 +35,44 @@ public struct RequestAttempt: Sendable {
         self.decisions = decisions
     }
 
-    /// What was decided last about sending the request again; nil if no handler decided anything.
+    /// The last decision about sending the request again; nil if no handler has decided.
     public var decision: RetryDecision? { decisions.last }
 
-    /// The redirects that were followed on the way, the first one first.
+    /// The redirects that were followed in the attempt, in order.
     package var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 
-    /// Which token the request carried, counted from 0 for the one that its session began with; nil if it carried
-    /// none of a session's.
+    /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
+    /// request carried no token of a session.
     var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
 }
 
 extension RequestAttempt: CustomStringConvertible {
-    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. Neither query, credentials nor
-    /// body.
+    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query,
+    /// credentials or body.
     public var description: String {
         let known = error as? NetworkError
         let fault =
             known.map { $0.kind == .unacceptableStatus ? nil : $0.kind.description } ?? error.map { "\(type(of: $0))" }
         let outcome =
             response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" } ?? known?.description ?? fault
-            ?? "no answer"
+            ?? "no response"
         return "\(number): \(outcome) (\(duration.shortText))"
     }
 }
 
-/// The token that a request carries, without the token itself, which only its session knows.
+/// The token that a request carries, without its value, which only the session knows.
 protocol CarriedToken: AnyObject, Sendable {
-    /// Which one of its session's tokens it is, counted from 0.
+    /// The number of the token among those of its session, counted from 0.
     var generation: Int { get }
-    /// The statuses that refuse it. They fail a request before any validator is asked, so that such a response is never
-    /// taken for a result.
+    /// The statuses with which a server refuses the token. They fail a request before any validator runs, so that such
+    /// a response is never taken for a result.
     var refusedStatuses: Set<HTTPStatus> { get }
 }
 
-/// The token that a request carries; nil if it carries none of a session's.
+/// The token that a request carries; nil if it carries no token of a session.
 enum CarriedTokenOption: HTTPRequest.Option {
-    /// None.
+    /// Nil.
     static var defaultValue: (any CarriedToken)? { nil }
-    /// True: it stays behind with the token.
+    /// True: the option is removed together with the token.
     static var isSensitive: Bool { true }
 }

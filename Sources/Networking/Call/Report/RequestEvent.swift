@@ -1,9 +1,10 @@
 /// A step of a call, for its observers.
 ///
-/// For each call, ``started`` comes first and ``finished(_:)`` last, exactly once each. Between them come, for each
-/// attempt, ``attempting(_:_:)``, waits, ``admitted(attempt:)``, ``adapted(_:)``, the events of the transfer, and
-/// ``attempted(_:)``. An attempt that was paused is reported again, with the same number. If the request cannot be
-/// made, ``attempted(_:)`` is the only event of the attempt. More cases may be added: a `switch` needs a `default`.
+/// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Between
+/// them, each attempt reports ``attemptStarted(_:_:)``, waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the
+/// events of the transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same
+/// number. If the request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be
+/// added: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -42,19 +43,19 @@ public enum RequestEvent: Sendable {
 }
 
 extension RequestEvent: RedactedReflectable {
-    /// The event's name with its subject; neither queries, header fields, credentials nor bodies.
+    /// The name and the values of the event, without queries, header fields, credentials and bodies.
     var redactedDescription: String {
         switch self {
         case .started: "started"
-        case .attemptStarted(let number, let request): "attempting(\(number): \(request))"
+        case .attemptStarted(let number, let request): "attemptStarted(\(number): \(request))"
         case .waiting(let wait): "waiting(\(wait))"
-        case .permitAcquired(let attempt): "admitted(\(attempt))"
+        case .permitAcquired(let attempt): "permitAcquired(\(attempt))"
         case .adapted(let request): "adapted(\(request))"
         case .sent(let request): "sent(\(request))"
         case .redirected(let response, let request): "redirected(\(response.status) to \(request))"
         case .head(let status, _): "head(\(status))"
         case .progress(let progress): "progress(\(progress))"
-        case .attemptEnded(let attempt): "attempted(\(attempt))"
+        case .attemptEnded(let attempt): "attemptEnded(\(attempt))"
         case .finished(let report): "finished(\(report))"
         }
     }

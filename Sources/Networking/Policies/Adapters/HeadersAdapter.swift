@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sets header fields on every request.
+/// An adapter that sets header fields on every request.
 ///
 /// ```swift
 /// $0.requestAdaptingService = RequestAdaptingService([
@@ -12,17 +12,17 @@ public struct HeadersAdapter: SynchronousRequestAdapter {
     private let headers: HTTPHeaders
     private let rule: HTTPHeaders.MergeRule
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - headers: The fields.
-    ///   - rule: What happens on equal names. Default: the adapter's fields win.
+    ///   - headers: The fields to set.
+    ///   - rule: The rule for equal names. Default: the fields of the adapter replace those of the request.
     public init(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) {
         self.headers = headers
         self.rule = rule
     }
 
-    /// Merges the fields into those of the request.
+    /// Merges the fields into the header fields of the request.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
         request.headers.merge(headers, rule)
     }
@@ -35,7 +35,7 @@ extension HTTPHeaders {
         .acceptLanguage(Locale.preferredLanguages.isEmpty ? ["en"] : Locale.preferredLanguages),
     ]
 
-    /// The program's name as a product token: RFC 9110 section 10.1.5 allows no other character.
+    /// The name of the program as a product token, without the characters that RFC 9110 section 10.1.5 does not allow.
     private static var programName: String {
         let name = ProcessInfo.processInfo.processName.utf8.filter(HTTPGrammar.isTokenByte)
         return name.isEmpty ? "Program" : String(decoding: name, as: UTF8.self)
@@ -43,11 +43,11 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeader {
-    /// `User-Agent` (RFC 9110 section 10.1.5) with a product and the system: `Shop/3.1 (iOS 17.4.1)`.
+    /// Returns a `User-Agent` field (RFC 9110 section 10.1.5) with a product and the system: `Shop/3.1 (iOS 17.4.1)`.
     ///
     /// - Parameters:
-    ///   - product: The app's name.
-    ///   - version: The app's version.
+    ///   - product: The name of the app.
+    ///   - version: The version of the app.
     public static func userAgent(product: String, version: String) -> HTTPHeader {
         HTTPHeader(.userAgent, "\(product)/\(version) (\(OperatingSystem.name) \(OperatingSystem.version))")
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The system that the library was built for, as user agents name it.
+/// The system that the library was built for, with the names that `User-Agent` fields use.
 enum OperatingSystem {
     /// `Linux`, `macOS`, `iOS`, `tvOS`, `watchOS` or `visionOS`.
     static var name: String {

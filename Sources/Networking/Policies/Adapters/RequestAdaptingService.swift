@@ -1,16 +1,16 @@
 /// The adapters of a service, in order.
 public struct RequestAdaptingService: Sendable {
-    /// The adapters, the first one first.
+    /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
 
-    /// Makes a service of adapters; none leaves requests as their endpoints make them.
+    /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
     }
 
     /// Runs every adapter on the request.
     ///
-    /// - Throws: What the first adapter throws that does. A call that is ended meanwhile runs no further adapter.
+    /// - Throws: The error of the first adapter that fails. If the call ends meanwhile, no further adapter runs.
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
         for adapter in adapters {
             try await adapter.adapt(&request, for: endpoint)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where a request stands in a distributed trace, [W3C Trace Context](https://www.w3.org/TR/trace-context/).
+/// The position of a request in a distributed trace, [W3C Trace Context](https://www.w3.org/TR/trace-context/).
 ///
-/// A server that has been asked with a `traceparent` makes it the parent of what it asks others:
+/// A server that receives a request with a `traceparent` uses it as the parent of the requests that it sends itself:
 ///
 /// ```swift
 /// let parent = TraceContext(traceparent: request.headers["traceparent"], tracestate: request.headers["tracestate"])
@@ -11,19 +11,19 @@ import Foundation
 /// }
 /// ```
 public struct TraceContext: Hashable, Sendable {
-    /// The parent of the requests that the current task makes; nil begins a trace with each call.
+    /// The parent of the requests that the current task sends. If it is nil, each call begins a new trace.
     @TaskLocal public static var current: TraceContext?
 
-    /// The trace: 32 hexadecimal digits, not all zero.
+    /// The id of the trace: 32 hexadecimal digits, not all zero.
     public let traceID: String
-    /// The span that the next one is a child of: 16 hexadecimal digits, not all zero.
+    /// The id of the parent of the next span: 16 hexadecimal digits, not all zero.
     public let spanID: String
     /// Whether the trace is recorded.
     let isSampled: Bool
-    /// What systems on the way have added, as it came: `tracestate`.
+    /// The unchanged value of `tracestate`, to which the systems of the trace add their members.
     let state: String?
 
-    /// Makes a context; nil if an id has not the form that it must have.
+    /// Creates a context. Returns nil if an id does not have the required form.
     init?(traceID: String, spanID: String, isSampled: Bool = true, state: String? = nil) {
         guard TraceContext.isID(traceID, digits: 32), TraceContext.isID(spanID, digits: 16) else { return nil }
         self.traceID = traceID
@@ -32,11 +32,12 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state.flatMap { TraceContext.isState($0) ? $0 : nil }
     }
 
-    /// Reads the fields of a request; nil if `traceparent` is none, and then `tracestate` is nothing either
+    /// Parses the fields of a request. Returns nil if `traceparent` is not valid; `tracestate` is ignored then, too
     /// (section 3.3).
     public init?(traceparent: String?, tracestate: String? = nil) {
         let parts = traceparent?.split(separator: "-", omittingEmptySubsequences: false).map(String.init) ?? []
-        // Later versions may have more at the end (section 4); version 00 has four parts, and ff is none.
+        // Later versions may have more parts at the end (section 4). Version 00 has four parts, and ff is not a
+        // version.
         guard parts.count == 4 || parts.count > 4 && parts[0] != "00", parts[0] != "ff",
             TraceContext.isHexadecimal(parts[0], digits: 2), TraceContext.isHexadecimal(parts[3], digits: 2),
             let flags = UInt8(parts[3], radix: 16)
@@ -44,10 +45,11 @@ public struct TraceContext: Hashable, Sendable {
         self.init(traceID: parts[1], spanID: parts[2], isSampled: flags & 1 == 1, state: tracestate)
     }
 
-    /// The field's value: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
+    /// The value of the `traceparent` field: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
-    /// Section 3.3.1: up to 32 members `key=value`, which may be empty, between commas.
+    /// Whether a text is a valid `tracestate` (section 3.3.1): up to 32 members `key=value`, separated by commas. A
+    /// member may be empty.
     private static func isState(_ text: String) -> Bool {
         guard !text.isEmpty, text.utf8.count <= 512, HTTPGrammar.isFieldValue(text) else { return false }
         let members = text.split(separator: ",", omittingEmptySubsequences: false)

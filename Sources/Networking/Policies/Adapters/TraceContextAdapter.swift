@@ -1,23 +1,24 @@
 import Foundation
 
-/// Sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so that servers can
-/// tell what belongs together.
+/// An adapter that sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so
+/// that servers can detect which requests belong together.
 ///
-/// A call is one trace, or part of the one in ``TraceContext/current``; each of its attempts is a span with an id of
-/// its own. Requests to another server than the environment's get none unless that is asked for, and a redirect to
-/// another origin leaves both fields behind; put it after adapters that change the URL. A `traceparent` that is there
-/// already is left alone.
+/// A call is a trace of its own, or part of the trace in ``TraceContext/current``. Each attempt of the call is a span
+/// with its own id. Requests to other servers than that of the environment get no fields by default, and a redirect to
+/// another origin removes both fields. Put the adapter after adapters that change the URL. It does not change an
+/// existing `traceparent`.
 public struct TraceContextAdapter: SynchronousRequestAdapter {
     private let isSampled: Bool
     private let includesOtherOrigins: Bool
     private let random: RandomSource
 
-    /// Makes an adapter.
+    /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether a trace that begins here is recorded; one that goes on stays as it is.
-    ///   - includesOtherOrigins: Whether requests to other servers than the environment's get the fields, too.
-    ///   - random: Where ids come from.
+    ///   - isSampled: Whether a new trace is recorded. A trace that continues keeps its own value. Default: true.
+    ///   - includesOtherOrigins: Whether requests to other servers than that of the environment get the fields, too.
+    ///     Default: false.
+    ///   - random: The source of the ids.
     public init(isSampled: Bool = true, includesOtherOrigins: Bool = false, random: RandomSource = .system) {
         self.isSampled = isSampled
         self.includesOtherOrigins = includesOtherOrigins
@@ -41,7 +42,7 @@ public struct TraceContextAdapter: SynchronousRequestAdapter {
             traceID: traceID, spanID: spanID, isSampled: parent?.isSampled ?? isSampled, state: parent?.state)
     }
 
-    /// The id by which observers know the call, so that logs and traces can be laid side by side.
+    /// The id of the call as observers see it, so that logs and traces can be compared.
     private var callID: String {
         let id = CallScope.current?.id(using: random) ?? random.uuid()
         return id.uuidString.replacingOccurrences(of: "-", with: "").lowercased()

@@ -1,6 +1,6 @@
 /// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
 public struct AdmissionPermit: Sendable {
-    /// In a block of memory of its own, because hardly any permit has a context and all of them are copied.
+    // A separate heap object, because few permits have a context and all of them are copied.
     private final class Kept: Sendable {
         let context: any Sendable
 
@@ -9,17 +9,17 @@ public struct AdmissionPermit: Sendable {
         }
     }
 
-    /// The host of the request, for a policy that counts by hosts.
+    /// The origin of the request, for a policy that counts by origins.
     public let origin: HTTPOrigin?
     private let kept: Kept?
 
-    /// A value of the policy's own, which it gets back with the permit.
+    /// A value of the policy, which the policy gets back with the permit.
     public var context: (any Sendable)? { kept?.context }
 
-    /// Makes a permit.
+    /// Creates a permit.
     ///
     /// - Parameters:
-    ///   - origin: The host of the request, `request.origin`, for a policy that counts by hosts. Default: nil.
+    ///   - origin: The origin of the request, `request.origin`, for a policy that counts by origins. Default: nil.
     ///   - context: A value that the policy gets back with the permit. Default: nil.
     public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
@@ -28,19 +28,19 @@ public struct AdmissionPermit: Sendable {
 }
 
 extension AdmissionPermit {
-    /// How an attempt ended.
+    /// The result of an attempt.
     public enum Outcome: Sendable {
-        /// With a response, whatever its status is.
+        /// The attempt ended with a response of any status.
         case answered(HTTPResponse)
-        /// Without a response, or with an incomplete one.
+        /// The attempt ended without a response, or with an incomplete one.
         case failed(any Error)
-        /// Nothing was sent.
+        /// The request was not sent.
         case notSent
     }
 }
 
 extension AdmissionPermit.Outcome {
-    /// The response; of one whose body was lost, the head.
+    /// The response. If its body was lost, the response contains only the head.
     var response: HTTPResponse? {
         switch self {
         case .answered(let response): response
@@ -50,16 +50,17 @@ extension AdmissionPermit.Outcome {
     }
 }
 
-/// Decides when a request may be sent: a limit, a gate, a circuit breaker.
+/// A policy that determines when a request may be sent: a limit, a gate or a circuit breaker.
 ///
-/// A service asks its policies before each attempt, in the task of the call: the circuit breaker, the backoff gate,
-/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, and the gate of the session. If one
-/// of them returns nil, the permits of the others are returned, the call waits for that one alone, and the rest are
-/// asked again: no call waits while it holds a permit. Each permit is returned exactly once, in the opposite order,
-/// as soon as the response is known and before it is validated. An error ends the attempt and goes to the error
-/// handlers.
+/// A service calls its policies before each attempt, in the task of the call, in this order: the circuit breaker, the
+/// backoff gate, ``NetworkConfiguration/admissionPolicies``, the concurrency limit, and the gate of the session. If a
+/// policy returns nil, the service returns the permits of the others, waits for this policy alone, and then calls the
+/// rest again. So a call does not hold a permit while it waits. The only exception is a call that waits for several
+/// ``ConcurrencyLimit`` policies: it holds the permits of the earlier ones. Each permit is returned exactly once, in
+/// the opposite order, as soon as the response is known and before it is validated. If a policy throws an error, the
+/// attempt ends and the error goes to the error handlers.
 ///
-/// The methods are called from any thread, several at a time.
+/// The methods are called from any thread and concurrently.
 ///
 /// ```swift
 /// /// Lets nothing out while the app is in the background.
@@ -79,28 +80,28 @@ extension AdmissionPermit.Outcome {
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
-    /// Admits the request at once, or returns nil if it has to wait. A policy with a queue returns nil while others
-    /// wait.
+    /// Admits the request at once, or returns nil if it must wait. A policy with a queue returns nil while other
+    /// requests wait.
     ///
-    /// - Throws: Why the request must not be sent at all.
+    /// - Throws: The reason why the request must not be sent at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit?
-    /// Waits until the request may be sent. Wait by ``withCallCancellation(_:)`` or ``NetworkClock/wait(for:)``, which end
-    /// with the call; its deadline and a reset do not cancel the task.
+    /// Waits until the request may be sent. Wait with ``withCallCancellation(_:)`` or ``NetworkClock/wait(for:)``,
+    /// which end with the call. The deadline of the call and a reset do not cancel the task.
     ///
-    /// - Throws: Why the request must not be sent at all.
+    /// - Throws: The reason why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
-    /// Gets a permit back, once for each permit.
+    /// Receives a permit back. The method is called once for each permit.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
 }
 
-/// A policy of the library, whose place in the order is fixed.
+/// A policy of the library, whose position in the order of the policies is fixed.
 protocol StagedAdmissionPolicy: AdmissionPolicy {
-    /// Its place among the policies of a service.
+    /// The position among the policies of a service.
     var stage: AdmissionStage { get }
 }
 
 extension AdmissionPolicy {
-    /// Its place among the policies of a service; an app's own policy is between the gates and the limits.
+    /// The position among the policies of a service. A policy of the app is between the gates and the limits.
     var admissionStage: AdmissionStage { (self as? any StagedAdmissionPolicy)?.stage ?? .custom }
 }
 
@@ -112,20 +113,20 @@ extension RequestSettings {
         /// The request needs no permit of a ``ConcurrencyLimit`` and does not count there.
         case unlimited
         /// The request is part of a token refresh: it needs no permit, carries no token, waits for no refresh and
-        /// starts none. The library marks the calls that a refresh makes; set it by hand if a refresh makes them in a
-        /// task of its own.
+        /// starts none. The library marks the calls that a refresh makes. Set this value yourself if a refresh makes
+        /// calls in a task of its own.
         case refresh
     }
 
-    /// Whether a request needs a permit. Default: nil, which leaves it to the endpoint, and then to the service; then
-    /// ``Admission/required``.
+    /// Whether a request needs a permit. Default: nil, which means that the endpoint decides, and then the service. If
+    /// they do not decide, the value is ``Admission/required``.
     public var admission: Admission? {
         get { options[AdmissionOption.self] }
         set { options.set(AdmissionOption.self, newValue) }
     }
 }
 
-/// Whether a request needs a permit.
+/// The option for ``RequestSettings/admission``.
 private enum AdmissionOption: HTTPRequest.Option {
     static var defaultValue: RequestSettings.Admission? { nil }
 }
@@ -138,18 +139,18 @@ extension HTTPRequest {
     }
 }
 
-/// The order in which a service asks its policies, whichever order they are listed in.
+/// The order in which a service calls its policies, independent of the order in which they are listed.
 enum AdmissionStage: Int, Comparable, Sendable {
-    /// Fails requests that would fail: ``CircuitBreaker``.
+    /// Policies that end requests which would fail: ``CircuitBreaker``.
     case breaker
-    /// Holds requests back that the server does not accept yet: ``BackoffGate``.
+    /// Policies that delay requests which the server does not accept yet: ``BackoffGate``.
     case gate
-    /// The app's own policies.
+    /// Policies of the app.
     case custom
-    /// Limits how many requests are in progress: ``ConcurrencyLimit``.
+    /// Policies that limit the number of requests in progress: ``ConcurrencyLimit``.
     case limit
-    /// Waits for a token; it gets its permit back first, so that a refresh begins before the next request is admitted:
-    /// ``TokenGate``.
+    /// The policy that waits for a token: ``TokenGate``. It gets its permit back first, so that a refresh begins before
+    /// the next request is admitted.
     case token
 
     static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }

@@ -1,32 +1,32 @@
-/// Holds requests to a host back once it has asked for time, instead of having each of them collect the same refusal.
+/// A gate that delays requests to a host that has requested a pause, so that the requests are not refused one after
+/// another.
 ///
-/// The gate closes for an origin after a 429 or 503 with `Retry-After`, and after a response whose `RateLimit` field
-/// says that nothing remains; it opens when the time has passed. Requests that come meanwhile wait, unless their
-/// total deadline would pass before. A token refresh is never held back. Services that talk to the same server share
-/// the object.
+/// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
+/// field says that no requests remain. It opens when the time has passed. Requests wait meanwhile, unless the wait
+/// would exceed their total deadline. A token refresh never waits. Services of the same server share the object.
 public final class BackoffGate: StagedAdmissionPolicy {
-    /// What a gate tells about an origin.
+    /// A change of a gate for an origin.
     public enum Event: Hashable, Sendable {
-        /// Requests wait, so long from now.
+        /// Requests wait for this time from now.
         case closed(HTTPOrigin, for: Duration)
-        /// The time has passed; told when the next request goes.
+        /// The time has passed. This event is reported when the next request is sent.
         case opened(HTTPOrigin)
     }
 
-    /// Tells of every origin for which the gate closes or opens.
+    /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<Event>()
-    /// The longest time that the gate stays closed for one response.
+    /// The longest time for which the gate stays closed after one response.
     let longest: Duration
     private let clock: NetworkClock
-    /// When it opens again, for each origin for which it is closed.
+    /// The opening time of each origin for which the gate is closed.
     private let closed = Locked(OriginTable<Duration>())
 
-    /// Makes a gate.
+    /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time that it stays closed for one response; a server that asks for more gets
-    ///     this. With zero the gate never closes. Default: 60 seconds.
-    ///   - clock: What tells the time.
+    ///   - longest: The longest time for which the gate stays closed after one response. A longer time is reduced to
+    ///     this one. With zero, the gate never closes. Default: 60 seconds.
+    ///   - clock: The clock that measures the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest
         self.clock = clock
@@ -34,26 +34,26 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     var stage: AdmissionStage { .gate }
 
-    /// How long requests to an origin still wait; nil if they do not.
+    /// Returns the time for which requests to an origin still wait. Nil if they do not wait.
     public func wait(for origin: HTTPOrigin) -> Duration? {
         closed.withLock { $0[origin] }.flatMap { $0 > clock.now() ? $0 - clock.now() : nil }
     }
 
-    /// Lets the request through where the gate is open.
+    /// Returns a permit if the gate is open.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         openingTime(for: request) == nil ? AdmissionPermit() : nil
     }
 
     /// Waits until the gate is open.
     ///
-    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once where the call's deadline would pass before.
+    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the deadline of the call would pass before.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         while let opening = openingTime(for: request) {
             let wait = opening - clock.now()
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
                     .deadlineTimedOut,
-                    reason: "the host asked to wait for \(wait.shortText), longer than the call has left"
+                    reason: "the host requests a wait of \(wait.shortText), longer than the rest of the call's deadline"
                 )
             }
             try await clock.wait(for: wait)
@@ -61,7 +61,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         return AdmissionPermit()
     }
 
-    /// Hears whether the host asks for time.
+    /// Closes the gate if the host requests a pause.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let response = outcome.response, let asked = timeAsked(by: response),
             let origin = response.request.origin
@@ -79,7 +79,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         if isLater { events.publish(.closed(origin, for: wait)) }
     }
 
-    /// How many origins it knows something about.
+    /// The number of origins in the table.
     var knownOrigins: Int { closed.withLock { $0.count } }
 
     private func timeAsked(by response: HTTPResponse) -> Duration? {
@@ -91,7 +91,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }
 
-    /// When the gate opens for the request; nil if it is open.
+    /// Returns the time at which the gate opens for the request. Nil if it is open.
     private func openingTime(for request: HTTPRequest) -> Duration? {
         let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, let opening = closed[origin] else { return (nil, nil) }

@@ -1,21 +1,22 @@
-/// Sends nothing more to a host that fails too often, until a single request has shown that it works again.
+/// A circuit breaker that stops requests to a host that fails too often, until a single request has shown that it works
+/// again.
 ///
-/// For each origin it is closed (requests are sent), open (they end at once with ``NetworkError/Kind/circuitOpen``) or
-/// half open: after the pause one request is sent as a probe, whose outcome closes or opens it. Failures are responses
-/// with status 500 and above, refused and lost connections, timeouts, failed handshakes, and incomplete or malformed
-/// responses. Responses below 400 are successes. Responses of 400 to 499, cancelled calls, an unavailable network and
-/// requests that were not sent count as neither. A token refresh is always sent. Services of the same server share the
-/// object.
+/// For each origin, the breaker is in one of three states. Closed: requests are sent. Open: requests end at once with
+/// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe, whose outcome closes
+/// or opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts,
+/// failed handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to
+/// 499, cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is
+/// always sent. Services of the same server share the object.
 public final class CircuitBreaker: StagedAdmissionPolicy {
-    /// When a breaker opens, and for how long.
+    /// The settings of a breaker.
     struct Configuration: Hashable, Sendable {
-        /// The share of failures, from 0 to 1, at which it opens.
+        /// The share of failures, from 0 to 1, at which the breaker opens.
         var failureRatio: Double
-        /// How many calls the window must have seen before it may.
+        /// The number of calls that the window must contain before the breaker may open.
         var minimumCalls: Int
-        /// How far back calls count.
+        /// The time for which a call counts.
         var window: Duration
-        /// How long it stays open before a probe goes.
+        /// The time for which the breaker stays open before it sends a probe.
         var pause: Duration
 
         init(
@@ -29,41 +30,41 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         }
     }
 
-    /// Whether requests to an origin go.
+    /// Whether requests to an origin are sent.
     public enum State: Hashable, Sendable {
-        /// They go.
+        /// Requests are sent.
         case closed
-        /// They end at once.
+        /// Requests end at once.
         case open
-        /// One at a time goes as a probe.
+        /// One request at a time is sent as a probe.
         case halfOpen
     }
 
-    /// What a breaker tells about an origin.
+    /// A change of the state of a breaker for an origin.
     public struct Event: Hashable, Sendable {
         /// The origin.
         public let origin: HTTPOrigin
-        /// What it changed to.
+        /// The new state.
         public let state: State
     }
 
-    /// What the permit of a probe carries.
+    /// The context of the permit of a probe.
     private struct Probe: Sendable {}
 
-    /// Tells of every change.
+    /// The broadcaster of the changes of state.
     public let events = Broadcaster<Event>()
     private let configuration: Configuration
     private let clock: NetworkClock
     private let machines = Locked(OriginTable<CircuitMachine>())
 
-    /// Makes a breaker, closed for every origin.
+    /// Creates a breaker that is closed for every origin.
     ///
     /// - Parameters:
-    ///   - failureRatio: The share of failures, from 0 to 1, at which it opens. Default: 0.5.
-    ///   - minimumCalls: How many calls the window must contain before it may open. Default: 10.
-    ///   - window: For how long a call counts. Default: 10 seconds.
-    ///   - pause: How long it stays open before it lets a probe through. Default: 30 seconds.
-    ///   - clock: Measures the window and the pause. Default: the system's clock.
+    ///   - failureRatio: The share of failures, from 0 to 1, at which the breaker opens. Default: 0.5.
+    ///   - minimumCalls: The number of calls that the window must contain before the breaker may open. Default: 10.
+    ///   - window: The time for which a call counts. Default: 10 seconds.
+    ///   - pause: The time for which the breaker stays open before it sends a probe. Default: 30 seconds.
+    ///   - clock: The clock that measures the window and the pause. Default: the system's clock.
     public init(
         failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
         pause: Duration = .seconds(30), clock: NetworkClock = .continuous
@@ -75,13 +76,13 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 
     var stage: AdmissionStage { .breaker }
 
-    /// Whether requests to an origin go.
+    /// Returns whether requests to an origin are sent.
     public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
 
-    /// How many origins it knows something about.
+    /// The number of origins in the table.
     var knownOrigins: Int { machines.withLock { $0.count } }
 
-    /// Lets the request through where the breaker is closed, or as a probe.
+    /// Returns a permit if the breaker is closed, or if the request becomes a probe.
     ///
     /// - Throws: ``NetworkError/Kind/circuitOpen``.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
@@ -96,18 +97,19 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case .refuse(let wait):
             let words =
                 wait > .zero
-                ? "try again in \(wait.shortText)" : "another request is finding out whether it works again"
+                ? "try again in \(wait.shortText)" : "another request tests whether it works again"
             throw NetworkError(
-                .circuitOpen, reason: "\(origin) has failed too often of late; \(words)", request: request)
+                .circuitOpen, reason: "\(origin) has failed too often recently; \(words)", request: request)
         }
     }
 
-    /// Never waits: it lets the request through or ends it.
+    /// Never waits: it returns a permit or throws an error.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Hears how the request ended. A host that led elsewhere has answered; what came of it is the other one's doing.
+    /// Counts the outcome of the request. A host that redirected to another origin has responded, so it counts as a
+    /// success; the final outcome counts for the other origin.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let wasProbe = permit.context is Probe
@@ -140,7 +142,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 }
 
 extension AdmissionPermit.Outcome {
-    /// What the end of a request tells, and about which host where a redirect led to it.
+    /// The judgement of the outcome, and the origin that it is about if a redirect led to another one.
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
         case .answered(let response):

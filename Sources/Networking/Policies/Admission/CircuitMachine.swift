@@ -1,9 +1,9 @@
-/// What a ``CircuitBreaker`` knows of one origin: a pure value, told the time.
+/// The state of a ``CircuitBreaker`` for one origin. It is a value; the caller passes the time.
 struct CircuitMachine: Sendable {
-    /// Whether requests go.
+    /// The decision about a request.
     enum Answer: Equatable {
         case pass
-        /// As the only one, to see whether the host works again.
+        /// The only request that is sent, to find out whether the host works again.
         case probe
         case refuse(after: Duration)
     }
@@ -11,7 +11,7 @@ struct CircuitMachine: Sendable {
     enum Judgement {
         case success
         case failure
-        /// It tells nothing about the host.
+        /// The outcome says nothing about the host.
         case neither
     }
 
@@ -29,12 +29,12 @@ struct CircuitMachine: Sendable {
 
     let configuration: CircuitBreaker.Configuration
     private var phase = Phase.closed
-    /// The window in slices, the oldest first.
+    /// The counts of the slices of the window, the oldest first.
     private var counts: [Counts] = []
-    /// When the newest of them is over.
+    /// The end of the newest slice.
     private var sliceEnd = Duration.zero
     private static let slices: Int64 = 10
-    /// In nanoseconds.
+    /// The length of a slice in nanoseconds.
     private let sliceLength: Int64
 
     init(_ configuration: CircuitBreaker.Configuration) {
@@ -42,10 +42,11 @@ struct CircuitMachine: Sendable {
         sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
 
-    /// Whether requests go, whatever time it is.
+    /// Whether requests are sent, independent of the time.
     var isClosed: Bool { phase == .closed }
 
-    /// Whether its counts have expired: no request was made for longer than its window.
+    /// Returns whether the machine may be removed: if it is closed and its counts have expired, if it has been ready
+    /// for a probe for the length of the window, or if it is half open without a probe.
     func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true

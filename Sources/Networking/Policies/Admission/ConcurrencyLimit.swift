@@ -1,21 +1,22 @@
 import Foundation
 
-/// Lets so many requests be on their way at once, for each host and in all; the rest wait, the most urgent first, and
-/// of equally urgent ones (``HTTPRequest/Priority``) first come first served.
+/// A limit for the number of requests that are in progress at once, for each host and in total. Other requests wait.
+/// The most urgent one (``HTTPRequest/Priority``) is admitted first; equally urgent ones are admitted in the order of
+/// their arrival.
 ///
-/// Services that talk to the same server share the object. A call that is cancelled leaves the queue. Requests whose
+/// Services of the same server share the object. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
 public final class ConcurrencyLimit: StagedAdmissionPolicy {
     private typealias Waiter = Settlement<Void>
 
     private struct Host: Sendable {
         var active = 0
-        /// Those who wait, by their urgency.
+        /// The waiters by their priority.
         var lines: [HTTPRequest.Priority: WaitingLine<Waiter>] = [:]
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
-        /// Whose turn it would be: the first of the most urgent.
+        /// Returns the next waiter: the first of the most urgent ones.
         func next(at origin: HTTPOrigin) -> Candidate? {
             guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
             return Candidate(priority: priority, number: number, origin: origin)
@@ -32,7 +33,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// The waiter whose turn it is at a host.
+    /// The next waiter of a host.
     private struct Candidate: Comparable, Sendable {
         let priority: HTTPRequest.Priority
         let number: UInt64
@@ -45,25 +46,25 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
     private struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
-        /// The candidates of hosts with a free permit, and some that are that no more; empty unless there is a total.
+        /// The candidates of hosts with a free permit, and some outdated ones. Empty unless there is a total.
         var candidates = Heap<Candidate>()
         var active = 0
-        /// How many wait, at all hosts together.
+        /// The number of waiters at all hosts together.
         var waiting = 0
         var nextNumber: UInt64 = 0
     }
 
-    /// How many requests to one host may be on their way at once.
+    /// The maximum number of requests to one host that are in progress at once.
     let limit: Int
-    /// How many requests may be on their way at once to all hosts together; nil if that is not bounded.
+    /// The maximum number of requests to all hosts together that are in progress at once. Nil if it is not limited.
     let total: Int?
     private let state = Locked(State())
 
-    /// Makes a limit.
+    /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - limit: How many at once for each host, at least 1. Default: 64.
-    ///   - total: How many at once in all, at least 1. Default: any number.
+    ///   - limit: The maximum number of concurrent requests for each host, at least 1. Default: 64.
+    ///   - total: The maximum number of concurrent requests in total, at least 1. Default: no limit.
     public init(_ limit: Int = 64, total: Int? = nil) {
         self.limit = max(limit, 1)
         self.total = total.map { max($0, 1) }
@@ -71,13 +72,13 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
     var stage: AdmissionStage { .limit }
 
-    /// How many requests are on their way.
+    /// The number of requests in progress.
     public var activeCount: Int { state.withLock { $0.active } }
 
-    /// How many requests wait for a place.
+    /// The number of requests that wait for a permit.
     public var waiterCount: Int { state.withLock { $0.waiting } }
 
-    /// Takes a place where one is free and nobody waits for it.
+    /// Returns a permit if one is free and no other request waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         guard let origin = origin(request) else { return AdmissionPermit() }
         return state.withLock { takePlace(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
@@ -110,18 +111,18 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return AdmissionPermit(for: origin)
     }
 
-    /// Hands the place to the next in the queue, or sets it free.
+    /// Passes the permit to the next waiter in the queue, or releases it.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         var freed = origin
         while let next = nextWaiter(freeing: freed) {
-            // A waiter that has left settles nothing: its place goes to the one behind it.
+            // A waiter that was cancelled cannot be settled: its permit goes to the next one.
             if next.turn.settle(.success(())) { return }
             freed = next.origin
         }
     }
 
-    /// Takes a place where there is one for newcomers: nobody waits whom it would pass over.
+    /// Takes a permit if one is free and no request waits for it.
     private func takePlace(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
         if let host = state.hosts[origin], host.active >= limit || !host.lines.isEmpty { return false }
@@ -130,7 +131,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return true
     }
 
-    /// Sets a place free, and takes it for the one whose turn it is; nil if nobody can use it.
+    /// Releases a permit, and takes it for the next waiter. Returns nil if no waiter can use it.
     private func nextWaiter(freeing origin: HTTPOrigin) -> (turn: Waiter, origin: HTTPOrigin)? {
         state.withLock { state in
             state.active -= 1
@@ -148,7 +149,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Makes the host's next waiter a candidate for the next free permit, if the host has one for it.
+    /// Makes the next waiter of the host a candidate for the next free permit, if the host has a permit for it.
     private func nominate(_ origin: HTTPOrigin, _ state: inout State) {
         guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
             return
@@ -156,12 +157,12 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         state.candidates.insert(next)
     }
 
-    /// The origin with a free permit whose next in line has waited longest among the most urgent ones.
+    /// Returns the origin with a free permit whose next waiter has waited longest among the most urgent ones.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
             guard let host = state.hosts[candidate.origin], host.active < limit,
                 host.next(at: candidate.origin) == candidate
-            else { continue }  // it has left, or its host has no permit any more
+            else { continue }  // the waiter has left, or its host has no free permit
             return candidate.origin
         }
         return nil

@@ -1,22 +1,22 @@
 extension HTTPRequest {
-    /// How urgent a request is if it has to wait for a permit: ``RequestSettings/priority``.
+    /// The urgency of a request that waits for a permit: ``RequestSettings/priority``.
     ///
-    /// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first, and of equally urgent
-    /// ones the one that came first.
+    /// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first. Equally urgent ones
+    /// are admitted in the order of their arrival.
     public struct Priority: Hashable, Comparable, Sendable {
-        /// The higher, the more urgent.
+        /// The value. A higher value is more urgent.
         public let rawValue: Int
 
-        /// Makes a priority.
+        /// Creates a priority.
         public init(_ rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// After everything else: prefetching, for instance. -10.
+        /// The priority of requests that come after all others, for example prefetching. -10.
         public static let low = HTTPRequest.Priority(-10)
-        /// What a request has that says nothing: 0.
+        /// The default priority. 0.
         public static let normal = HTTPRequest.Priority(0)
-        /// Before everything else: what somebody looks at. 10.
+        /// The priority of requests that come before all others, for example those for visible content. 10.
         public static let high = HTTPRequest.Priority(10)
 
         /// Whether one is less urgent than another.
@@ -27,12 +27,12 @@ extension HTTPRequest {
 }
 
 enum PriorityOption: HTTPRequest.Option {
-    /// Normal.
+    /// Nil: the priority is normal.
     static var defaultValue: HTTPRequest.Priority? { nil }
 }
 
 extension RequestSettings {
-    /// How urgent the call is if it has to wait for a permit. Default: ``HTTPRequest/Priority/normal``.
+    /// The urgency of the call if it waits for a permit. Default: ``HTTPRequest/Priority/normal``.
     public var priority: HTTPRequest.Priority? {
         get { options[PriorityOption.self] }
         set { options.set(PriorityOption.self, newValue) }
@@ -40,6 +40,6 @@ extension RequestSettings {
 }
 
 extension HTTPRequest {
-    /// How urgent it is, for admission policies.
+    /// The urgency of the request, for admission policies. Default: ``HTTPRequest/Priority/normal``.
     public var priority: HTTPRequest.Priority { self[option: PriorityOption.self] ?? .normal }
 }

@@ -1,4 +1,4 @@
-/// The smallest of many, found without a look at the others.
+/// A binary heap, which finds the smallest element without a comparison with all others.
 struct Heap<Element: Comparable & Sendable>: Sendable {
     private var elements: [Element] = []
 

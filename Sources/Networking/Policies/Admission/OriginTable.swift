@@ -1,9 +1,9 @@
-/// What a policy knows of each origin. Expired values are removed as new origins come, so that a client of many
-/// hosts, one after another, keeps the last ones.
+/// The values of a policy for each origin. Expired values are removed when new origins are added, so that a client of
+/// many hosts retains only the recent ones.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [HTTPOrigin: Value] = [:]
-    /// How many there may be before it is cleaned up: twice what was left the last time, so that a look at all of
-    /// them is rare.
+    /// The number of values at which expired ones are removed. It is twice the number that remained the last time, so
+    /// that a search through all values is rare.
     private var evictionThreshold = 64
 
     var count: Int { values.count }
@@ -14,14 +14,14 @@ struct OriginTable<Value: Sendable>: Sendable {
         set { values[origin] = newValue }
     }
 
-    /// Changes what it knows of an origin where that stands; of a new one it is the value given.
+    /// Changes the value of an origin in place. A new origin starts with `value`.
     mutating func change<Result>(
         _ origin: HTTPOrigin, from value: @autoclosure () -> Value, _ body: (inout Value) -> Result
     ) -> Result {
         body(&values[origin, default: value()])
     }
 
-    /// Before a new origin comes.
+    /// Removes expired values before a new origin is added.
     mutating func makeRoom(for origin: HTTPOrigin, keeping isWorthKeeping: (Value) -> Bool) {
         guard values.count >= evictionThreshold, values[origin] == nil else { return }
         values = values.filter { isWorthKeeping($0.value) }

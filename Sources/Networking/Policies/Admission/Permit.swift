@@ -1,12 +1,12 @@
-/// The permits of every policy of a service, entered at once; given back exactly once.
+/// The permits of every policy of a service, acquired together and released exactly once.
 ///
-/// The call's scope has it, so that a transport that lets the call wait for the transfer of another one releases it
-/// early.
+/// The scope of the call contains it. A transport that makes the call wait for the transfer of another call can so
+/// release it early.
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
-        /// One for each policy; empty once they have been given back.
+        /// One permit for each policy. Empty after they have been released.
         var permits: [AdmissionPermit?] = []
-        /// Released with the permits: a response that is kept has its request, and so its permit.
+        /// The policies, which are released with the permits: a stored response retains its request, and so its permit.
         var policies: [any AdmissionPolicy] = []
     }
 
@@ -18,10 +18,11 @@ final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. It waits, if it has to, for one gate at a time and without a permit of another policy; for
-    /// limits in one fixed order, with what they have reserved. What is part of a token refresh enters none.
+    /// Enters every policy. For gates, it waits for one at a time without a permit of another policy. For limits, it
+    /// waits in one fixed order and holds the permits that it already has. A request of a token refresh enters no
+    /// policy.
     ///
-    /// - Parameter noteWait: Is called with each policy that has to be waited for.
+    /// - Parameter noteWait: Called with each policy that the request must wait for.
     static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
@@ -38,12 +39,12 @@ final class Permit: TransferPermit {
         return Permit(entry.holding)
     }
 
-    /// A request on its way through the policies.
+    /// A request that enters the policies.
     private struct Entry {
         let policies: [any AdmissionPolicy]
         private var request: HTTPRequest
         let endpoint: any Endpoint
-        /// One for each policy that has been entered.
+        /// One permit for each policy that has been entered.
         private var permits: [AdmissionPermit?]
 
         init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
@@ -57,8 +58,8 @@ final class Permit: TransferPermit {
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: The one that says "not now", after which every permit has been given back; nil if all have been
-        ///   entered.
+        /// - Returns: The index of the policy that returned nil, after every permit has been returned. Nil if all
+        ///   policies have been entered.
         mutating func enterAll() throws -> Int? {
             do {
                 for index in policies.indices where permits[index] == nil {
@@ -74,14 +75,14 @@ final class Permit: TransferPermit {
             }
         }
 
-        /// Waits for a gate.
+        /// Waits for one policy.
         mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
             noteWait(policies[index])
             permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
-        /// Waits for a permit of every limit. The order is the same in all services, so that no two of them wait for
-        /// each other.
+        /// Waits for a permit of every limit. The order is the same in all services, so that two of them cannot wait
+        /// for each other.
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
@@ -105,7 +106,7 @@ final class Permit: TransferPermit {
         }
     }
 
-    /// Gives every permit back, the one entered last first, unless that has happened.
+    /// Returns every permit to its policy, in the opposite order of entry, unless that has already happened.
     func release(_ outcome: AdmissionPermit.Outcome) {
         let held = take()
         for index in held.permits.indices.reversed() {
@@ -120,9 +121,9 @@ final class Permit: TransferPermit {
         }
     }
 
-    /// Gives every permit back after a response, whatever its status.
+    /// Returns every permit after a response of any status.
     ///
-    /// Not inlined: the outcome is big, and must not become part of the function that waits for the response.
+    /// Not inlined: the outcome is large and must not become part of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
         release(.answered(response.withoutStream))
@@ -147,8 +148,8 @@ final class Permit: TransferPermit {
 }
 
 extension AdmissionPolicy {
-    /// The place of a limit in the order in which limits are reserved; a value has no identity, and keeps its place in
-    /// its list.
+    /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it keeps its
+    /// position in the list.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

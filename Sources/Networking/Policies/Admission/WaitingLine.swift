@@ -2,13 +2,13 @@
 struct WaitingLine<Waiter: Sendable>: Sendable {
     private var waiters: [(number: UInt64, waiter: Waiter?)] = []
     private var head = 0
-    /// How many wait.
+    /// The number of waiters.
     private(set) var count = 0
 
     /// The number of the first waiter.
     var first: UInt64? { count > 0 ? waiters[head].number : nil }
 
-    /// Adds a waiter: at the end with a number that is new, at its place with one that it had before.
+    /// Adds a waiter: at the end with a new number, or at its previous position with the number that it had before.
     mutating func insert(_ waiter: Waiter, number: UInt64) {
         count += 1
         let index = index(of: number)
@@ -29,7 +29,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         return waiter
     }
 
-    /// Removes the waiter with a number; false if there is none.
+    /// Removes the waiter with a number. Returns false if there is none.
     mutating func remove(number: UInt64) -> Bool {
         let index = index(of: number)
         guard index < waiters.count, waiters[index].number == number, waiters[index].waiter != nil else { return false }
@@ -39,7 +39,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// Where the number is, or would be.
+    /// Returns the index of the number, or the index at which it would be inserted.
     private func index(of number: UInt64) -> Int {
         var low = head
         var high = waiters.count
@@ -50,7 +50,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         return low
     }
 
-    /// Moves the head to the first waiter, and releases the memory of those that have left.
+    /// Moves the head to the first waiter, and releases the memory of the waiters that have left.
     private mutating func tidy() {
         while head < waiters.count, waiters[head].waiter == nil { head += 1 }
         guard head > 32, head * 2 > waiters.count else { return }
@@ -59,7 +59,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The places that a request has had in queues, so that it keeps them if it has to wait somewhere else in between.
+/// The positions of a request in queues. The request retains them if it must wait for another policy meanwhile.
 final class QueuePositions: HTTPRequest.Option, Sendable {
     static var defaultValue: QueuePositions? { nil }
 

@@ -1,8 +1,9 @@
-/// Has a call that failed for want of a connection wait for one, and then asks for a retry.
+/// An error handler that makes a call which failed without a connection wait until the network is reachable, and then
+/// requests a retry.
 ///
-/// It never stops a first attempt: reachability is a hint. The wait ends with the call's deadline, its cancelling or a
-/// reset; put the handler after the token's and before ``RetryErrorHandler``, so that no retry is spent while there is
-/// no network.
+/// The handler never delays a first attempt, because reachability is only a hint. The wait ends with the deadline of
+/// the call, its cancellation or a reset. Put the handler after the handler of the token and before
+/// ``RetryErrorHandler``, so that no retry is spent while there is no network.
 ///
 /// ```swift
 /// let profiles = ProfileService(environment: environment, authorizedBy: session) {
@@ -10,30 +11,31 @@
 /// }
 /// ```
 ///
-/// It is about ``NetworkError/Kind/notConnected`` and, where the reachability service says that the network cannot be
-/// reached, about connections that cannot be made or were lost. What may have reached the server is sent again only
-/// where that is safe: see ``RequestFailure/isSafeToRepeat``.
+/// It handles ``NetworkError/Kind/notConnected``. If the reachability service reports that the network is not
+/// reachable, it also handles connections that cannot be opened or were lost. A request that may have reached the
+/// server is sent again only if that is safe: see ``RequestFailure/isSafeToRepeat``.
 public struct ConnectivityErrorHandler: ErrorHandler {
     private let reachability: ReachabilityService
     private let patience: Duration
 
-    /// Makes a handler.
+    /// Creates a handler.
     ///
     /// - Parameters:
-    ///   - reachability: Who knows about the network. It need not be monitoring; where it is, lost connections are
-    ///     known to be its fault sooner.
-    ///   - patience: How long a call waits at most, where its deadline does not end it before.
+    ///   - reachability: The service that knows the state of the network. It need not be monitoring. If it is
+    ///     monitoring, the handler detects earlier that the network caused a lost connection.
+    ///   - patience: The maximum time for which a call waits, if its deadline does not end it before. Default: 60
+    ///     seconds.
     public init(_ reachability: ReachabilityService, waitingAtMost patience: Duration = .seconds(60)) {
         self.reachability = reachability
         self.patience = patience
     }
 
-    /// Waits for the network, and asks for a retry; at once the first time, after a growing pause where it did so
-    /// before.
+    /// Waits for the network and requests a retry. The first retry starts at once; later retries of the same call start
+    /// after a pause that grows.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard shouldCancel(failure), !ReachabilityService.isProbing else { return .next(failure.error) }
         let earlier = failure.history.flatMap(\.decisions).map(\.reason)
-        // Its patience is for the call, not for each retry that a handler after this one grants.
+        // The limit applies to the whole call, not to each retry that a later handler grants.
         guard !earlier.contains(impatience) else { return .next(failure.error) }
         let pause = ConnectivityErrorHandler.pause(after: earlier.filter { $0 == Self.reachable }.count)
         if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
@@ -67,8 +69,8 @@ public struct ConnectivityErrorHandler: ErrorHandler {
             && !reachability.isReachable
     }
 
-    /// None before the first retry; then a second, doubled each time: the system may call a network reachable that is
-    /// not.
+    /// Returns the pause before a retry: zero before the first one, then one second, doubled each time up to 32
+    /// seconds. The pause is necessary because the system may report a network as reachable that is not.
     private static func pause(after retries: Int) -> Duration {
         retries == 0 ? .zero : .seconds(1 << min(retries - 1, 5))
     }

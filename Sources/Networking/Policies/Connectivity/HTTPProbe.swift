@@ -1,10 +1,9 @@
 public import Foundation
 
-/// Asks a server over HTTP whether it is there, and notices who answers in its place: a captive portal, as hotels and
-/// trains have them.
+/// A probe that sends an HTTP request to a server to find out whether it is reachable. It also detects a captive
+/// portal, as hotels and trains have them.
 ///
-/// Ask for something that answers with a status that a portal does not know: 204, as the usual addresses for this
-/// purpose do.
+/// Request a resource whose status a portal does not imitate: 204, as the usual addresses for this purpose return.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(probe: HTTPProbe(url: api.appendingPathComponent("ping")))
@@ -15,12 +14,12 @@ public struct HTTPProbe: ReachabilityProbe {
     private let timeout: Duration
     private let transport: any Transport
 
-    /// Makes a probe.
+    /// Creates a probe.
     ///
     /// - Parameters:
-    ///   - url: What to ask for, with GET.
+    ///   - url: The URL to request with GET.
     ///   - expected: The status that only the right server returns. Default: 204.
-    ///   - timeout: How long connecting may take, and how long nothing may move.
+    ///   - timeout: The connect timeout and the idle timeout of the request. Default: 5 seconds.
     ///   - transport: The transport that sends the request.
     public init(
         url: URL, expecting expected: HTTPStatus = .noContent, timeout: Duration = .seconds(5),
@@ -32,8 +31,8 @@ public struct HTTPProbe: ReachabilityProbe {
         self.transport = transport
     }
 
-    /// Asks. Reachable is a server that answers as expected, or with an error of its own; a redirect, another
-    /// success, 511, or a certificate that nobody trusts comes from a portal.
+    /// Sends the request. The network is reachable if the server returns the expected status or an error status. A
+    /// redirect, another successful status, 511 or an untrusted certificate comes from a captive portal.
     public func status() async -> ReachabilityStatus {
         let timeouts = HTTPRequest.Timeouts(idle: timeout, connect: timeout)
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)

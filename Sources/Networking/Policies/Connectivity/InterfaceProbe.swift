@@ -8,26 +8,27 @@ import Foundation
     import Darwin
 #endif
 
-/// Looks at the machine's network interfaces: one that is up and has an address, other than the loopback, leads to
-/// the network.
+/// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
+/// loopback is up and has an address.
 ///
-/// Of several, the one with the default route says what kind of network it is. No default route is needed: a
-/// container may well have none. It costs a few system calls and sends nothing, so it cannot tell whether anybody
-/// answers.
+/// If there are several such interfaces, the one with the default route determines the kind of network. A default route
+/// is not required, because a container may have none. The probe costs a few system calls and sends nothing, so it
+/// cannot detect whether a server responds.
 public struct InterfaceProbe: ReachabilityProbe {
-    /// Makes a probe.
+    /// Creates a probe.
     public init() {}
 
-    /// The same as ``quickStatus()``.
+    /// Returns the same status as ``quickStatus()``.
     public func status() async -> ReachabilityStatus { quickStatus() }
 
-    /// The interface by which something was reached; where none is known, some other way out.
+    /// The status after a host was reached: the status of the interfaces, or
+    /// ``ReachabilityStatus/Interface/ethernetOrWiFi`` if no usable interface is found.
     static var wayOut: ReachabilityStatus {
         let interfaces = InterfaceProbe().quickStatus()
         return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
     }
 
-    /// What the interfaces tell.
+    /// Returns the status of the interfaces.
     public func quickStatus() -> ReachabilityStatus {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return .unknown }
@@ -45,8 +46,8 @@ public struct InterfaceProbe: ReachabilityProbe {
         #endif
     }
 
-    /// What interfaces that are up and have an address mean: the first with a default route counts, without one the
-    /// best.
+    /// Returns the status for interfaces that are up and have an address. The first interface with a default route
+    /// determines it. Without a default route, any other interface is preferred to a cellular one.
     static func status(
         ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
         kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }
@@ -78,7 +79,7 @@ public struct InterfaceProbe: ReachabilityProbe {
 
 #if !canImport(Network)
     extension ReachabilityService {
-        /// The system's own probe.
+        /// Returns the default probe of the platform.
         static func systemProbe() -> any ReachabilityProbe { InterfaceProbe() }
     }
 #endif

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What kind of network a system's interface leads to.
+/// The kind of network that an interface of the system leads to.
 enum NetworkInterface {
-    /// Where Linux tells about its interfaces.
+    /// The folder in which Linux describes its interfaces.
     static let systemFolder = URL(fileURLWithPath: "/sys/class/net")
 
-    /// What an interface leads to: as the system's files tell, and where they do not, by its name.
+    /// Returns the kind of network of an interface: from the files of the system or, if they do not say, from its name.
     static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
         #if os(Linux)
             if let told = told(of: name, in: folder) { return told }
@@ -17,7 +17,8 @@ enum NetworkInterface {
         ["pdp_ip", "rmnet", "wwan"].contains { name.hasPrefix($0) }
     }
 
-    /// What Linux's files tell: a radio's folders, the kind of device, and whether there is a device at all.
+    /// Returns the kind of network from the files of Linux: the folders of a radio, the device type, and whether there
+    /// is a device. Returns nil if the files do not say.
     private static func told(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
         let device = folder.appendingPathComponent(name)
         func has(_ entry: String) -> Bool {

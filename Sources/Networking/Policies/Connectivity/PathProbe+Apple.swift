@@ -2,15 +2,15 @@
     import Foundation
     import Network
 
-    /// Asks Apple's path monitor, which notices at once when the system's connection changes. Without a host,
-    /// ``ReachabilityService`` uses it by default.
+    /// A probe that uses the path monitor of Apple's systems, which reports a change of the connection at once. Without
+    /// a host, ``ReachabilityService`` uses this probe by default.
     public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
         private let monitor = NWPathMonitor()
         private let wakes = Locked<[@Sendable () -> Void]>([])
-        /// Whether the monitor has said anything yet.
+        /// Whether the monitor has reported a path yet.
         private let isInformed = Locked(false)
 
-        /// Makes a probe.
+        /// Creates a probe.
         public init() {
             monitor.pathUpdateHandler = { [wakes, isInformed] _ in
                 isInformed.withLock { $0 = true }
@@ -23,10 +23,11 @@
             monitor.cancel()
         }
 
-        /// The same as ``quickStatus()``.
+        /// Returns the same status as ``quickStatus()``.
         public func status() async -> ReachabilityStatus { quickStatus() }
 
-        /// The status that the monitor has reported last. Before its first report, the status of the interfaces.
+        /// Returns the status that the monitor reported last. Before its first report, returns the status of the
+        /// interfaces.
         public func quickStatus() -> ReachabilityStatus {
             guard isInformed.withLock({ $0 }) else { return InterfaceProbe().quickStatus() }
             let path = monitor.currentPath
@@ -42,14 +43,14 @@
         /// Whether the path is in Low Data Mode.
         public var isConstrained: Bool { monitor.currentPath.isConstrained }
 
-        /// Takes what to call when the path has changed.
+        /// Registers a closure to call when the path has changed.
         public func onChange(_ wake: @escaping @Sendable () -> Void) {
             wakes.withLock { $0.append(wake) }
         }
     }
 
     extension ReachabilityService {
-        /// The system's own probe.
+        /// Returns the default probe of the platform.
         static func systemProbe() -> any ReachabilityProbe { PathProbe() }
     }
 #endif

@@ -1,18 +1,20 @@
-/// Asks a probe, once at a time, and publishes what has changed. It does not know the service, whose end ends it.
+/// An object that runs a probe, one check at a time, and publishes changes of the status. It holds no reference to the
+/// service, so that the release of the service ends the checks.
 final class ReachabilityChecker: Sendable {
-    /// Set while a probe looks: what the probe itself asks for waits for no network.
+    /// Whether the current task runs a probe. Calls that the probe makes do not wait for the network.
     @TaskLocal static var isLooking = false
 
     let probe: any ReachabilityProbe
-    /// Publishes the status when it has changed.
+    /// The broadcaster of the status. It publishes only changes.
     let statuses: Broadcaster<ReachabilityStatus>
-    /// Publishes what each look has found, whether it has changed or not.
+    /// The broadcaster of the result of each check. It publishes unchanged results, too.
     let looks = Broadcaster<ReachabilityStatus>()
     private let limit: Duration
     private let clock: NetworkClock
     private let running = Locked<Settlement<ReachabilityStatus>?>(nil)
 
-    /// - Parameter limit: How long a look may take. Then it is abandoned, and has found nothing.
+    /// - Parameter limit: The maximum duration of a check. A check that takes longer is abandoned, and its result is
+    ///   ``ReachabilityStatus/unknown``.
     init(
         _ probe: any ReachabilityProbe, _ statuses: Broadcaster<ReachabilityStatus>, limit: Duration,
         clock: NetworkClock
@@ -23,8 +25,9 @@ final class ReachabilityChecker: Sendable {
         self.clock = clock
     }
 
-    /// Looks; callers that ask meanwhile get the same look. It belongs to no call: a caller that leaves ends its own
-    /// wait, and neither a deadline nor a cancel ends the look or makes it wrong.
+    /// Runs a check. Callers that arrive during a check share it. A check belongs to no call: a caller that is
+    /// cancelled ends only its own wait, and neither a deadline nor a cancellation ends the check or changes its
+    /// result.
     func look() async throws -> ReachabilityStatus {
         let wait = Settlement<ReachabilityStatus>()
         begin().observe { wait.settle($0) }
@@ -50,7 +53,7 @@ final class ReachabilityChecker: Sendable {
         return look
     }
 
-    /// The look has found something, or is abandoned; the next one may begin.
+    /// Ends a check with its result, or abandons it. The next check may begin.
     private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus) {
         let isRunning = running.withLock { running in
             guard running?.id == look.id else { return false }

@@ -1,9 +1,9 @@
-/// Looks again and again, until it is cancelled.
+/// An object that runs checks repeatedly until it is cancelled.
 final class ReachabilityPoller: Sendable {
     private struct State: Sendable {
-        /// The pause between two looks; settled when it is over.
+        /// The pause between two checks. It is settled when it is over.
         var pause: Settlement<Void>?
-        /// Somebody has said that something has changed, since the last look began.
+        /// Whether a change was reported since the last check began.
         var isHurried = false
     }
 
@@ -32,7 +32,7 @@ final class ReachabilityPoller: Sendable {
         task.withLock { $0 = polling }
     }
 
-    /// Has it look at once.
+    /// Starts the next check at once.
     func hurry() {
         let pause = state.withLock { state in
             state.isHurried = true

@@ -1,4 +1,4 @@
-/// Finds out whether the network can be reached.
+/// A type that finds out whether the network can be reached.
 ///
 /// ```swift
 /// struct HealthProbe: ReachabilityProbe {
@@ -11,26 +11,26 @@
 /// }
 /// ```
 public protocol ReachabilityProbe: Sendable {
-    /// Looks, and takes its time for it. It does not throw: what cannot be reached for whatever reason is not
-    /// reachable.
+    /// Returns the status of the network after a check that may take time. The method does not throw: a network that
+    /// cannot be reached for any reason is ``ReachabilityStatus/notReachable``.
     func status() async -> ReachabilityStatus
-    /// What can be told at once, without waiting for anything.
+    /// Returns the status that is known at once, without waiting.
     func quickStatus() -> ReachabilityStatus
-    /// Whether the network costs more than others, as far as the system tells: a cellular network, a personal hotspot.
+    /// Whether the network costs more than others, according to the system: a cellular network or a personal hotspot.
     var isExpensive: Bool { get }
-    /// Whether the user has asked for less traffic on the network: Low Data Mode.
+    /// Whether the user wants less traffic on the network: Low Data Mode.
     var isConstrained: Bool { get }
-    /// Takes the closure to call, from any thread, when looking again makes sense before the interval is over.
+    /// Registers a closure. The probe calls it, from any thread, when a new check is useful before the interval ends.
     func onChange(_ wake: @escaping @Sendable () -> Void)
 }
 
 extension ReachabilityProbe {
-    /// False: most systems do not tell.
+    /// False, because most systems do not report it.
     public var isExpensive: Bool { false }
-    /// False: most systems do not tell.
+    /// False, because most systems do not report it.
     public var isConstrained: Bool { false }
-    /// What the system's interfaces tell.
+    /// Returns the status of the interfaces of the system.
     public func quickStatus() -> ReachabilityStatus { InterfaceProbe().quickStatus() }
-    /// Does nothing: right for a probe that knows only what it is asked for.
+    /// Does nothing. This is right for a probe that cannot detect changes itself.
     public func onChange(_ wake: @escaping @Sendable () -> Void) {}
 }

@@ -1,7 +1,8 @@
-/// Asks a probe at an interval whether the network can be reached, and publishes each change.
+/// A service that runs a probe at an interval to find out whether the network can be reached, and publishes each
+/// change.
 ///
-/// Reachability is a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to ``stopMonitoring()``,
-/// or until the service is released.
+/// Reachability is only a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to
+/// ``stopMonitoring()``, or until the service is released.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(host: "api.example.com")
@@ -11,12 +12,12 @@
 /// reachability.startMonitoring()
 /// ```
 public final class ReachabilityService: Sendable {
-    /// Tells the status when it has changed. ``ReachabilityStatus/unknown`` is never told.
+    /// The broadcaster of the status. It publishes each change, but never ``ReachabilityStatus/unknown``.
     public let statuses = Broadcaster<ReachabilityStatus>()
 
     private struct State: Sendable {
         var isMonitoring = false
-        /// How many wait for the network just now, for whom it looks, too.
+        /// The number of callers that wait for the network. The service runs checks for them, too.
         var waiting = 0
         var poller: ReachabilityPoller?
     }
@@ -27,16 +28,16 @@ public final class ReachabilityService: Sendable {
     private let clock: NetworkClock
     private let state = Locked(State())
 
-    /// Makes a service.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - probe: What finds out.
-    ///   - interval: The time between two looks, a millisecond at least. Default: 5 seconds.
-    ///   - intervalWhileDown: The time between two looks while the network cannot be reached, at most `interval`.
+    ///   - probe: The probe that finds out the status.
+    ///   - interval: The time between two checks, at least one millisecond. Default: 5 seconds.
+    ///   - intervalWhileDown: The time between two checks while the network cannot be reached, at most `interval`.
     ///     Default: 1 second.
-    ///   - timeout: How long a look may take. Then it is abandoned, and the next one begins after the interval.
-    ///     Default: 30 seconds.
-    ///   - clock: The clock by which intervals and the timeout are measured.
+    ///   - timeout: The maximum duration of a check. A check that takes longer is abandoned, and the next one begins
+    ///     after the interval. Default: 30 seconds.
+    ///   - clock: The clock that measures the intervals and the timeout.
     public init(
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
         timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
@@ -48,8 +49,8 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
     }
 
-    /// Makes a service that connects to a host. Without a host, it asks the system (`PathProbe`) on Apple platforms,
-    /// and looks at the machine's interfaces on Linux; the port means nothing then.
+    /// Creates a service that connects to a host. Without a host, the service uses the path monitor (`PathProbe`) on
+    /// Apple platforms and examines the interfaces of the machine on Linux; the port is ignored then.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)
@@ -64,62 +65,63 @@ public final class ReachabilityService: Sendable {
         state.withLock { $0.poller }?.cancel()
     }
 
-    /// What was found last; unknown before the first look.
+    /// The last status that a check found. ``ReachabilityStatus/unknown`` before the first check ends.
     public var status: ReachabilityStatus { statuses.current ?? .unknown }
 
-    /// Whether the network can be reached: by what was found last while it looks, and otherwise by what can be told at
-    /// once.
+    /// Whether the network can be reached: according to the last check while the service runs checks, and otherwise
+    /// according to ``ReachabilityProbe/quickStatus()``.
     public var isReachable: Bool {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
         return isLooking && status != .unknown ? status.isReachable : looker.probe.quickStatus().isReachable
     }
 
-    /// Whether the network costs more than others: a cellular network, a personal hotspot. False on Linux. Changes of
-    /// it alone are not published.
+    /// Whether the network costs more than others: a cellular network or a personal hotspot. False on Linux. A change
+    /// of this property alone is not published.
     public var isExpensive: Bool { looker.probe.isExpensive }
 
-    /// Whether the network is in Low Data Mode. False on Linux. Changes of it alone are not published.
+    /// Whether the network is in Low Data Mode. False on Linux. A change of this property alone is not published.
     public var isConstrained: Bool { looker.probe.isConstrained }
 
-    /// Whether it is a probe's own call that asks: one that waited for the network would wait for itself.
+    /// Whether the current task runs a probe. A call that a probe makes must not wait for the network, because it would
+    /// wait for itself.
     static var isProbing: Bool { ReachabilityChecker.isLooking }
 
-    /// Begins to look: at once, then at the interval. Starting twice is starting once.
+    /// Starts monitoring: checks at once, then at the interval. A second start has no effect.
     public func startMonitoring() {
         change { $0.isMonitoring = true }
     }
 
-    /// Stops looking. The status stays what was found last.
+    /// Stops monitoring. The status of the last check remains.
     public func stopMonitoring() {
         change { $0.isMonitoring = false }
     }
 
-    /// Looks at once, also without monitoring, and publishes what has changed. Cancelling the task ends its wait, and
-    /// not the look.
+    /// Checks at once, also without monitoring, and publishes a change. A cancelled task stops waiting, but the check
+    /// continues.
     ///
-    /// - Returns: What it found.
+    /// - Returns: The status that the check found.
     @discardableResult
     public func check() async -> ReachabilityStatus {
         (try? await looker.look()) ?? status
     }
 
-    /// Waits until the network can be reached; looks at once, and at the interval while it waits, also without
+    /// Waits until the network can be reached. Checks at once, then at the interval while it waits, also without
     /// monitoring.
     ///
-    /// - Parameter limit: How long to wait at most; as long as it takes unless told.
-    /// - Returns: Whether it can be reached; false if the time was up.
-    /// - Throws: Where the task is cancelled, or the call in whose name it waits has to end: let it pass.
+    /// - Parameter limit: The maximum time to wait. Default: no limit.
+    /// - Returns: Whether the network can be reached. False if the time limit passed.
+    /// - Throws: An error if the task is cancelled, or if the call on whose behalf it waits must end. Do not catch it.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
         let isReachable = Settlement<Bool>()
         let timer = limit.map { limit in
             clock.schedule(at: clock.now() + limit) { isReachable.settle(.success(false)) }
         }
-        // What was found before does not count.
+        // Only new checks count, not the status of an earlier one.
         let token = looker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }
-        running?.hurry()  // one that begins now looks at once
+        running?.hurry()  // a new poller checks at once
         defer {
             token.cancel()
             timer?.cancel()
@@ -128,7 +130,7 @@ public final class ReachabilityService: Sendable {
         return try await isReachable.value()
     }
 
-    /// Changes who wants it to look; it looks while somebody does.
+    /// Changes the state. The service runs checks while it monitors or while a caller waits.
     private func change(_ change: (inout State) -> Void) {
         let ended = state.withLock { state -> ReachabilityPoller? in
             change(&state)

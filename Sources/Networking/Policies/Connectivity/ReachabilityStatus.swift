@@ -1,27 +1,27 @@
-/// Whether the network can be reached, and by what.
+/// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// Nobody has looked yet.
+    /// No check has ended yet.
     case unknown
-    /// It cannot be reached.
+    /// The network cannot be reached.
     case notReachable
-    /// Somebody else answers in the network's place, and wants something first: a captive portal.
+    /// A captive portal responds instead of the network, and requires an action of the user first.
     case captivePortal
-    /// It can be reached.
+    /// The network can be reached.
     case reachable(Interface)
 
-    /// What leads to the network.
+    /// The kind of interface that leads to the network.
     public enum Interface: Hashable, Sendable {
-        /// A wire.
+        /// A wired network.
         case wired
         /// Wi-Fi.
         case wireless
-        /// A wire or Wi-Fi, where the system does not tell which; anything that is not known to be cellular.
+        /// A wired network or Wi-Fi, if the system does not say which; any network that is not known to be cellular.
         case ethernetOrWiFi
         /// A cellular network.
         case cellular
     }
 
-    /// Whether it is known that the network can be reached.
+    /// Whether the network is known to be reachable.
     public var isReachable: Bool {
         if case .reachable = self { true } else { false }
     }

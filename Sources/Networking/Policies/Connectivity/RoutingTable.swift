@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which interfaces lead out of the local network, as the system's own tables tell.
+/// The interfaces that lead out of the local network, according to the routing tables of the system.
 struct RoutingTable {
     /// The interfaces with a default route, the preferred one first.
     let defaultInterfaces: [String]
 
     #if os(Linux)
-        /// The tables of the calling thread's network, which in a container may be another one than the process began
-        /// with.
+        /// The routing tables of the network namespace of the calling thread. In a container, it can differ from the
+        /// namespace in which the process began.
         static var current: RoutingTable {
             func table(_ name: String) -> String {
                 (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
@@ -16,12 +16,13 @@ struct RoutingTable {
         }
     #endif
 
-    /// Reads Linux's tables.
+    /// Parses the tables of Linux.
     ///
     /// - Parameters:
-    ///   - ipv4: The text of `/proc/net/route`: a line of names, then interface, destination, gateway, flags, …,
-    ///     metric, mask.
-    ///   - ipv6: The text of `/proc/net/ipv6_route`: destination, its prefix, …, metric, …, flags, interface.
+    ///   - ipv4: The text of `/proc/net/route`: a header line, then lines with interface, destination, gateway, flags,
+    ///     …, metric, mask.
+    ///   - ipv6: The text of `/proc/net/ipv6_route`: lines with destination, its prefix, …, metric, …, flags,
+    ///     interface.
     init(ipv4: String, ipv6: String) {
         var routes: [(metric: UInt64, interface: String)] = []
         for line in ipv4.split(separator: "\n").dropFirst() {
@@ -35,7 +36,7 @@ struct RoutingTable {
             guard fields.count >= 10, fields[0].allSatisfy({ $0 == "0" }), fields[1] == "00", fields[9] != "lo",
                 RoutingTable.leads(fields[8])
             else { continue }
-            // After those of IPv4, whose metrics count differently.
+            // IPv6 routes come after IPv4 routes, because their metrics are not comparable.
             routes.append(((UInt64(fields[5], radix: 16) ?? 0) + 1 << 32, String(fields[9])))
         }
         var names: [String] = []
@@ -45,7 +46,7 @@ struct RoutingTable {
         defaultInterfaces = names
     }
 
-    /// Whether a route is up (RTF_UP) and none that rejects (RTF_REJECT).
+    /// Whether a route is up (RTF_UP) and does not reject packets (RTF_REJECT).
     private static func leads(_ flags: Substring) -> Bool {
         guard let flags = UInt32(flags, radix: 16) else { return false }
         return flags & 0x1 != 0 && flags & 0x200 == 0

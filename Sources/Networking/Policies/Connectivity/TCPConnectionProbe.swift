@@ -8,28 +8,30 @@ import Foundation
     import Darwin
 #endif
 
-/// Opens a TCP connection to a host and closes it: reachable is what takes the connection in time.
+/// A probe that opens a TCP connection to a host and closes it. The network is reachable if the host accepts the
+/// connection in time.
 ///
-/// A host that is no name and no address is not reachable. The work is done on a dispatch queue and blocks no task.
+/// A host that is neither a valid name nor an address is not reachable. The work runs on a dispatch queue and blocks no
+/// task.
 public struct TCPConnectionProbe: ReachabilityProbe {
     private let host: String
     private let port: UInt16
     private let timeout: Duration
 
-    /// Makes a probe.
+    /// Creates a probe.
     ///
     /// - Parameters:
     ///   - host: A name, or an IPv4 or IPv6 address.
     ///   - port: The port. Default: 443.
-    ///   - timeout: How long connecting may take, for each of the host's addresses. Looking a name up takes as long
-    ///     as the system's resolver does.
+    ///   - timeout: The maximum time for connecting to each address of the host. Name resolution has the time limit of
+    ///     the resolver of the system. Default: 5 seconds.
     public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {
         self.host = host
         self.port = port
         self.timeout = timeout
     }
 
-    /// Tries each address of the host.
+    /// Tries to connect to each address of the host until one connection succeeds.
     public func status() async -> ReachabilityStatus {
         let isConnected = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { continuation.resume(returning: connectsToAnyAddress()) }

@@ -1,17 +1,19 @@
 import Foundation
 
-/// Maps failures to the errors that an app shows: the endpoint's own first, then ``GeneralRequestError``.
+/// An error handler that maps failures to the errors that an app shows: to the errors of the endpoint first, then to
+/// ``GeneralRequestError``.
 ///
-/// A status is asked for before a code: `endpoint.error(for: ProblemDetails)` if the response has problem details,
-/// then `endpoint.error(for: HTTPStatus)`, then the server error of a ``TypedEndpoint`` (``ServerFailure``), then
-/// 401, 403 and 404; where no response came or its status was acceptable, `endpoint.error(for: URLError.Code)`, then
-/// no connection, timeouts and cancellation. What has no mapping is passed on unchanged, and so is an error that a
-/// handler before has mapped already.
+/// If the status is not acceptable, the handler uses the first of these that is not nil:
+/// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
+/// the server error of a ``TypedEndpoint`` (``ServerFailure``), and the general errors for 401, 403 and 404. If there
+/// is no response, or if its status is acceptable, it uses `endpoint.error(for: URLError.Code)`, then the general
+/// errors for a missing connection, timeouts and cancellation. An error without a mapping is passed on unchanged, as is
+/// an error that an earlier handler has already mapped.
 public struct GeneralErrorHandler: ErrorHandler, ErrorMapper {
-    /// Makes a handler.
+    /// Creates a handler.
     public init() {}
 
-    /// Maps the failure's error, and passes on.
+    /// Maps the error of the failure and passes it on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         .next(mapped(failure) ?? failure.error)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The failures that every app reports to its users. A service maps errors to it unless the endpoint or the app has an
-/// error of its own; what has no case here stays a ``NetworkError``.
+/// The failures that every app reports to its users. A service maps errors to this type unless the endpoint or the app
+/// has an error of its own. A failure that has no case here remains a ``NetworkError``.
 ///
 /// ```swift
 /// do {
@@ -14,50 +14,50 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Errors are equal if their codes are; `catch`, `case` and `==` compare nothing else.
+/// Two errors are equal if their codes are equal; `catch`, `case` and `==` compare nothing else.
 public struct GeneralRequestError: Error, Sendable {
-    /// Which failure it is.
+    /// The kind of failure.
     public enum Code: Hashable, Sendable, CaseIterable {
         /// The system has no connection to a network.
         case noInternetConnection
-        /// The server's name has no address, or the server refuses the connection.
+        /// The name of the server cannot be resolved, or the server refuses the connection.
         case cannotConnect
         /// Connecting, waiting for bytes, or the whole call took too long.
         case timedOut
-        /// The server does not know who sends the request: 401.
+        /// The server requires authentication: 401.
         case noAuth
-        /// The server knows who sends the request, and refuses: 403.
+        /// The server refuses the request of an authenticated client: 403.
         case forbidden
-        /// The server has no such resource: 404.
+        /// The server does not have the resource: 404.
         case notFound
         /// The call was cancelled.
         case cancelled
     }
 
-    /// Which failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// The failure with its request, response and underlying error; nil if the error was made by hand.
+    /// The failure with its request, response and underlying error. Nil if the app created the error without one.
     public internal(set) var cause: NetworkError?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, cause: NetworkError? = nil) {
         self.code = code
         self.cause = cause
     }
 
-    /// ``Code/noInternetConnection``
+    /// The error with the code ``Code/noInternetConnection``.
     public static let noInternetConnection = GeneralRequestError(.noInternetConnection)
-    /// ``Code/cannotConnect``
+    /// The error with the code ``Code/cannotConnect``.
     public static let cannotConnect = GeneralRequestError(.cannotConnect)
-    /// ``Code/timedOut``
+    /// The error with the code ``Code/timedOut``.
     public static let timedOut = GeneralRequestError(.timedOut)
-    /// ``Code/noAuth``
+    /// The error with the code ``Code/noAuth``.
     public static let noAuth = GeneralRequestError(.noAuth)
-    /// ``Code/forbidden``
+    /// The error with the code ``Code/forbidden``.
     public static let forbidden = GeneralRequestError(.forbidden)
-    /// ``Code/notFound``
+    /// The error with the code ``Code/notFound``.
     public static let notFound = GeneralRequestError(.notFound)
-    /// ``Code/cancelled``
+    /// The error with the code ``Code/cancelled``.
     public static let cancelled = GeneralRequestError(.cancelled)
 }
 
@@ -77,12 +77,13 @@ extension GeneralRequestError: Hashable {
 }
 
 extension GeneralRequestError: RedactedReflectable {
-    /// One line for the developer: the code, then method, host, path and reason. Neither query, credentials nor body.
+    /// One line for the developer: the code, then method, host, path and reason. It shows no query, credentials or
+    /// body.
     var redactedDescription: String { cause.map { "\(code): \($0)" } ?? "\(code)" }
 }
 
 extension GeneralRequestError: LocalizedError {
-    /// The failure in words for the person with the phone.
+    /// The description of the failure for the user.
     public var errorDescription: String? {
         switch code {
         case .noInternetConnection: "There is no internet connection."
@@ -95,7 +96,7 @@ extension GeneralRequestError: LocalizedError {
         }
     }
 
-    /// What the person with the phone can do, if anything.
+    /// The action that the user can take. Nil if there is none.
     public var recoverySuggestion: String? {
         switch code {
         case .noInternetConnection: "Connect to a network and try again."
@@ -107,7 +108,7 @@ extension GeneralRequestError: LocalizedError {
 }
 
 extension GeneralRequestError: BridgedError {
-    /// The status or the code of Foundation's that means the same: 401, -1009.
+    /// The HTTP status or the `URLError` code with the same meaning: 401, -1009.
     var bridgedCode: Int {
         switch code {
         case .noInternetConnection: URLError.Code.notConnectedToInternet.rawValue
@@ -120,7 +121,7 @@ extension GeneralRequestError: BridgedError {
         }
     }
 
-    /// Description, suggestion, the URL without query and credentials, and the cause.
+    /// The description, the suggestion, the URL without query and credentials, and the cause.
     var bridgedUserInfo: [String: Any] {
         var info: [String: Any] = [:]
         if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
@@ -134,7 +135,7 @@ extension GeneralRequestError: BridgedError {
 }
 
 extension Error {
-    /// The error with its network error changed; an error of the app's own stays as it is.
+    /// Returns the error with its network error changed. An error of the app is returned unchanged.
     func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
         switch self {
         case var known as NetworkError:
@@ -148,7 +149,7 @@ extension Error {
     }
 }
 
-/// An error of the library's that was made of a network error.
+/// An error of the library that was created from a network error.
 protocol CausedByNetworkError: Error {
     var networkCause: NetworkError? { get }
     mutating func changeCause(_ change: (inout NetworkError) -> Void)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A refusal in the server's own words, as a ``TypedEndpoint`` reads them, with all that is known of it beside.
+/// A refusal with the server's own error, decoded by a ``TypedEndpoint``, and the network error of the response.
 ///
 /// ```swift
 /// } catch let error as ServerFailure<LoginError> where error.status == .unprocessableContent {
@@ -8,12 +8,12 @@ public import Foundation
 /// }
 /// ```
 public struct ServerFailure<ServerError: Sendable>: Error {
-    /// What the server says.
+    /// The error that the server sent.
     public let serverError: ServerError
-    /// Status, headers, request, response and attempts.
+    /// The network error, with status, headers, request, response and attempts.
     public internal(set) var networkError: NetworkError
 
-    /// Makes a failure.
+    /// Creates a failure.
     public init(_ serverError: ServerError, _ networkError: NetworkError) {
         self.serverError = serverError
         self.networkError = networkError
@@ -24,11 +24,11 @@ public struct ServerFailure<ServerError: Sendable>: Error {
 }
 
 extension ServerFailure: RedactedReflectable, LocalizedError {
-    /// One line: method, host, path and status, and the type of what the server says. Not what it says: that may be
-    /// anybody's business.
+    /// One line: the method, host, path and status, and the type of the server's error. The server's error itself is
+    /// not shown, because it may contain personal data.
     var redactedDescription: String { "\(networkError) (\(ServerError.self))" }
 
-    /// What the server's error says of itself, where it is a `LocalizedError`; else the line.
+    /// The description of the server's error if it is a `LocalizedError`. Otherwise the one-line description.
     public var errorDescription: String? { (serverError as? any LocalizedError)?.errorDescription ?? description }
 }
 
@@ -41,7 +41,7 @@ extension ServerFailure: CausedByNetworkError {
 }
 
 extension RequestFailure {
-    /// The refusal as an error with its type.
+    /// Returns the refusal as a ``ServerFailure`` of its type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
@@ -57,8 +57,8 @@ extension RequestFailure {
 }
 
 extension AdHocEndpoint {
-    /// The call with the type of the server's errors: the body of a refusal is read as it, and the call fails with a
-    /// ``ServerFailure``.
+    /// Returns the call with the type of the server's errors. The body of a refusal is decoded as this type, and the
+    /// call fails with a ``ServerFailure``.
     ///
     /// ```swift
     /// do {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Asks the system for time to finish calls that are under way when the app goes to the background: one background
-/// task a call.
+/// An observer that requests time from the system to finish calls that are in progress when the app goes to the
+/// background: one background task for each call.
 ///
-/// The library knows no application; give it the two calls that do:
+/// The library does not depend on an application framework. Pass the two calls that begin and end a background task:
 ///
 /// ```swift
 /// let application = UIApplication.shared          // on the main actor; the two calls may then be made from any thread
@@ -13,26 +13,26 @@ import Foundation
 /// let profiles = ProfileService(environment: environment) { $0.observers = [background] }
 /// ```
 ///
-/// A call ends its background task after its callbacks. When the system's time is up, the task is ended at once, as
-/// the system wants it, and the call is left to its fate.
+/// A call ends its background task after its callbacks. When the time of the system has expired, the task is ended at
+/// once, as the system requires. The call itself is not cancelled.
 public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void
     private let running = Locked<[UUID: Running]>([:])
 
-    /// A background task, or that its time was up before its identifier was known.
+    /// The state of a background task. Its time can expire before its identifier is known.
     private enum Running: Sendable {
         case beginning
         case begun(Identifier)
         case expired
     }
 
-    /// Makes an observer.
+    /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - begin: Begins a background task, on the thread on which a call begins; it is given what to call when the
-    ///     time is up.
-    ///   - end: Ends one; called exactly once each.
+    ///   - begin: Begins a background task, on the thread on which a call begins. Its argument is the closure to call
+    ///     when the time expires.
+    ///   - end: Ends a background task. It is called exactly once for each task.
     public init(
         begin: @escaping @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier,
         end: @escaping @Sendable (Identifier) -> Void
@@ -41,7 +41,7 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
         self.end = end
     }
 
-    /// Begins and ends background tasks with calls.
+    /// Begins a background task when a call begins, and ends it when the call ends.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         switch event {
         case .started:

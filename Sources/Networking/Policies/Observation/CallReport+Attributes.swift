@@ -1,21 +1,23 @@
 import Foundation
 
-/// Reports in the words of OpenTelemetry's conventions for HTTP clients, version 1.23 and later.
+/// The attributes of calls and attempts, with the names of OpenTelemetry's semantic conventions for HTTP clients,
+/// version 1.23 and later.
 extension CallReport {
-    /// The attributes of the call as one span: method, URL without secrets, template, server, status, how often it was
-    /// sent again, what kind of error it ended with.
+    /// The attributes of the call as one span: the method, the URL without secrets, the template, the server, the
+    /// status, the number of resends, and the kind of error with which it ended.
     public var attributes: [String: JSONValue] {
         var attributes = attempts.last?.attributes(redaction: .standard) ?? [:]
         if let endpoint { attributes["url.template"] = .string(endpoint.urlTemplate) }
         let count = attempts.count
         attributes["http.request.resend_count"] = count > 1 ? JSONValue(integer: count - 1) : nil
-        // What an error handler made of it says less than what went wrong.
+        // The original error says more than the error to which an error handler mapped it.
         let cause = error as? NetworkError ?? attempts.last?.error as? NetworkError ?? error
         attributes["error.type"] = error == nil ? nil : cause.map { .string(CallReport.name(of: $0)) }
         return attributes
     }
 
-    /// The conventions want a status where one was the error, else a name that is the same for the same cause.
+    /// Returns the status if it was the error, as the conventions require. Otherwise returns a name that is the same
+    /// for the same cause.
     fileprivate static func name(of cause: any Error) -> String {
         guard let known = cause as? NetworkError else { return "\(type(of: cause))" }
         if known.kind == .unacceptableStatus, let status = known.status { return "\(status.code)" }
@@ -28,13 +30,13 @@ extension RequestAttempt {
         .get, .head, .post, .put, .patch, .delete, .connect, .options, .trace,
     ]
 
-    /// The attributes of the attempt as one span.
+    /// Returns the attributes of the attempt as one span.
     ///
-    /// - Parameter redaction: What `url.full` may show.
+    /// - Parameter redaction: Determines what `url.full` shows. Default: ``Redaction/standard``.
     public func attributes(redaction: Redaction = .standard) -> [String: JSONValue] {
         var attributes: [String: JSONValue] = [:]
         if let request {
-            // The conventions know the registered methods; of others they want to hear beside them.
+            // The conventions define the registered methods. The name of another method has its own attribute.
             let isKnown = RequestAttempt.knownMethods.contains(request.method)
             attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
             attributes["http.request.method_original"] = isKnown ? nil : .string(request.method.rawValue)

@@ -1,24 +1,24 @@
 import Foundation
 
 extension CallReport: RedactedReflectable {
-    /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. Neither query, credentials nor body.
+    /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. It shows no query, credentials or body.
     var redactedDescription: String {
         let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
         let outcome =
             status.map(\.description) ?? (error as? NetworkError ?? attempts.last?.error as? NetworkError)?.kind
             .description
-            ?? error.map { "\(type(of: $0))" } ?? "answered"
+            ?? error.map { "\(type(of: $0))" } ?? "completed"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault
         return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.shortText)"
             + (count > 1 ? ", \(count) attempts" : "")
     }
 
-    /// The call as a picture in text: a line an attempt, with a bar for its time, and below it what is known about
-    /// it.
+    /// The call as text: a line for the call, then a line for each attempt with a bar for its time, its status, its
+    /// duration and notes.
     ///
-    /// `.` is waiting for a place and a token, `=` sending and waiting for the first byte, `#` receiving; where the
-    /// engine does not tell of the first byte, all of it is `=`.
+    /// In a bar, `.` means waiting for a permit and a token, `=` sending and waiting for the first byte, and `#`
+    /// receiving. If the engine does not report the first byte, `=` also includes receiving.
     ///
     /// ```text
     /// GET 127.0.0.1:8080/contacts/7: 200 OK in 40 ms, 2 attempts
@@ -59,14 +59,14 @@ extension RequestAttempt {
         return bar
     }
 
-    /// What went wrong, where the status does not say it.
+    /// The error, if the status does not show it.
     fileprivate var fault: String? {
         guard let error else { return nil }
         guard let known = error as? NetworkError else { return "\(type(of: error))" }
         return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 
-    /// The status or the error, and what was decided.
+    /// The notes on the attempt: its token, error, redirects, connection and retry decision.
     fileprivate var notes: [String] {
         var notes: [String] = []
         if let tokenGeneration { notes.append("token \(tokenGeneration)") }

@@ -1,18 +1,20 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The request as a command line for the `curl` program, on one line or more, which a POSIX shell runs as it stands.
+    /// Returns the request as a command for the `curl` program, on one or more lines. A POSIX shell can run it
+    /// unchanged.
     ///
-    /// Method, URL, fields and body are those of the request; the user's `.curlrc` is ignored. Files are named, not
-    /// copied: run the command where they are. A body from a ``HTTPBody/Reader`` of yours is read from the standard input.
-    /// The body of a request that adapters, transports and observers get is encoded.
+    /// The command has the method, URL, header fields and body of the request, and ignores the user's `.curlrc`. It
+    /// refers to files by their paths and does not copy them: run it where the files are. The body of a custom
+    /// ``HTTPBody/Reader`` is read from standard input. The requests that adapters, transports and observers receive
+    /// have a body that is already encoded.
     ///
     /// ```swift
     /// print(request.curlCommand())                            // credentials, query values and body hidden
     /// print(request.curlCommand(redaction: .revealed))        // can be run
     /// ```
     ///
-    /// - Parameter redaction: Decides which values the command shows. Default: ``Redaction/standard``.
+    /// - Parameter redaction: Determines which values the command shows. Default: ``Redaction/standard``.
     public func curlCommand(redaction: Redaction = .standard) -> String {
         let body = BodyArguments(self, redaction)
         var arguments = ["curl --disable --globoff --path-as-is"]
@@ -24,7 +26,7 @@ extension HTTPRequest {
         return body.source.map { "\($0) | \(command)" } ?? command
     }
 
-    /// The request's fields, and those that curl would add by itself, taken away.
+    /// Returns the header fields of the request, and removes the fields that curl adds by default.
     private func curlFields(_ redaction: Redaction) -> [String] {
         let headers = allHeaders
         var lines = headers.map { field in
@@ -42,19 +44,19 @@ extension HTTPRequest {
     }
 }
 
-/// How curl gets a body: as an argument, from a file, or from what a command before writes.
+/// The source of a body for curl: an argument, a file, or the output of a preceding command.
 private struct BodyArguments {
     var argument: String?
     /// The command that writes the body.
     var source: String?
 
-    /// What the system takes as one argument, less a margin.
+    /// The maximum length of one argument in bytes: the limit of the system minus a margin.
     private static let argumentLimit = 100_000
 
     init(_ request: HTTPRequest, _ redaction: Redaction) {
         let body = request.body
         guard !body.isEmpty else {
-            // So that curl, as the library does, says that the body has no bytes.
+            // This makes curl send a body length of zero, as the library does.
             if [.post, .put, .patch].contains(request.method) {
                 argument = "--data-raw ''"
                 if !request.allHeaders.contains(.contentType) { argument = "--header 'Content-Type:' --data-raw ''" }
@@ -83,20 +85,20 @@ private struct BodyArguments {
     }
 }
 
-/// Words of a POSIX shell.
+/// Functions for words of a POSIX shell.
 enum ShellText {
-    /// A text as one word.
+    /// Returns a text as one quoted word.
     static func quoted(_ text: String) -> String {
         "'\(text.replacingOccurrences(of: "'", with: "'\\''"))'"
     }
 
-    /// Bytes as text, where a shell's word can hold them.
+    /// Returns bytes as text. Returns nil if a word of a shell cannot contain them.
     static func text(_ data: Data) -> String? {
         guard !data.contains(0) else { return nil }
         return data.asText
     }
 
-    /// A command that writes pieces, one after another; nil if only the standard input has them.
+    /// Returns a command that writes pieces one after another. Returns nil if all bytes come from standard input.
     static func writing(_ pieces: [HTTPBody.Piece]) -> String? {
         let commands = pieces.compactMap { piece in
             switch piece {
@@ -108,12 +110,12 @@ enum ShellText {
         return commands == ["cat"] ? nil : "{ \(commands.joined(separator: "; ")); }"
     }
 
-    /// Bytes as a format of `printf`: what is not a plain character is written as its octal number.
+    /// Returns bytes as a format of `printf`. A byte that is not a plain character is written as its octal number.
     private static func escaped(_ data: Data) -> String {
         var text: [UInt8] = []
         for byte in data {
             switch byte {
-            // A dash at the beginning would be an option.
+            // A dash at the beginning would start an option.
             case 0x20...0x7E where !#"'\%"#.utf8.contains(byte) && (byte != UInt8(ascii: "-") || !text.isEmpty):
                 text.append(byte)
             default: text += "\\\(String(UInt32(byte) + 0o1000, radix: 8).dropFirst())".utf8

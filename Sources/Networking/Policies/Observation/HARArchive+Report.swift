@@ -1,7 +1,7 @@
 import Foundation
 
 extension HARArchive {
-    /// The exchanges of a call: of each attempt its redirects, then what it ended with, one after another.
+    /// Returns the exchanges of a call: for each attempt its redirects, then its last exchange, in order.
     static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
         report.attempts.flatMap { attempt -> [Entry] in
             var entries: [Entry] = []
@@ -41,7 +41,7 @@ extension HARArchive {
         return known.isEmpty ? nil : known.joined(separator: "; ")
     }
 
-    /// A time in ISO 8601 with milliseconds.
+    /// Returns a time in ISO 8601 with milliseconds.
     private static func text(of date: Date, after offset: Duration) -> String {
         let instant = date.addingTimeInterval(offset / .seconds(1))
         return instant.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -49,7 +49,7 @@ extension HARArchive {
 }
 
 extension RequestAttempt {
-    /// Why there is no more of a response than its head; nil if it came whole.
+    /// The reason why only the head of a response is available. Nil if the response is complete.
     fileprivate var lostBody: String? {
         guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
         return error.kind.description
@@ -70,7 +70,7 @@ extension HARArchive.Request {
 }
 
 extension HARArchive.Response {
-    /// - Parameter failure: The kind of the error if the body did not arrive as a whole.
+    /// - Parameter failure: The kind of the error if the body is not complete.
     init(_ response: HTTPResponse, _ redaction: Redaction, failed failure: String? = nil) {
         self.init(
             status: response.status.code, statusText: response.status.reasonPhrase,
@@ -82,7 +82,7 @@ extension HARArchive.Response {
             comment: failure)
     }
 
-    /// Of a request that got no response.
+    /// Creates the entry of a request that received no response.
     init(none error: (any Error)?) {
         self.init(
             status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
@@ -96,7 +96,7 @@ extension HARArchive.Pair {
         headers.map { Self(name: $0.name.rawValue, value: redaction.value(of: $0)) }
     }
 
-    /// The items of a URL's query, decoded.
+    /// Returns the items of the query of a URL, decoded.
     static func query(of url: String) -> [Self] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         return url[url.index(after: mark)...].split(separator: "&").map { item in
@@ -109,7 +109,7 @@ extension HARArchive.Pair {
 }
 
 extension HARArchive.PostData {
-    /// How many bytes of files are taken into an archive.
+    /// The maximum length of a body with files that is recorded, in bytes.
     private static let fileLimit = 16 << 20
 
     init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {
@@ -130,7 +130,7 @@ extension HARArchive.PostData {
         }
     }
 
-    /// The body's bytes, where they can be had again.
+    /// Returns the bytes of the body, if they can be read again.
     private static func bytes(of body: HTTPBody, _ redaction: Redaction) -> Data? {
         if let data = body.data { return data }
         guard redaction.showsBodies, (body.length ?? .max) <= fileLimit else { return nil }
@@ -153,7 +153,7 @@ extension HARArchive.Content {
         let type = response.headers.contentType
         let mimeType = type?.description ?? "x-unknown"
         guard case .data(let data) = response.content else {
-            self.init(size: 0, mimeType: mimeType, comment: "the body went into a file or a stream")
+            self.init(size: 0, mimeType: mimeType, comment: "the body was delivered to a file or a stream")
             return
         }
         let text: String?
@@ -172,15 +172,15 @@ extension HARArchive.Content {
             comment: isHidden ? HARArchive.Content.hidden : nil)
     }
 
-    /// The comment on a body of which not everything is shown.
+    /// The comment on a body that is not shown completely.
     package static let hidden = "not all of the body is recorded"
 }
 
 extension HARArchive.Timings {
     /// - Parameters:
-    ///   - timing: What the engine tells.
-    ///   - queued: How long it waited before.
-    ///   - total: How long all of it took, the wait included.
+    ///   - timing: The times that the engine reports.
+    ///   - queued: The time that the attempt waited before.
+    ///   - total: The total duration, including the wait.
     init(_ timing: HTTPResponse.Timing, queued: Duration?, total: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double {
             guard let to else { return -1 }
@@ -197,6 +197,6 @@ extension HARArchive.Timings {
             receive: milliseconds(firstByte, carried))
     }
 
-    /// The whole time, as the format adds it up: TLS is part of connecting, and what is not known takes none.
+    /// The total time by the rule of the format: TLS is part of connecting, and unknown times count as zero.
     var sum: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
 }

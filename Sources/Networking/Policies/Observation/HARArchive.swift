@@ -1,114 +1,115 @@
 public import Foundation
 
 /// A record of HTTP exchanges in the HTTP Archive format, version 1.2
-/// (http://www.softwareishard.com/blog/har-12-spec/), as browsers' developer tools write and open it.
+/// (http://www.softwareishard.com/blog/har-12-spec/), which the developer tools of browsers write and open.
 ///
-/// ``HARRecorder`` makes one of what a service does; `ReplayTransport` of `NetworkingTesting` answers from one.
+/// ``HARRecorder`` creates an archive of the calls of a service. `ReplayTransport` of `NetworkingTesting` returns the
+/// responses of an archive.
 public struct HARArchive: Codable, Sendable, Hashable {
-    /// The exchanges with who recorded them.
+    /// The exchanges and the program that recorded them.
     package var log: Log
 
-    /// Makes an archive of exchanges.
+    /// Creates an archive of exchanges.
     init(entries: [Entry] = []) {
         log = Log(entries: entries)
     }
 
-    /// How many exchanges it has.
+    /// The number of exchanges.
     public var count: Int { log.entries.count }
 
-    /// Reads an archive.
+    /// Parses an archive.
     ///
-    /// - Throws: `DecodingError` where it is none.
+    /// - Throws: `DecodingError` if the data is not an archive.
     public init(data: Data) throws {
         self = try JSONDecoder().decode(HARArchive.self, from: data)
     }
 
-    /// The archive as a `.har` file's bytes, with its members in a fixed order.
+    /// Returns the archive as the bytes of a `.har` file, with its members in a fixed order.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
-    /// The exchanges with who recorded them.
+    /// The exchanges and the program that recorded them.
     package struct Log: Codable, Sendable, Hashable {
-        /// The format's version.
+        /// The version of the format.
         package var version = "1.2"
-        /// Who recorded them.
+        /// The program that recorded the exchanges.
         package var creator = Creator()
-        /// The exchanges, by the time at which they began.
+        /// The exchanges, ordered by the time at which they began.
         package var entries: [Entry]
     }
 
-    /// Who recorded an archive.
+    /// The program that recorded an archive.
     package struct Creator: Codable, Sendable, Hashable {
-        /// Its name.
+        /// The name of the program.
         package var name = "Networking"
-        /// Its version.
+        /// The version of the program.
         package var version = "1"
     }
 
-    /// One exchange: a hop of an attempt of a call.
+    /// One exchange: a request of the redirect chain of an attempt.
     package struct Entry: Codable, Sendable, Hashable {
-        /// When it began, in ISO 8601.
+        /// The time at which the exchange began, in ISO 8601.
         package var startedDateTime: String
-        /// How long it took, in milliseconds.
+        /// The duration of the exchange in milliseconds.
         package var time: Double
-        /// What was sent.
+        /// The request that was sent.
         package var request: Request
-        /// What came back; of status 0 where nothing did.
+        /// The response. Its status is 0 if there was none.
         package var response: Response
-        /// Empty: what is kept is not told.
+        /// Empty, because cache use is not recorded.
         package var cache = Cache()
-        /// Where the time went.
+        /// The times of the phases.
         package var timings: Timings
-        /// What the library knows in addition.
+        /// Additional information from the library.
         package var comment: String?
     }
 
-    /// A request.
+    /// The request of an exchange.
     package struct Request: Codable, Sendable, Hashable {
-        /// The method.
+        /// The method of the request.
         package var method: String
         /// The URL, without its fragment.
         package var url: String
-        /// The version of HTTP, as far as it is known.
+        /// The HTTP version, if it is known.
         package var httpVersion = "HTTP/1.1"
-        /// Empty: cookies stand among the fields.
+        /// Empty, because cookies are in the header fields.
         package var cookies: [Pair] = []
         /// The header fields.
         package var headers: [Pair]
         /// The items of the query, decoded.
         package var queryString: [Pair]
-        /// The body; nil if there is none.
+        /// The body of the request. Nil if there is none.
         package var postData: PostData?
-        /// Unknown.
+        /// Unknown: -1.
         package var headersSize = -1
-        /// How many bytes the body has; -1 where that is not known.
+        /// The length of the body in bytes. -1 if it is not known.
         package var bodySize: Int
     }
 
-    /// A response.
+    /// The response of an exchange.
     package struct Response: Codable, Sendable, Hashable {
-        /// The status; 0 where none came.
+        /// The status code. 0 if there was no response.
         package var status: Int
-        /// The status in words.
+        /// The reason phrase of the status.
         package var statusText: String
-        /// The version of HTTP, as far as it is known.
+        /// The HTTP version, if it is known.
         package var httpVersion = "HTTP/1.1"
-        /// Empty: cookies stand among the fields.
+        /// Empty, because cookies are in the header fields.
         package var cookies: [Pair] = []
         /// The header fields.
         package var headers: [Pair]
-        /// The body.
+        /// The body of the response.
         package var content: Content
-        /// Where it leads; empty if it leads nowhere.
+        /// The target of a redirect. Empty if the response is not a redirect.
         package var redirectURL: String
-        /// Unknown.
+        /// Unknown: -1.
         package var headersSize = -1
-        /// Unknown: what is known is how long the body is once it is decoded.
+        /// Unknown: -1. Only the length of the decoded body is known.
         package var bodySize = -1
-        /// What went wrong.
+        /// The kind of the error, if the exchange failed.
         package var comment: String?
     }
 
@@ -120,16 +121,16 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var value: String
     }
 
-    /// A request's body.
+    /// The body of a request.
     package struct PostData: Codable, Sendable, Hashable {
-        /// Its media type.
+        /// The media type of the body.
         package var mimeType: String
-        /// Its bytes as text; in base64 where ``encoding`` says so.
+        /// The body as text, in base64 if ``encoding`` says so.
         package var text: String
-        /// Empty: the text has all.
+        /// Empty, because ``text`` contains the complete body.
         package var params: [Pair] = []
-        /// `base64`, or nil for plain text. The format knows it for responses only, and allows fields of one's own
-        /// with an underscore.
+        /// `base64`, or nil for plain text. The format defines this member only for responses. It allows custom members
+        /// whose names begin with an underscore.
         package var encoding: String?
 
         enum CodingKeys: String, CodingKey {
@@ -138,45 +139,46 @@ public struct HARArchive: Codable, Sendable, Hashable {
         }
     }
 
-    /// A response's body.
+    /// The body of a response.
     package struct Content: Codable, Sendable, Hashable {
-        /// How many bytes it has.
+        /// The length of the body in bytes.
         package var size: Int
-        /// Its media type.
+        /// The media type of the body.
         package var mimeType: String
-        /// Its bytes as text; in base64 where ``encoding`` says so; nil where they are not shown.
+        /// The body as text, in base64 if ``encoding`` says so. Nil if the body is not shown.
         package var text: String?
         /// `base64`, or nil for plain text.
         package var encoding: String?
-        /// Why there is no text.
+        /// The reason why there is no text.
         package var comment: String?
     }
 
-    /// Nothing is recorded about caches.
+    /// An empty object, because nothing is recorded about caches.
     package struct Cache: Codable, Sendable, Hashable {}
 
-    /// Where the time went, in milliseconds; -1 where that is not known.
+    /// The durations of the phases in milliseconds. -1 if a duration is not known.
     package struct Timings: Codable, Sendable, Hashable {
-        /// Waiting for a place and a token.
+        /// The time of waiting for a permit and a token.
         package var blocked: Double
-        /// Looking up the host's name.
+        /// The time of the name lookup.
         package var dns: Double
-        /// Connecting, with the TLS handshake.
+        /// The time of connecting, including the TLS handshake.
         package var connect: Double
-        /// The TLS handshake.
+        /// The time of the TLS handshake.
         package var ssl: Double
-        /// Sending; part of ``wait``, since engines do not tell them apart.
+        /// The time of sending. It is zero in recorded archives, where it is part of ``wait``, because engines do not
+        /// report it separately.
         package var send: Double
-        /// Waiting for the first byte.
+        /// The time of waiting for the first byte.
         package var wait: Double
-        /// Receiving the rest.
+        /// The time of receiving the rest.
         package var receive: Double
     }
 }
 
-/// What browsers leave out has its default.
+/// Members that browsers omit have default values.
 extension HARArchive.Log {
-    /// Reads the exchanges.
+    /// Decodes the exchanges.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         version = try members.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
@@ -186,7 +188,7 @@ extension HARArchive.Log {
 }
 
 extension HARArchive.Entry {
-    /// Reads an exchange.
+    /// Decodes an exchange.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         startedDateTime = try members.decode(String.self, forKey: .startedDateTime)
@@ -201,7 +203,7 @@ extension HARArchive.Entry {
 }
 
 extension HARArchive.Request {
-    /// Reads a request.
+    /// Decodes a request.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         method = try members.decode(String.self, forKey: .method)
@@ -215,7 +217,7 @@ extension HARArchive.Request {
 }
 
 extension HARArchive.Response {
-    /// Reads a response.
+    /// Decodes a response.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         status = try members.decode(Int.self, forKey: .status)
@@ -231,7 +233,7 @@ extension HARArchive.Response {
 }
 
 extension HARArchive.PostData {
-    /// Reads a request's body.
+    /// Decodes the body of a request.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         mimeType = try members.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
@@ -242,7 +244,7 @@ extension HARArchive.PostData {
 }
 
 extension HARArchive.Timings {
-    /// Reads where the time went.
+    /// Decodes the durations.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         func time(_ key: CodingKeys) throws -> Double { try members.decodeIfPresent(Double.self, forKey: key) ?? -1 }

@@ -1,4 +1,5 @@
-/// Records what a service does, to be opened in a browser's developer tools or replayed in a test.
+/// An observer that records the calls of a service. Open the archive in the developer tools of a browser, or replay it
+/// in a test.
 ///
 /// ```swift
 /// let recorder = HARRecorder()
@@ -7,35 +8,35 @@
 /// try recorder.archive.encoded().write(to: url)
 /// ```
 ///
-/// Credentials, query values and bodies are not recorded unless the ``Redaction`` lets them; to replay it, record
-/// with ``Redaction/revealed``, against a server whose secrets are none. A call is recorded when it is over. Bodies
-/// that went into files or streams are not recorded.
+/// Credentials, query values and bodies are recorded only if the ``Redaction`` allows them. To replay an archive,
+/// record it with ``Redaction/revealed``, against a server that has no real secrets. A call is recorded when it is
+/// over. Bodies that were delivered to files or streams are not recorded.
 public final class HARRecorder: RequestObserver {
     private let redaction: Redaction
     private let limit: Int
     private let entries = Locked<[HARArchive.Entry]>([])
 
-    /// Makes a recorder.
+    /// Creates a recorder.
     ///
     /// - Parameters:
-    ///   - redaction: What may be recorded.
-    ///   - limit: How many exchanges are kept; past it the oldest are forgotten.
+    ///   - redaction: Determines what is recorded. Default: ``Redaction/standard``.
+    ///   - limit: The maximum number of exchanges. If there are more, the oldest ones are removed. Default: 1,000.
     public init(redaction: Redaction = .standard, limit: Int = 1_000) {
         self.redaction = redaction
         self.limit = max(limit, 1)
     }
 
-    /// What has been recorded so far, by the time at which it began.
+    /// The exchanges recorded so far, ordered by the time at which they began.
     public var archive: HARArchive {
         HARArchive(entries: entries.withLock { $0 }.sorted { $0.startedDateTime < $1.startedDateTime })
     }
 
-    /// Forgets everything.
+    /// Removes all recorded exchanges.
     public func clear() {
         entries.withLock { $0 = [] }
     }
 
-    /// Records a call that is over.
+    /// Records a call when it is over.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         guard case .finished(let report) = event else { return }
         let new = HARArchive.entries(of: report, redaction: redaction)

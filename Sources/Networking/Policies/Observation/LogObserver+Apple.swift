@@ -2,8 +2,8 @@
     public import os
 
     extension LogObserver {
-        /// Makes an observer that writes to the system's log, each line at its level. What it writes is public there:
-        /// it holds what the redaction lets through, and no more.
+        /// Creates an observer that writes each line at its level to the system's log. The lines are public in the log:
+        /// they contain only what the redaction shows.
         public init(
             logger: Logger, level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard
         ) {

@@ -1,18 +1,19 @@
 import Foundation
 
-/// Writes what a service does, a line an event, to wherever you want it: the console, a file, a logging library.
+/// An observer that writes one line for each event of a service to any destination: the console, a file or a logging
+/// library.
 ///
 /// ```swift
 /// let profiles = ProfileService(environment: environment) { $0.observers = [LogObserver { print($0) }] }
 /// ```
 ///
-/// Credentials, query values and bodies are not shown unless the ``Redaction`` lets them.
+/// Credentials, query values and bodies are shown only if the ``Redaction`` allows them.
 public struct LogObserver: RequestObserver {
-    /// How important a line is.
+    /// The importance of a line.
     public enum Level: Comparable, Sendable {
-        /// Each step of a call: attempts with fields and bodies, waits, redirects.
+        /// Each step of a call: attempts with header fields and bodies, waits and redirects.
         case debug
-        /// Each call, when it is over.
+        /// Each call when it is over.
         case info
         /// A call that is retried.
         case warning
@@ -20,17 +21,17 @@ public struct LogObserver: RequestObserver {
         case error
     }
 
-    /// A line.
+    /// One line of a log.
     public struct Line: Sendable, CustomStringConvertible {
-        /// How important it is.
+        /// The importance of the line.
         public let level: Level
-        /// What happened, without level and call.
+        /// The text, without the level and the call.
         public let message: String
-        /// The call that it is about.
+        /// The call that the line is about.
         public let call: RequestEvent.Call
 
-        /// Level, the beginning of the call's id, and message: `info 3f2a91c0 GET api.example.com/users/7: 200 OK in
-        /// 0.1 s`.
+        /// The level, the beginning of the call's id, and the message:
+        /// `info 3f2a91c0 GET api.example.com/users/7: 200 OK in 0.1 s`.
         public var description: String { "\(level) \(call.id.uuidString.prefix(8).lowercased()) \(message)" }
     }
 
@@ -39,14 +40,14 @@ public struct LogObserver: RequestObserver {
     private let redaction: Redaction
     private let write: @Sendable (Line) -> Void
 
-    /// Makes an observer.
+    /// Creates an observer.
     ///
     /// - Parameters:
-    ///   - level: The least important lines that are written.
-    ///   - bodyLimit: How many bytes of a body are shown at most, where the redaction shows bodies; at level debug
-    ///     only.
-    ///   - redaction: What may be shown.
-    ///   - write: Takes a line, on the thread of the call.
+    ///   - level: The lowest level of the lines that are written. Default: info.
+    ///   - bodyLimit: The maximum number of bytes of a body that are shown, if the redaction shows bodies; only at
+    ///     level debug. Default: 1,024.
+    ///   - redaction: Determines what is shown. Default: ``Redaction/standard``.
+    ///   - write: Receives each line, on the thread of the call.
     public init(
         level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard,
         to write: @escaping @Sendable (Line) -> Void
@@ -57,7 +58,7 @@ public struct LogObserver: RequestObserver {
         self.write = write
     }
 
-    /// Writes a line, where the event is important enough.
+    /// Writes a line if the level of the event is high enough.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
         guard level >= self.level, let message = message(for: event) else { return }
@@ -87,7 +88,7 @@ public struct LogObserver: RequestObserver {
 
     private func describe(_ wait: RequestWait) -> String {
         switch wait {
-        case .admission(let policy): "waits for its turn: \(policy)"
+        case .admission(let policy): "waits for admission: \(policy)"
         case .retry(let delay, let decision): delay > .zero ? "waits \(delay.shortText): \(decision)" : "\(decision)"
         case .connectivity: "waits for a connection"
         case .paused: "waits until it is resumed"
@@ -114,7 +115,7 @@ public struct LogObserver: RequestObserver {
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
         if let error = error as? NetworkError { return "\(error) in \(report.duration.shortText)" }
-        // The text of the app's own error may contain anything: its type, and the failure that it was made of.
+        // The text of an error of the app may contain anything. So only its type and the original failure are shown.
         let last = report.attempts.last
         let decision = last?.decision.map { " (\($0))" } ?? ""
         let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.shortText)" } ?? "\(report)"

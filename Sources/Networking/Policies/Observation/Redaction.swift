@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What logs, cURL lines, HAR files and reports may show: what is named here, and nothing else.
+/// The rule for what logs, curl commands, HAR files and reports show. They show only what the rule allows.
 ///
-/// By default the values of header fields that are known to be harmless are shown; every other value, every query
-/// value, user and password in a URL and every body is not. Names are shown. Allow what you need:
+/// By default, the values of header fields that are known to be harmless are shown. All other header values, all query
+/// values, user and password in a URL, and all bodies are hidden. Names are shown. Allow what you need:
 ///
 /// ```swift
 /// let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page", "sort"], fields: ["name"])
@@ -12,11 +12,11 @@ public import Foundation
 /// The path is shown: put no secret there. A field that is marked as sensitive (`Authorization`, cookies,
 /// `isSensitive: true`) is shown by ``revealed`` only.
 public struct Redaction: Sendable {
-    /// Which names' values are shown.
+    /// The names whose values are shown.
     enum Names<Name: Hashable & Sendable>: Sendable {
-        /// Those of every name.
+        /// All names.
         case all
-        /// Those of some.
+        /// Only these names.
         case only(Set<Name>)
 
         func contains(_ name: Name) -> Bool {
@@ -34,13 +34,14 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// How much of a body is shown.
+    /// The part of a body that is shown.
     enum Bodies: Sendable {
-        /// Its length and media type.
+        /// The length and the media type of the body.
         case hidden
-        /// Of a JSON document or a form, the names, and the values of these; of anything else length and media type.
+        /// The names in a JSON document or a form, and the values of these names. For other bodies, the length and the
+        /// media type.
         case fields(Set<String>)
-        /// All of it.
+        /// The complete body.
         case shown
     }
 
@@ -48,23 +49,23 @@ public struct Redaction: Sendable {
     var headers: Names<HTTPHeader.Name>
     /// The query items whose values are shown.
     var query: Names<String>
-    /// How much of bodies is shown.
+    /// The part of bodies that is shown.
     var bodies: Bodies
     /// Whether fields that are marked as sensitive, and user and password in a URL, are shown.
     private var showsCredentials = false
 
-    /// Makes a rule of its parts.
+    /// Creates a rule from its parts.
     init(headers: Names<HTTPHeader.Name>, query: Names<String>, bodies: Bodies) {
         self.headers = headers
         self.query = query
         self.bodies = bodies
     }
 
-    /// Shows the values of harmless header fields, no query value, no body.
+    /// A rule that shows the values of harmless header fields, no query value and no body.
     public static let standard = Redaction(headers: .only(HTTPHeader.Name.harmless), query: .only([]), bodies: .hidden)
 
-    /// Shows everything, credentials included: for the developer who runs the program, and for records that are
-    /// replayed.
+    /// A rule that shows everything, including credentials. Use it for the developer who runs the program, and for
+    /// records that are replayed.
     public static let revealed: Redaction = {
         var redaction = Redaction(headers: .all, query: .all, bodies: .shown)
         redaction.showsCredentials = true
@@ -96,9 +97,9 @@ public struct Redaction: Sendable {
         return redaction
     }
 
-    /// What stands in the place of a value.
+    /// The replacement of a hidden value.
     static let mark = "<redacted>"
-    /// The same where it has to stand in a URL.
+    /// The replacement of a hidden value in a URL.
     static let urlMark = "REDACTED"
 
     /// Fields whose values are URLs.
@@ -106,14 +107,14 @@ public struct Redaction: Sendable {
 }
 
 extension Redaction {
-    /// A field's value as it may be shown.
+    /// Returns the value of a field, or its replacement if it must be hidden.
     public func value(of field: HTTPHeader) -> String {
         if field.isSensitive { return showsCredentials ? field.value : Redaction.mark }
         if Redaction.addresses.contains(field.name) { return address(field.value) }
         return headers.contains(field.name) ? field.value : Redaction.mark
     }
 
-    /// A URL as it may be shown: without user and password, with the names of its query items, without its fragment.
+    /// Returns a URL without user, password and fragment. Of its query, it shows all names and the allowed values.
     public func text(of url: URL) -> String { address(url.absoluteString) }
 
     private func address(_ text: String) -> String {
@@ -123,31 +124,33 @@ extension Redaction {
         return parts.count < 2 ? base : "\(base)?\(form(String(parts[1]), shown: query, mark: Redaction.urlMark))"
     }
 
-    /// Names with the values that may be shown, as they stand in a query or a form.
+    /// Returns the items of a query or a form, with their names and the allowed values.
     private func form(_ text: String, shown: Names<String>, mark: String) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts.first.map(String.init) ?? ""
             let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
             let value = parts.count > 1 ? parts[1] : ""
-            // Some take `;` for `&`.
+            // Some servers treat `;` as `&`.
             if shown.contains(plain), !item.contains(";") { return String(item) }
-            // A word alone may be a value, also one whose base64 ends like an empty value; and what is no name may be anything.
+            // A single word may be a value, even if it ends like an empty value because of its base64 padding. Text
+            // that is not a valid name may be anything.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
             return item.isEmpty
                 ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"
         }.joined(separator: "&")
     }
 
-    /// Whether bodies are shown as they are.
+    /// Whether complete bodies are shown.
     var showsBodies: Bool { if case .shown = bodies { true } else { false } }
 
-    /// A body as it may be shown: as text, where it is text; else its length and media type.
+    /// Returns a body as text, as far as the rule allows it. If the body is not text or is hidden, returns its length
+    /// and media type.
     ///
     /// - Parameters:
-    ///   - body: Its bytes.
-    ///   - type: Its media type, where it is known.
-    ///   - limit: How many bytes of it are shown at most.
+    ///   - body: The bytes of the body.
+    ///   - type: The media type, if it is known.
+    ///   - limit: The maximum number of bytes that are shown. Default: no limit.
     package func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
         guard !body.isEmpty else { return "" }
         let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"
@@ -182,7 +185,7 @@ extension Redaction {
 }
 
 extension JSONValue {
-    /// The document with its values hidden, except those of some members.
+    /// Returns the document with hidden values, except those of the members in `names`.
     fileprivate func redacted(but names: Set<String>, isShown: Bool) -> JSONValue {
         switch self {
         case .object(let members):
@@ -197,8 +200,8 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The bytes as text that stands for exactly these bytes; nil where they are none. A byte-order mark would get
-    /// lost in a `String`.
+    /// The bytes as text, if the text can be encoded to exactly these bytes. Nil otherwise: for example, a `String`
+    /// would lose a byte-order mark.
     var asText: String? {
         starts(with: [0xEF, 0xBB, 0xBF]) ? nil : String(data: self, encoding: .utf8)
     }

@@ -1,5 +1,5 @@
-/// Who watches the calls of a service. It can be changed while the app runs; a call is watched by those who were
-/// there when it began.
+/// The observers of the calls of a service. The list can change while the app runs. A call is observed by the observers
+/// that are registered when it begins.
 ///
 /// ```swift
 /// let all = service.observers.register(LogObserver { print($0) })
@@ -12,31 +12,31 @@
 public final class RequestObservers: Sendable {
     private let registrations: Registrations<any RequestObserver>
 
-    /// Makes a list that holds some for good.
+    /// Creates a list with permanent observers.
     package init(_ permanent: [any RequestObserver] = []) {
         registrations = Registrations(permanent)
     }
 
-    /// Adds an observer, after those that are there.
+    /// Adds an observer after the existing ones.
     public func register(_ observer: some RequestObserver) -> ObservationToken {
         registrations.add(observer)
     }
 
-    /// Calls a closure for every call that is over, once each, after its retries and its own callbacks.
+    /// Calls a closure once for each call that is over, after its retries and its own callbacks.
     public func onFinish(
         _ handler: @escaping @Sendable (RequestEvent.Call, CallReport) -> Void
     ) -> ObservationToken {
         register(FinishObserver(handler: handler))
     }
 
-    /// Whether nobody watches.
+    /// Whether there are no observers.
     package var isEmpty: Bool { current.isEmpty }
 
-    /// Those who watch a call that begins now.
+    /// The observers of a call that begins now.
     var current: [any RequestObserver] { registrations.all }
 }
 
-/// Watches for the end of calls alone.
+/// An observer that handles only the end of calls.
 private struct FinishObserver: RequestObserver {
     let handler: @Sendable (RequestEvent.Call, CallReport) -> Void
 

@@ -1,6 +1,7 @@
-/// Has a failed request sent again as a ``RetryPolicy`` says.
+/// An error handler that sends a failed request again according to a ``RetryPolicy``.
 ///
-/// It counts its own retries; those of other handlers, such as a repeat with a new token, do not count.
+/// The handler counts only its own retries. The retries of other handlers, such as a repetition with a new token, do
+/// not count.
 public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     private final class Identity: Sendable {}
 
@@ -8,16 +9,16 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     private let random: RandomSource
     private let identity = Identity()
 
-    /// What each handler has had done to the call so far; it travels with the call's original request.
+    /// The retries of each handler for the call so far. They are an option of the call's original request.
     private enum Histories: HTTPRequest.Option {
         static let defaultValue: [ObjectIdentifier: RetryPolicy.History] = [:]
     }
 
-    /// Makes a handler of a policy.
+    /// Creates a handler with a policy.
     ///
     /// - Parameters:
-    ///   - policy: When to retry, where the request has no policy of its own; nil for never.
-    ///   - random: Where the jitter comes from.
+    ///   - policy: The policy for requests that have no policy of their own. Nil means no retries.
+    ///   - random: The source of the jitter.
     public init(_ policy: RetryPolicy?, random: RandomSource = .system) {
         self.policy = policy
         self.random = random
@@ -27,7 +28,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         (request[option: RetryOption.self] ?? policy)?.budget?.record(response)
     }
 
-    /// Asks for a retry, or passes the failure on with the reason.
+    /// Requests a retry, or passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
         guard let policy = original[option: RetryOption.self] ?? policy else { return .next(failure.error) }
@@ -37,7 +38,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         case .no(let reason):
             return .next(failure.error, because: reason)
         case .retry(let delay, let replacement):
-            // Before it is paid for.
+            // This check comes before the budget is charged.
             if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
                 return .next(failure.error, because: refusal)
             }

@@ -1,21 +1,21 @@
 extension RetryPolicy {
-    /// How long to wait before a retry, before chance has its say.
+    /// The time to wait before a retry, before jitter is applied.
     public enum Backoff: Hashable, Sendable {
-        /// Always the same time.
+        /// The same time before each retry.
         case constant(Duration)
-        /// The first time, then each `step` longer than the one before, never more than `limit`.
+        /// The first time, then a time that grows by `step` with each retry, up to `limit`.
         case linear(first: Duration, step: Duration, limit: Duration = .seconds(60))
-        /// The first time, then each `factor` (1 to 1,000) times the one before, never more than `limit`.
+        /// The first time, then a time that is multiplied by `factor` (1 to 1,000) with each retry, up to `limit`.
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
 
-        /// The time before a retry, counted from 0. A factor that is not a number counts as 1.
+        /// Returns the time before a retry. The first retry has number 0. A factor that is not a number counts as 1.
         public func delay(before retry: Int) -> Duration {
             switch self {
             case .constant(let delay):
                 return max(delay, .zero)
             case .linear(let first, let step, let limit):
                 let steps = min(max(retry, 0), 1_000_000)
-                // As Double first, which cannot overflow.
+                // The Double is calculated first, because it cannot overflow.
                 let seconds = first / .seconds(1) + step / .seconds(1) * Double(steps)
                 guard seconds > 0 else { return .zero }
                 guard seconds < limit / .seconds(1) else { return max(limit, .zero) }
@@ -38,7 +38,7 @@ extension RetryPolicy {
             return delay
         }
 
-        /// The longest it ever gets.
+        /// The maximum time.
         var limit: Duration {
             switch self {
             case .constant(let delay): delay
@@ -47,19 +47,19 @@ extension RetryPolicy {
         }
     }
 
-    /// What chance does to a wait, so that clients that failed together do not come back together.
+    /// The random change of a wait, which prevents clients that failed together from retrying together.
     public enum Jitter: Hashable, Sendable {
-        /// Nothing.
+        /// The wait is not changed.
         case none
-        /// Anything from nothing to the whole wait.
+        /// A random time between zero and the whole wait.
         case full
-        /// Anything from the first wait to three times the one before, never more than the limit.
+        /// A random time between the first wait and three times the previous one, up to the limit.
         case decorrelated
     }
 }
 
 extension Duration {
-    /// A time between two, to the nanosecond.
+    /// Returns a random duration in a range, with a precision of one nanosecond.
     static func random(in range: ClosedRange<Duration>, using random: inout RandomSource) -> Duration {
         let span = (range.upperBound - range.lowerBound).nanoseconds
         return range.lowerBound + .nanoseconds(Int64.random(in: 0...max(span, 0), using: &random))

@@ -1,45 +1,45 @@
 extension RetryPolicy {
-    /// Limits the retries of a service: each success adds a share of a retry, and each retry takes one away.
+    /// A limit for the retries of a service: each success adds a share of a retry, and each retry costs one.
     ///
-    /// While a server works, one request in ten may be a retry. Once it fails, nothing is added, and retries end soon,
-    /// instead of multiplying the load under which the server fails. A budget belongs to a policy
-    /// (``RetryPolicy/budget``); make one for each service.
+    /// While a server works, one request in ten may be a retry. When the server fails, nothing is added and the retries
+    /// soon end, so that they do not multiply the load under which the server fails. A budget belongs to a policy
+    /// (``RetryPolicy/budget``). Create one for each service.
     public final class Budget: Sendable {
         let share: Double
         let capacity: Double
         private let saved: Locked<Double>
 
-        /// Makes a budget.
+        /// Creates a budget.
         ///
         /// - Parameters:
-        ///   - share: What a success adds, in retries, from 0 to 1. Default: 0.1.
-        ///   - reserve: How many retries it begins with. Default: 3.
-        ///   - capacity: The most retries that it can have. Default: 10.
+        ///   - share: The retries that a success adds, from 0 to 1. Default: 0.1.
+        ///   - reserve: The number of retries at the beginning. Default: 3.
+        ///   - capacity: The maximum number of retries in the budget. Default: 10.
         public init(share: Double = 0.1, reserve: Int = 3, capacity: Int = 10) {
             self.share = min(max(share, 0), 1)
             self.capacity = Double(max(capacity, reserve, 0))
             saved = Locked(Double(max(reserve, 0)))
         }
 
-        /// How many retries could be made now.
+        /// The number of retries that are available now.
         var balance: Double { saved.withLock { $0 } }
 
-        /// A response arrived: it earns, unless it is an error of the server's or a request to slow down.
+        /// Records a response. It counts as a success unless its status is a server error or 429.
         func record(_ response: HTTPResponse) {
             if !response.status.isServerError, response.status != .tooManyRequests { earn() }
         }
 
-        /// Adds the share of a success.
+        /// Adds the share of one success.
         package func earn() {
             saved.withLock { $0 = min($0 + share, capacity) }
         }
 
-        /// Pays for one retry.
+        /// Subtracts one retry.
         ///
-        /// - Returns: Whether there was enough.
+        /// - Returns: Whether a retry was available.
         package func spend() -> Bool {
             saved.withLock { saved in
-                // A sum of tenths is never quite whole.
+                // A sum of tenths is not exactly a whole number.
                 guard saved > 1 - 1e-9 else { return false }
                 saved = max(saved - 1, 0)
                 return true

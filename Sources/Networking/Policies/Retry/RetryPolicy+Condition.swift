@@ -1,5 +1,5 @@
 extension RetryPolicy {
-    /// Which failures a ``RetryPolicy`` retries, and when.
+    /// The condition under which a ``RetryPolicy`` retries a failure.
     ///
     /// ```swift
     /// let policy = RetryPolicy(retries: 2, on: .statuses(.conflict, .serviceUnavailable))
@@ -20,7 +20,7 @@ extension RetryPolicy {
 
         private let judge: @Sendable (RequestFailure) async -> Verdict
 
-        /// Makes a condition of a closure.
+        /// Creates a condition from a closure.
         public init(_ judge: @escaping @Sendable (RequestFailure) async -> Verdict) {
             self.judge = judge
         }
@@ -36,7 +36,7 @@ extension RetryPolicy {
 }
 
 extension RetryPolicy.Condition {
-    /// Failures that may not happen again: the connection could not be made or was lost, the attempt timed out, or the
+    /// Failures that may be temporary: the connection could not be opened or was lost, the attempt timed out, or the
     /// status is 408, 429, 500, 502, 503 or 504.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }
@@ -44,10 +44,10 @@ extension RetryPolicy.Condition {
         return transientStatuses.contains(status)
     }
 
-    /// Whatever fails.
+    /// All failures.
     public static let any = when { _ in true }
 
-    /// Answers with one of these statuses.
+    /// Responses with one of these statuses.
     public static func statuses(_ statuses: HTTPStatus...) -> RetryPolicy.Condition {
         let statuses = Set(statuses)
         return when { $0.status.map(statuses.contains) ?? false }
@@ -58,13 +58,13 @@ extension RetryPolicy.Condition {
         when { $0.networkError.map { kinds.contains($0.kind) } ?? false }
     }
 
-    /// Errors of a type, such as a server error to which an endpoint or an earlier handler mapped the response, or
-    /// whose underlying error has it.
+    /// Errors of a type, for example a server error to which an endpoint or an earlier handler mapped the response. An
+    /// error also matches if its underlying error has the type.
     public static func error<Failure: Error>(_ type: Failure.Type) -> RetryPolicy.Condition {
         when { $0.error is Failure || $0.networkError?.underlying is Failure }
     }
 
-    /// Refusals whose body a ``TypedEndpoint`` reads as a type.
+    /// Refusals whose body a ``TypedEndpoint`` decodes as a type.
     public static func serverError<ServerError: Sendable>(_ type: ServerError.Type) -> RetryPolicy.Condition {
         when { $0.serverError is ServerError }
     }
@@ -74,7 +74,7 @@ extension RetryPolicy.Condition {
         when { $0.endpoint is Call }
     }
 
-    /// The first of several that wants the request sent again decides.
+    /// The verdict of the first of several conditions that retries the request.
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {

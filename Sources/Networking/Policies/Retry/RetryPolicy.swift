@@ -1,41 +1,43 @@
-/// When to send a failed request again, and after how long: a pure value.
+/// The rule that determines when a failed request is sent again, and after how long. It is a value.
 ///
 /// ```swift
 /// let policy = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
 /// let stubborn = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)), on: .any)
 /// ```
 ///
-/// Whatever fails, only idempotent methods and requests with an `Idempotency-Key` are repeated, unless
-/// ``repeatsUnsafeRequests`` says otherwise; a call that was cancelled never is, nor one whose body cannot be sent
-/// twice, nor one whose wait could not end before its total deadline. Where the server asks for time by
-/// `Retry-After`, the wait is at least that long, up to ``longestRetryAfter``.
+/// Only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` is
+/// true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
+/// before its total deadline. If the server sends `Retry-After`, the wait is at least that long, up to
+/// ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {
-    /// How often to send again at most.
+    /// The maximum number of retries.
     public var retries: Int
-    /// How long to wait before each.
+    /// The time to wait before each retry.
     public var backoff: Backoff
-    /// What chance does to the wait.
+    /// The random change of the wait.
     public var jitter: Jitter
-    /// Which failures are meant.
+    /// The failures that are retried.
     public var condition: RetryPolicy.Condition
-    /// How long a wait that the server asks for may be; it is cut to that.
+    /// The maximum wait for `Retry-After`. A longer time is reduced to this one.
     public var longestRetryAfter: Duration
-    /// Whether requests are repeated that may do twice what was to be done once.
+    /// Whether requests are repeated that are not idempotent, so that the server may execute them twice.
     public var repeatsUnsafeRequests: Bool
-    /// What all retries by this policy are paid from. Default: nil; nothing bounds their sum.
+    /// The budget that all retries of this policy share. Default: nil, which means that their total number is not
+    /// limited.
     public var budget: RetryPolicy.Budget?
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - retries: How often to send again at most; 3 makes four attempts.
-    ///   - backoff: How long to wait before each. Default: not at all.
-    ///   - jitter: How the wait is randomized. Default: not at all.
-    ///   - condition: Which failures are retried. Default: ``RetryPolicy/Condition/transient``.
-    ///   - longestRetryAfter: The longest wait that the server may ask for. Default: 60 seconds.
-    ///   - repeatsUnsafeRequests: Whether requests are repeated that may do twice what was to be done once.
+    ///   - retries: The maximum number of retries. With 3, a call has up to four attempts.
+    ///   - backoff: The time to wait before each retry. Default: zero.
+    ///   - jitter: The random change of the wait. Default: none.
+    ///   - condition: The failures that are retried. Default: ``RetryPolicy/Condition/transient``.
+    ///   - longestRetryAfter: The longest wait that the server may request. Default: 60 seconds.
+    ///   - repeatsUnsafeRequests: Whether requests are repeated that are not idempotent, so that the server may execute
+    ///     them twice. Default: false.
     public init(
         retries: Int, backoff: Backoff = .constant(.zero), jitter: Jitter = .none,
         on condition: RetryPolicy.Condition = .transient, longestRetryAfter: Duration = .seconds(60),
@@ -49,20 +51,21 @@ public struct RetryPolicy: Sendable {
         self.repeatsUnsafeRequests = repeatsUnsafeRequests
     }
 
-    /// What most services want: two retries of what may pass, 200 ms and 400 ms at most, spread by chance.
+    /// A policy for most services: two retries of temporary failures, after at most 200 ms and 400 ms, with full
+    /// jitter.
     public static let standard = RetryPolicy(
         retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
 
     /// No retries. For a call whose endpoint or service has a policy: `$0.retry = .never`.
     public static let never = RetryPolicy(retries: 0)
 
-    /// What a policy has had done to a call so far.
+    /// The retries of a call by a policy so far.
     struct History: Hashable, Sendable {
         var retries = 0
         var lastDelay: Duration?
     }
 
-    /// What it wants done about a failure.
+    /// The decision about a failure.
     enum Judgement: Sendable {
         case retry(after: Duration, with: HTTPRequest?)
         case no(because: String)
@@ -97,15 +100,15 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// The policy of one request.
+/// The policy of one request. Nil if the policy of the service applies.
 enum RetryOption: HTTPRequest.Option {
-    /// The service's.
+    /// Nil: the policy of the service applies.
     static var defaultValue: RetryPolicy? { nil }
 }
 
 extension RequestSettings {
-    /// When a failed request is sent again. Default: nil, which leaves it to the endpoint, and then to the service;
-    /// without a policy, never. ``RetryPolicy/never`` is a policy, too.
+    /// The policy for retries of the call. Default: nil, which means that the endpoint decides, and then the service.
+    /// Without any policy, there are no retries. ``RetryPolicy/never`` is also a policy.
     public var retry: RetryPolicy? {
         get { options[RetryOption.self] }
         set { options.set(RetryOption.self, newValue) }

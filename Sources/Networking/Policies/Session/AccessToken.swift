@@ -1,20 +1,20 @@
 public import Foundation
 
-/// An access token with what is known about its end, and the refresh token that came with it.
+/// An access token with its expiry, if it is known, and the refresh token that was issued with it.
 ///
-/// It is `Codable`, so that the app can keep it in its secure store. No description of it shows the secrets.
+/// It is `Codable`, so that the app can save it in its secure store. Its descriptions do not show the secrets.
 public struct AccessToken: Hashable, Codable, Sendable {
-    /// What goes into the `Authorization` field, without the scheme.
+    /// The value of the `Authorization` field, without the scheme.
     public var value: String
-    /// When it expires; nil if that is not known.
+    /// The time at which the token expires. Nil if it is not known.
     public var expiresAt: Date?
-    /// What a refresh sends to get a new one; nil if there is none.
+    /// The refresh token, which a refresh sends to get a new access token. Nil if there is none.
     public var refreshToken: String?
-    /// The id of the session, which the supervisor gives it. Keep it with the token: processes that share the token
-    /// tell by it whether another one belongs to the same log-in. It does not count for equality.
+    /// The id of the session, which the supervisor assigns. Save it with the token: processes that share the token use
+    /// it to determine whether another token belongs to the same log-in. It does not count for equality.
     public var session: UUID?
 
-    /// Makes a token.
+    /// Creates a token.
     public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, session: UUID? = nil) {
         self.value = value
         self.expiresAt = expiresAt
@@ -22,7 +22,7 @@ public struct AccessToken: Hashable, Codable, Sendable {
         self.session = session
     }
 
-    /// Makes a token that expires some time from now, as `expires_in` of RFC 6749 section 5.1 says it.
+    /// Creates a token that expires after a time from now, as `expires_in` in RFC 6749 section 5.1.
     public init(_ value: String, expiresIn life: Duration, refreshToken: String? = nil, now: Date = Date()) {
         self.init(value, expiresAt: now.addingTimeInterval(life / .seconds(1)), refreshToken: refreshToken)
     }
@@ -34,7 +34,7 @@ extension AccessToken {
         one.value == other.value && one.expiresAt == other.expiresAt && one.refreshToken == other.refreshToken
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the properties that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(value)
         hasher.combine(expiresAt)
@@ -50,13 +50,13 @@ extension AccessToken: RedactedReflectable {
 }
 
 extension AccessToken {
-    /// The error of a refresh by which the session is over. Throw it if the error of the refresh is not a refusal with
-    /// 400, 401 or 403, which ends the session, too.
+    /// The error of a refresh that ends the session. A refusal with status 400, 401 or 403 ends the session, too. Throw
+    /// this error in all other cases in which the session is over.
     public struct Rejected: Error {
-        /// The cause; nil if there is none.
+        /// The underlying error. Nil if there is none.
         public let underlying: (any Error)?
 
-        /// Makes the error.
+        /// Creates the error.
         public init(_ underlying: (any Error)? = nil) {
             self.underlying = underlying
         }

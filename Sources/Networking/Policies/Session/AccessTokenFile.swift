@@ -1,33 +1,35 @@
 public import Foundation
 
-/// Keeps a token in a file that only its owner can read, replaced as a whole and written to stable storage, with a
-/// lease beside it for who may refresh.
+/// A store that saves the token in a file that only its owner can read. The file is replaced as a whole and written to
+/// stable storage. A lease file next to it determines which process may refresh.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in … }
 /// ```
 ///
-/// The processes that share it run on one machine: file systems that several machines share do not lock files reliably.
+/// All processes that share the file must run on one machine, because file systems that several machines share do not
+/// lock files reliably.
 public struct AccessTokenFile: AccessTokenStore {
     private let url: URL
     private let lease: FileLease
 
-    /// Makes a store.
+    /// Creates a store.
     ///
     /// - Parameters:
-    ///   - url: The file. Its folder has to be there. A second file, of the same name and `.lease`, stands beside it.
-    ///   - lease: How long a process that was ended or suspended in the middle of a refresh keeps the others from
-    ///     refreshing. A process that runs renews its lease three times as often. Default: 20 seconds.
-    ///   - clock: The clock by which the lease is measured.
+    ///   - url: The file. Its folder must exist. The store creates a second file next to it, with the same name and the
+    ///     suffix `.lease`.
+    ///   - lease: The time for which a process that is terminated or suspended during a refresh prevents the others
+    ///     from refreshing. A running process renews its lease each third of this time. Default: 20 seconds.
+    ///   - clock: The clock that measures the lease.
     public init(_ url: URL, lease: Duration = .seconds(20), clock: NetworkClock = .continuous) {
         self.url = url
         self.lease = FileLease(path: url.path + ".lease", length: lease, clock: clock)
     }
 
-    /// Reads the file; nil if there is none.
+    /// Reads the token from the file. Returns nil if there is no file.
     ///
-    /// - Throws: `CocoaError` with the path, if the file cannot be read or has no token in it, or its folder is not
-    ///   there.
+    /// - Throws: `CocoaError` with the path, if the file cannot be read or does not contain a token, or if its folder
+    ///   does not exist.
     public func load() throws -> AccessToken? {
         try checkFolder()
         return try lease.locked { _ in
@@ -36,9 +38,9 @@ public struct AccessTokenFile: AccessTokenStore {
         }
     }
 
-    /// Writes a new file and puts it in the place of the old one, or removes that.
+    /// Replaces the file with a new one in one step. Removes the file if there is no token.
     ///
-    /// - Throws: The file system's error, with the path.
+    /// - Throws: The error of the file system, with the path.
     public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
         try checkFolder()
         return try lease.locked { _ in
@@ -52,7 +54,7 @@ public struct AccessTokenFile: AccessTokenStore {
         }
     }
 
-    /// Waits for the lease, and holds it for the operation.
+    /// Waits for the lease and holds it while the operation runs.
     public func exclusively<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -1,9 +1,9 @@
 package import Foundation
 
-// What becomes of the token.
+// The life of the token.
 extension AccessTokenMachine {
-    /// Rules 8 and 11: a token that is set or removed by hand begins another session, and wins over a refresh under
-    /// way.
+    /// Rules 8 and 11: the app sets or removes the token. This begins another session and takes precedence over a
+    /// refresh in progress.
     package mutating func set(_ token: AccessToken?, session: UUID, at now: Date) -> [Effect] {
         if case .unread = storage { mayHoldAny = true }
         endedSessions.insert(self.session)
@@ -12,17 +12,17 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out there is none to keep. The
-    /// current token is no news: a refresh that is replacing it must not lose its result.
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, there is no session to keep. The
+    /// current token is ignored, because a refresh that is replacing it must not lose its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)
         return keep() + supersede(at: now)
     }
 
-    /// Rules 7 and 8: a job brought a token.
+    /// Rules 7 and 8: a job ended with a token.
     ///
-    /// - Parameter isKept: Whether the store has it.
+    /// - Parameter isKept: Whether the store contains the token.
     package mutating func succeed(
         _ job: Job, with token: AccessToken, from origin: Origin, isKept: Bool, at now: Date
     ) -> [Effect] {
@@ -36,12 +36,12 @@ extension AccessTokenMachine {
             hasWrongExpiry = token.expiresAt.map { $0 <= now } ?? false
         }
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
-        // A late result ends a refresh that has begun since: what that one replaces is no longer the current token.
+        // A late result ends a refresh that began since then: the token that it replaces is no longer the current one.
         if isKept { noteKept(generation: tokenGeneration) }
         return announced + (isKept ? [] : keep()) + supersede(at: now) + release(ended?.waiters ?? [], at: now)
     }
 
-    /// The store was read, and has no token.
+    /// The store was read and contains no token.
     package mutating func findNothing(_ job: Job) -> [Effect] {
         let ended = take(job)
         if job.generation == tokenGeneration, case .unread = storage { noteKept(generation: tokenGeneration) }
@@ -49,7 +49,7 @@ extension AccessTokenMachine {
         return ended.isSuperseded ? follow(ended) : ended.waiters.map { .release($0.id, tokenOrigin) }
     }
 
-    /// Rule 7: a job brought no token.
+    /// Rule 7: a job ended without a token.
     package mutating func fail(_ job: Job, with error: any Error, isRejection: Bool) -> [Effect] {
         guard let ended = take(job) else { return [] }
         guard !ended.isSuperseded else { return follow(ended) }
@@ -63,7 +63,7 @@ extension AccessTokenMachine {
     }
 
     /// Rule 1: the time limit of a job has passed. Its waiters fail. The job counts as running until it ends, or until
-    /// the limit has passed once more.
+    /// the limit has passed a second time.
     package mutating func passTimeLimit(of job: Job, with error: any Error) -> [Effect] {
         guard var running = refresh, running.id == job.id else { return [] }
         guard !running.isOverdue else {
@@ -81,15 +81,15 @@ extension AccessTokenMachine {
 
     // MARK: The store
 
-    /// What the store has to be changed to, with the generation of that; nil if it is up to date, or nothing can be
-    /// said yet.
+    /// The change that the store needs, with the generation of the token. Nil if the store is up to date or has not
+    /// been read.
     package var keeping: (generation: Int, change: StoredTokenChange)? {
         guard case .read(isKept: false) = storage else { return nil }
         return (tokenGeneration, change)
     }
 
-    /// Whether the store does not have the current token, or the one that it has is still to be removed: what the
-    /// machine has is newer than what the store was found to have.
+    /// Whether the store does not contain the current token, or still contains a token that must be removed: the state
+    /// of the machine is newer than the content found in the store.
     package func isUnsaved(finding stored: AccessToken?) -> Bool {
         keeping.map { $0.change.step(finding: stored) != .nothing } ?? false
     }
@@ -99,20 +99,20 @@ extension AccessTokenMachine {
             ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
     }
 
-    /// The store has what was to be kept.
+    /// The store contains the current token, or the removal is done.
     package mutating func noteKept(generation: Int) {
         guard generation == tokenGeneration, hasStore else { return }
         storage = .read(isKept: true)
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether what the store has now would be the doing of another process, if it is not the current token.
+    /// Whether a token in the store that differs from the current one must come from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil
     }
 
-    /// The store was found to have another token, or none, by somebody who began to look when ``isToLook`` was true.
+    /// The store contains another token, or none. The caller began to read when ``isToLook`` was true.
     ///
     /// - Parameter session: The id of the session that begins if there is no token.
     package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {
@@ -146,7 +146,7 @@ extension AccessTokenMachine {
         return [.keep]
     }
 
-    /// The refresh under way does not count any more; those who wait for it go on, if they belong to the session.
+    /// Marks the refresh in progress as superseded. Its waiters continue if they belong to the session.
     private mutating func supersede(at now: Date) -> [Effect] {
         guard var running = refresh else { return [] }
         let waiters = running.waiters
@@ -158,7 +158,7 @@ extension AccessTokenMachine {
         return (isNew ? [.cancel(id: running.id)] : []) + release(waiters, at: now)
     }
 
-    /// Those who wait go on; if the token has expired, they wait for the next one.
+    /// Releases waiters of the current session. If the token has expired, they wait for the next refresh.
     private mutating func release(_ waiters: [(id: Waiter, session: UUID?)], at now: Date) -> [Effect] {
         let staying = waiters.filter { $0.session == nil || $0.session == session }
         let ended = waiters.filter { $0.session != nil && $0.session != session }
@@ -186,7 +186,7 @@ extension AccessTokenMachine {
         ended.isWantedAgain ? again(ended.waiters) : []
     }
 
-    /// Begins another refresh for those who wait.
+    /// Begins another refresh for the waiters.
     private mutating func again(_ waiters: [(id: Waiter, session: UUID?)]) -> [Effect] {
         guard !waiters.isEmpty else { return [] }
         let effects = requireRefresh()

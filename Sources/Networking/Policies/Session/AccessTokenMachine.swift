@@ -1,67 +1,68 @@
 package import Foundation
 
-/// The rules of the token as a pure value: an event in, effects out. No time, no task, no lock, no store.
+/// The rules of the token as a value: it takes an event and returns effects. It uses no time, task, lock or store of
+/// its own.
 ///
-/// Generations order what happens to the token: each token that is set, brought or not brought by a refresh begins a
-/// new one. A request carries the generation and the session of its token, so that its response tells which token it is
-/// about.
+/// Generations order the events of the token: each token that is set, and each end of a refresh with or without a
+/// token, begins a new generation. A request carries the generation and the session of its token, so that its response
+/// identifies the token to which it refers.
 package struct AccessTokenMachine: Sendable {
     package typealias Waiter = UInt64
 
-    /// What a store adds to the rules.
+    /// The state of the token store.
     package enum Storage: Sendable {
         /// There is no store.
         case none
         /// The store has not been read yet.
         case unread
-        /// Whether the store has the token, as far as is known.
+        /// Whether the store contains the current token, as far as is known.
         case read(isKept: Bool)
     }
 
     /// Whether an authorized request may be sent.
     package enum Passage: Sendable {
         case open
-        /// Rules 4 and 5: not before the token has been read or refreshed.
+        /// Rules 4 and 5: the request waits until the token has been read or refreshed.
         case wait
-        /// Rules 7 and 11: it never may.
+        /// Rules 7 and 11: the request may never be sent.
         case closed(any Error)
     }
 
-    /// What is known about the token that a request carried when the server refused it.
+    /// The meaning of a refusal for the token that the refused request carried.
     package enum Judgement: Equatable, Sendable {
-        /// Rule 2: there is another token of the same session; send again with that.
+        /// Rule 2: there is another token of the same session. Send the request again with it.
         case repeatWithCurrent
-        /// Rule 3: it was the current one; wait for the refresh, then send again.
+        /// Rule 3: it was the current token. Wait for the refresh, then send the request again.
         case waitForRefresh
-        /// Nothing can be done: the session has ended, or a refresh has failed since it was sent.
+        /// The request cannot be repeated: the session has ended, or a refresh has failed since it was sent.
         case giveUp
     }
 
-    /// Where a token came from.
+    /// The origin of a token.
     package enum Origin: Sendable {
         case refresh
-        /// The app, or the store.
+        /// The app or the store.
         case elsewhere
     }
 
-    /// Work that is done outside of the machine, and whose result comes back as an event.
+    /// Work that runs outside of the machine. Its result is a later event.
     package struct Job: Sendable {
         package enum Kind: Sendable {
-            /// Read the store for the first time.
+            /// Reads the store for the first time.
             case load
-            /// Get a token in place of the current one.
+            /// Gets a token that replaces the current one.
             case refresh
-            /// Look whether the store has another token, now that the server has refused to refresh this one.
+            /// Checks whether the store contains another token, because the server has refused to refresh this one.
             case look
         }
 
         package let id: Int
         package let kind: Kind
-        /// The token to be replaced.
+        /// The token to replace.
         package let token: AccessToken?
-        /// Its generation.
+        /// The generation of the token.
         package let generation: Int
-        /// Its session.
+        /// The session of the token.
         package let session: UUID
     }
 
@@ -71,52 +72,53 @@ package struct AccessTokenMachine: Sendable {
         case release(Waiter, Origin)
         case fail(Waiter, any Error)
         case announce(AccessTokenSupervisor.Event)
-        /// The store has to be brought up to date.
+        /// Update the store.
         case keep
     }
 
     package struct Refresh: Sendable {
         package let id: Int
         package let kind: Job.Kind
-        /// The token has been replaced meanwhile: the result does not count.
+        /// Whether the token was replaced meanwhile, so that the result does not count.
         package internal(set) var isSuperseded = false
-        /// The token set meanwhile was refused, too: another refresh is to follow.
+        /// Whether the token that was set meanwhile was refused, too, so that another refresh must follow.
         package internal(set) var isWantedAgain = false
-        /// Its time limit has passed, and those who waited have been told.
+        /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
-        /// Each with the session of its call; nil for a call that began when there was none.
+        /// The waiters, each with the session of its call. The session is nil for a call that began before there was
+        /// one.
         package internal(set) var waiters: [(id: Waiter, session: UUID?)] = []
     }
 
     package internal(set) var token: AccessToken?
-    /// Rule 11: calls that began in another session get no token of this one.
+    /// Rule 11: the current session. Calls that began in another session get no token of this one.
     package internal(set) var session: UUID
     package internal(set) var generation = 0
     package internal(set) var tokenGeneration = 0
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
-    /// False after a log-out, until a token is set.
+    /// Whether a refresh is allowed. False after a log-out, until a token is set.
     package internal(set) var mayRefresh = true
-    /// The token came from a refresh, and no response to it is known.
+    /// Whether the token came from a refresh and no response to it is known.
     package internal(set) var isUntried = false
-    /// The token had expired when the server issued it: the local clock is wrong.
+    /// Whether the token had already expired when the server issued it, because the local clock is wrong.
     package internal(set) var hasWrongExpiry = false
-    /// Rule 7: why the session is over.
+    /// Rule 7: the reason why the session is over.
     package internal(set) var over: (any Error)?
     package internal(set) var refresh: Refresh?
     package internal(set) var refreshCount = 0
-    /// The last refresh that failed, and the generation whose refusal it was for.
+    /// The last refresh that failed, with the generation of the refused token that started it.
     package internal(set) var failure: (generation: Int, error: any Error)?
     package internal(set) var storage: Storage
-    /// The sessions that have ended, but of which the store may still have the token.
+    /// The ended sessions whose tokens the store may still contain.
     package internal(set) var endedSessions: Set<UUID> = []
-    /// The tokens that have been replaced, but which the store may still have; nil if there was none, and the store may
-    /// still be empty.
+    /// The replaced tokens that the store may still contain. A nil element means that there was no token, and that the
+    /// store may still be empty.
     package internal(set) var displaced: Set<String?> = []
-    /// A token was set or removed before the store was read: what it has is not known.
+    /// Whether a token was set or removed before the store was read, so that the content of the store is not known.
     package internal(set) var mayHoldAny = false
 
-    /// - Parameter session: The id of the session, if the token has none.
+    /// - Parameter session: The id of the session if the token has none.
     package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
         self.token = token
         self.session = token?.session ?? session
@@ -124,23 +126,23 @@ package struct AccessTokenMachine: Sendable {
         receivedAt = now
     }
 
-    /// Whether the result of a job is still awaited.
+    /// Whether the machine still waits for the result of a job.
     package func isWanted(_ job: Job) -> Bool { refresh?.id == job.id && refresh?.isSuperseded == false }
 
     package var isRefreshing: Bool { refresh.map { !$0.isSuperseded || $0.isWantedAgain } ?? false }
 
-    /// Whether the store has yet to be read.
+    /// Whether the store has not been read yet.
     package var isUnread: Bool { if case .unread = storage { true } else { false } }
 
-    /// The session that a call which begins now belongs to; nil if there is none: then it joins the one in which it is
-    /// first admitted.
+    /// The session of a call that begins now. Nil if there is none: the call then joins the session in which it is
+    /// first sent.
     package var sessionOfNewCall: UUID? { token == nil ? nil : session }
 
     // MARK: Before sending
 
-    /// Rules 4, 5, 7 and 11: whether a request may be sent now.
+    /// Returns whether a request may be sent now, by rules 4, 5, 7 and 11.
     ///
-    /// - Parameter member: The session that its call belongs to.
+    /// - Parameter member: The session of its call.
     package func passage(of member: UUID?, at now: Date) -> Passage {
         if case .unread = storage { return .wait }
         if let member, member != session { return .closed(SessionEnded()) }
@@ -148,7 +150,7 @@ package struct AccessTokenMachine: Sendable {
         return over != nil || isRefreshing || needsRefresh(at: now) ? .wait : .open
     }
 
-    /// A request waits until it may be sent; what ends the wait is an effect.
+    /// Adds a request that waits until it may be sent. An effect ends the wait.
     package mutating func wait(_ waiter: Waiter, of member: UUID?, toPassAt now: Date) -> [Effect] {
         switch passage(of: member, at: now) {
         case .open:
@@ -162,19 +164,20 @@ package struct AccessTokenMachine: Sendable {
         }
     }
 
-    /// Rule 5: a fresh token has been tried.
+    /// Rule 5: the server responded to a request with a new token.
     package mutating func noteResponse(toGeneration carried: Int) {
         if carried >= tokenGeneration { isUntried = false }
     }
 
-    /// Begins to read the store.
+    /// Starts to read the store.
     package mutating func load() -> [Effect] { requireRefresh() }
 
     // MARK: After a refusal
 
-    /// Rules 2, 3 and 11: what the refusal of a request means that carried the token of a generation and a session.
+    /// Returns the meaning of a refusal, by rules 2, 3 and 11, from the generation and the session of the refused
+    /// token.
     ///
-    /// - Parameter hasRefreshed: Whether its call's own refresh has brought a token.
+    /// - Parameter hasRefreshed: Whether a refresh for this call has already brought a token.
     package mutating func judge(
         refusalOfGeneration carried: Int, of member: UUID, hasRefreshed: Bool
     ) -> (Judgement, [Effect]) {
@@ -185,7 +188,7 @@ package struct AccessTokenMachine: Sendable {
         return (.waitForRefresh, requireRefresh())
     }
 
-    /// A refused request waits for the refresh that its refusal called for.
+    /// Adds a refused request that waits for the refresh that its refusal started.
     package mutating func wait(
         _ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID
     ) -> [Effect] {
@@ -198,13 +201,13 @@ package struct AccessTokenMachine: Sendable {
         return []
     }
 
-    /// Why the refresh failed that the refusal of that generation called for; nil if it did not.
+    /// Returns the error of the refresh that the refusal of this generation started. Nil if that refresh did not fail.
     package func refreshError(ofGeneration carried: Int) -> (any Error)? {
         guard let failure, carried >= tokenGeneration, carried <= failure.generation else { return nil }
         return failure.error
     }
 
-    /// A waiter has left; it is not notified.
+    /// Removes a waiter without notifying it.
     package mutating func leave(_ waiter: Waiter) {
         refresh?.waiters.removeAll { $0.id == waiter }
     }
@@ -213,7 +216,7 @@ package struct AccessTokenMachine: Sendable {
 
     var hasStore: Bool { if case .none = storage { false } else { true } }
 
-    /// Rule 1: one refresh at a time; one that follows a superseded one waits for its end.
+    /// Rule 1: starts a refresh, unless one runs. A refresh that follows a superseded one waits for its end.
     mutating func requireRefresh() -> [Effect] {
         guard refresh == nil else {
             if refresh?.isSuperseded == true { refresh?.isWantedAgain = true }
@@ -228,7 +231,8 @@ package struct AccessTokenMachine: Sendable {
         ]
     }
 
-    /// Rule 5: expired, or about to: within 30 seconds, but never more than a tenth of the token's life, of its end.
+    /// Returns whether the token has expired or soon expires, by rule 5: within 30 seconds of its expiry, but at most a
+    /// tenth of its lifetime.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)
@@ -236,8 +240,8 @@ package struct AccessTokenMachine: Sendable {
     }
 }
 
-/// There is no token to send again with: a refresh failed in between, or none was ever set.
+/// No token is available to repeat the request: a refresh failed meanwhile, or no token was ever set.
 struct TokenUnavailable: Error {}
 
-/// The session in which the call began has ended: the user has logged out, or another one has logged in.
+/// The session in which the call began has ended: the user has logged out, or another user has logged in.
 struct SessionEnded: Error {}

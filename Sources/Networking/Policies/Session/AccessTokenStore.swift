@@ -1,11 +1,12 @@
-/// Keeps the token of a session that several processes share: an app and its extension, the workers of a server, or
-/// servers on several machines.
+/// A store for the token of a session that several processes share: an app and its extension, the workers of a server,
+/// or servers on several machines.
 ///
-/// If each refresh makes the refresh token before it worthless, two processes that refresh on their own log each other
-/// out. A supervisor with a store refreshes only while it has the store to itself, and reads it first: if another
-/// process has brought a newer token, that is taken. It reads the store once more before it declares the session over.
+/// If each refresh makes the previous refresh token invalid, two processes that refresh independently end each other's
+/// session. A supervisor with a store refreshes only while it has exclusive access to the store, and reads the store
+/// first: if another process has saved a newer token, the supervisor uses that token. It reads the store once more
+/// before it reports that the session is over.
 ///
-/// ``AccessTokenFile`` keeps the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
+/// ``AccessTokenFile`` saves the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
 /// `Example/EtcdTokenStore.swift` in etcd, for servers on several machines:
 ///
 /// ```swift
@@ -14,39 +15,38 @@
 /// }
 /// ```
 ///
-/// Write one for another place by these rules:
+/// An implementation for another storage follows these rules:
 /// - ``save(_:replacing:)`` is atomic across processes: it compares and writes under one lock, or in one transaction.
-///   The new token is on stable storage when it returns.
-/// - ``exclusively(_:)`` never lets two processes in at once, whatever their settings and clocks, and lets others in if
-///   the process that is in dies. It renews its hold as long as the operation runs, and cancels the operation if it has
-///   lost it.
-/// - The methods may be called from any thread, several at a time. None may set the supervisor's token. What they throw
-///   is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the error beneath those of the calls that wait for the
-///   token.
-/// - A token is kept with its ``AccessToken/session``.
+///   The new token is on stable storage when the method returns.
+/// - ``exclusively(_:)`` never runs the operations of two processes at the same time, whatever their settings and
+///   clocks. If the process that has access dies, others get access. The method renews its access as long as the
+///   operation runs, and cancels the operation if it loses access.
+/// - The methods may be called from any thread and concurrently. They must not set the token of the supervisor. Their
+///   errors are reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or are the underlying errors of the calls
+///   that wait for the token.
+/// - A token is saved with its ``AccessToken/session``.
 public protocol AccessTokenStore: Sendable {
-    /// Reads the token; nil if there is none, because nobody has logged in or somebody has logged out.
+    /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
     func load() async throws -> AccessToken?
-    /// Writes a token, or removes it with nil, if the store has what is expected.
+    /// Writes a token, or removes it if `token` is nil, provided that the store contains the expected token.
     ///
     /// - Parameters:
     ///   - token: The new token.
-    ///   - expected: The token that the store must have for that; nil if it must have none. Tokens are compared by
-    ///     `==`.
-    /// - Returns: False if it has another one; then nothing is written.
+    ///   - expected: The token that the store must contain. Nil if it must contain none. Tokens are compared by `==`.
+    /// - Returns: False if the store contains another token. Nothing is written then.
     func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool
     /// Runs an operation while no other process runs one.
     ///
-    /// - Throws: What the operation throws; `CancellationError` when the task is cancelled while it waits.
+    /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value
-    /// An element for each time that another process may have changed the token, for as long as the sequence is
-    /// iterated. The supervisor reads the store then. Default: an empty sequence; changes are noticed at the next
-    /// refresh.
+    /// Returns a sequence with an element for each time that another process may have changed the token, as long as the
+    /// sequence is iterated. The supervisor reads the store for each element. Default: an empty sequence, so that a
+    /// change is detected at the next refresh.
     func changes() -> AsyncStream<Void>
 }
 
 extension AccessTokenStore {
-    /// An empty sequence.
+    /// Returns an empty sequence.
     public func changes() -> AsyncStream<Void> {
         AsyncStream { $0.finish() }
     }

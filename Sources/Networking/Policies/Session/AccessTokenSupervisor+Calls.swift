@@ -1,8 +1,8 @@
 import Foundation
 
-// What the gate, the adapter and the handler ask.
+// The methods that the gate, the adapter and the handler call.
 extension AccessTokenSupervisor {
-    /// The token with the mark that a request carries with it.
+    /// Returns the token, and the mark that a request with this token carries.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
     func authorize(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: SentToken) {
@@ -17,7 +17,7 @@ extension AccessTokenSupervisor {
         return (token, mark)
     }
 
-    /// A call begins with a request. If that carries a token, the call belongs to the session that there is now.
+    /// Notes the current session on the first request of a call, if the call carries a token.
     func beginCall(with request: inout HTTPRequest, of endpoint: any Endpoint) {
         let type = request.authorizationType(of: endpoint)
         guard type != .none, type != .inherited else { return }
@@ -25,8 +25,8 @@ extension AccessTokenSupervisor {
             of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }
 
-    /// The session of the call that a request belongs to; nil if the request carries no token: because it needs none,
-    /// is part of a refresh, or goes to another origin.
+    /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs
+    /// none, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> CallSession? {
         var call = request[option: CallSession.self]
         if call == nil, request.isUnresolved {
@@ -39,7 +39,7 @@ extension AccessTokenSupervisor {
         return call
     }
 
-    /// Whether a request of a session may be sent now.
+    /// Returns whether a request of a session may be sent now.
     func passage(of session: UUID?) -> AccessTokenMachine.Passage {
         let now = clock.date()
         return state.withLock { $0.machine.passage(of: session, at: now) }
@@ -47,26 +47,26 @@ extension AccessTokenSupervisor {
 
     /// Waits until requests of a session may be sent.
     ///
-    /// - Returns: Where the token came from.
+    /// - Returns: The origin of the token.
     @discardableResult
     func waitToPass(of session: UUID?) async throws -> AccessTokenMachine.Origin {
         try await wait { $0.wait($1, of: session, toPassAt: $2) }
     }
 
-    /// Why the refresh failed that the refusal of a token called for; nil if it did not.
+    /// Returns the error of the refresh that the refusal of a token started. Nil if that refresh did not fail.
     func refreshError(of sent: SentToken) -> (any Error)? {
         state.withLock { $0.machine.refreshError(ofGeneration: sent.generation) }
     }
 
-    /// Waits for the refresh that the refusal of a token called for.
+    /// Waits for the refresh that the refusal of a token started.
     func waitForRefresh(of sent: SentToken) async throws -> AccessTokenMachine.Origin {
         try await wait { machine, waiter, _ in
             machine.wait(waiter, forRefreshOfGeneration: sent.generation, of: sent.session)
         }
     }
 
-    /// What a response means for the token that its request carried; nil if it carried none of this supervisor, or is
-    /// no refusal of it.
+    /// Returns the meaning of a response for the token that its request carried. Nil if the request carried no token of
+    /// this supervisor, or if the response does not refuse it.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let sent = response.request[option: CarriedTokenOption.self] as? SentToken, sent.call.isOf(self) else {
             return nil

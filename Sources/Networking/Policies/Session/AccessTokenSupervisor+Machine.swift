@@ -1,8 +1,8 @@
 import Foundation
 
-// Running the machine.
+// The execution of the machine.
 extension AccessTokenSupervisor {
-    /// Runs one event under the lock, and its effects outside.
+    /// Handles one event under the lock, and performs its effects outside of the lock.
     func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
         let now = clock.date()
         perform(
@@ -51,7 +51,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Under the lock, so that events are reported in the order in which they happened.
+    /// Called under the lock, so that events are reported in the order in which they occurred.
     private func enqueueAnnouncements(_ effects: [AccessTokenMachine.Effect]) {
         for case .announce(let event) in effects { events.enqueue(event) }
     }
@@ -60,7 +60,7 @@ extension AccessTokenSupervisor {
         state.withLock { $0.waiters.removeValue(forKey: waiter) }
     }
 
-    /// Rule 6: a job has a task of its own, and time limits that count even if the task does not heed its cancellation.
+    /// Rule 6: starts the task of a job and its time limits, which apply even if the task ignores its cancellation.
     private func start(_ job: AccessTokenMachine.Job) {
         let limits = Task.detached { [self] in
             for _ in 0..<2 {
@@ -84,7 +84,7 @@ extension AccessTokenSupervisor {
             state.jobs[job.id] = task
             return true
         }
-        // The token may have been set or removed before the task was there to be cancelled.
+        // The token may have been set or removed before the task could be cancelled.
         if !isWanted { task.cancel() }
     }
 

@@ -1,17 +1,17 @@
 import Foundation
 
-// What a store adds: see `AccessTokenStore`.
+// The work with an `AccessTokenStore`.
 extension AccessTokenSupervisor {
-    /// What a job has found.
+    /// The result of a job.
     enum Finding: Sendable {
         case token(AccessToken, from: AccessTokenMachine.Origin, isKept: Bool)
         case nothing
     }
 
-    /// Does a job of the machine.
+    /// Runs a job of the machine.
     func result(of job: AccessTokenMachine.Job) async throws -> Finding {
         guard let store else { return .token(try await refresh(job.token), from: .refresh, isKept: true) }
-        // Reading needs no lease.
+        // Reading does not need the lease.
         guard case .refresh = job.kind else { return try await result(of: job, in: store) }
         return try await store.exclusively { [self] in try await result(of: job, in: store) }
     }
@@ -27,10 +27,10 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store, and brings it up to date if it is not. This process writes nothing between reading the store
-    /// and comparing it with the token to be saved: otherwise the previous token could be taken for a newer one.
+    /// Reads the store, and updates it if necessary. This process writes nothing between reading the store and
+    /// comparing it with the token to save. Otherwise the previous token could be mistaken for a newer one.
     ///
-    /// - Returns: The token that the store has, and whether the current one is newer.
+    /// - Returns: The token in the store, and whether the current token is newer.
     private func look(
         into store: any AccessTokenStore, for job: AccessTokenMachine.Job
     ) async throws -> (stored: AccessToken?, isUnsaved: Bool) {
@@ -50,7 +50,7 @@ extension AccessTokenSupervisor {
         do { new = try await refresh(old).inSession(old?.session ?? job.session) } catch
             where RefreshRejection.isRejection(error)
         {
-            // A process that does not use the lease may have been faster.
+            // A process that does not use the lease may have refreshed first.
             let (later, isUnsaved) = try await look(into: store, for: job)
             guard let later, later.value != stored?.value, !isUnsaved else { throw error }
             return .token(later, from: .elsewhere, isKept: true)
@@ -62,13 +62,13 @@ extension AccessTokenSupervisor {
         } catch let error as Superseded {
             throw error
         } catch {
-            // The server has issued it, so it is kept, whatever has ended the wait for the store.
+            // The server has issued the token, so it is used, whatever ended the wait for the store.
             if !(error is CancellationError), !(error is Interruption) { events.publish(.notStored(error)) }
             return .token(new, from: .refresh, isKept: false)
         }
     }
 
-    /// Saves a new token in place of the one that was refreshed, which may have been saved only now.
+    /// Saves a new token in place of the refreshed one, which may have been saved only just before.
     private func save(
         _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {
@@ -80,15 +80,15 @@ extension AccessTokenSupervisor {
             if try await store.save(new, replacing: later) { return .token(new, from: .refresh, isKept: true) }
         }
         if try isUnsaved(finding: later, for: job) { return .token(new, from: .refresh, isKept: false) }
-        // Meanwhile another process has logged out, or logged in: that wins.
+        // Another process has logged out or logged in meanwhile: its change takes precedence.
         guard let later else { throw AccessToken.Rejected(LoggedOutElsewhere()) }
         return .token(later, from: .elsewhere, isKept: true)
     }
 
-    /// The job's token is not the current one any more.
+    /// The token of the job is no longer the current one.
     private struct Superseded: Error {}
 
-    /// What the store has yet to be brought.
+    /// The change that the store still needs.
     private var unsaved: (generation: Int, change: StoredTokenChange)? { state.withLock { $0.machine.keeping } }
 
     private func isUnsaved(finding stored: AccessToken?, for job: AccessTokenMachine.Job) throws -> Bool {
@@ -99,13 +99,13 @@ extension AccessTokenSupervisor {
         return isUnsaved
     }
 
-    /// That of the current token.
+    /// The generation of the current token.
     private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
 
-    /// Brings the store up to date. One task at a time does that, and asks what is to be written after it has read what
-    /// there is: what is written late would undo what came after it.
+    /// Updates the store. One task at a time does this, and it reads the store before it determines what to write: a
+    /// late write would undo a later change.
     ///
-    /// - Returns: What the store has then.
+    /// - Returns: The token in the store after the update.
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
         while true {
             let stored = try await store.load()
@@ -120,15 +120,15 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Brings the store up to date, and tries again until it is: after a second, and then after twice as long each
-    /// time, up to a minute.
+    /// Updates the store, and tries again after a failure: after one second, then after twice the previous delay, up to
+    /// 60 seconds.
     func keep() {
         let wake = state.withLock { state in
             defer { state.keeper = state.keeper ?? Settlement() }
             return state.keeper
         }
         if let wake {
-            wake.settle(.success(()))  // it waits to try again: now there is something else to write
+            wake.settle(.success(()))  // it waits to try again; the new change needs a write
             return
         }
         Task.detached { [self] in
@@ -147,7 +147,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// A store that hangs is cancelled after as long as a refresh may take: meanwhile nobody else writes.
+    /// Updates the store once. The update of a store that hangs is cancelled after the time limit of a refresh, because
+    /// no other task can write meanwhile.
     private func keep(in store: any AccessTokenStore) async throws {
         let task = Task.detached { [self] in try await update(store) }
         let timer = clock.schedule(at: clock.now() + refreshTimeout) { task.cancel() }
@@ -158,10 +159,10 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Whether the store is being brought up to date.
+    /// Whether an update of the store is in progress.
     var isKeeping: Bool { state.withLock { $0.keeper != nil } }
 
-    /// Whether there is something to be written; if not, that is the end of the keeper.
+    /// Whether the store needs a write. If not, the update task ends.
     private func needsWrite() -> Bool {
         state.withLock { state in
             state.keeper = state.machine.keeping == nil ? nil : Settlement()
@@ -176,8 +177,8 @@ extension AccessTokenSupervisor {
         timer.cancel()
     }
 
-    /// Reads the store, because it says that another process may have changed it. If the machine cannot use what it
-    /// has just now, the store is read when it can.
+    /// Reads the store, because it reported that another process may have changed it. If the machine cannot use the
+    /// content now, the store is read later.
     func lookForChanges() async {
         while let generation = beginLook(), let store {
             do {
@@ -189,7 +190,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// The generation of the current token, if the store can be read now.
+    /// Returns the generation of the current token if the store can be read now.
     private func beginLook() -> Int? {
         state.withLock { state in
             state.isLookDue = !state.machine.isToLook
@@ -197,7 +198,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store if that was put off.
+    /// Reads the store if a read was postponed.
     func lookIfDue() {
         guard state.withLock({ $0.isLookDue && $0.machine.isToLook }) else { return }
         Task.detached { [self] in await lookForChanges() }
@@ -205,7 +206,7 @@ extension AccessTokenSupervisor {
 }
 
 extension AccessToken {
-    /// The token as part of a session.
+    /// Returns the token with the id of a session.
     func inSession(_ session: UUID) -> AccessToken {
         var token = self
         token.session = session

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Holds the access token of a session, puts it on requests, and has it refreshed when it is refused or about to
-/// expire.
+/// An object that holds the access token of a session, adds it to requests, and refreshes it when it is refused or
+/// about to expire.
 ///
-/// Make one a session and share it between services: sharing it is sharing the refresh. Its ``gate``, ``adapter`` and
-/// ``handler`` are the three parts a service needs; `NetworkService(environment:authorizedBy:)` puts them in their
-/// places.
+/// Create one supervisor for each session, and share it between services, so that they share one refresh. A service
+/// needs three parts: its ``gate``, ``adapter`` and ``handler``. `NetworkService(environment:authorizedBy:)` adds all
+/// of them.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(token: keychain.token) { old in
@@ -22,27 +22,27 @@ import Foundation
 /// }
 /// ```
 ///
-/// However many requests are refused at once, one refresh runs; a request refused for an old token is sent again with
-/// the new one, without a refresh. The refresh runs in a task of its own, which no caller's cancellation stops. Every
-/// method is safe from any thread.
+/// If many requests are refused at once, only one refresh runs. A request that was refused with an old token is sent
+/// again with the new one, without a refresh. The refresh runs in its own task, which the cancellation of a caller does
+/// not stop. Every method may be called from any thread.
 public final class AccessTokenSupervisor: Sendable {
-    /// Gets a new token in place of the old one, which is nil if there is none yet.
+    /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
     ///
-    /// It returns the token and does not store it. Its own calls need no permit, carry no token, wait for no refresh
-    /// and start none, by whatever service they are made; all other adapters and handlers apply. It has
-    /// `refreshTimeout`, 30 seconds by default.
+    /// The closure returns the token and does not save it. Calls made in it need no permit, carry no token, wait for no
+    /// refresh and start none, whichever service makes them. All other adapters and handlers apply. The time limit of
+    /// the closure is `refreshTimeout`, 30 seconds by default.
     ///
     /// ``AccessToken/Rejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
-    /// ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service that
-    /// makes the call maps them to errors of the app's own. After any other error, the session is kept.
+    /// ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service of the
+    /// call maps them to errors of the app. After any other error, the session continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
-    /// Tells what becomes of the session.
+    /// The broadcaster of the events of the session.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
-    /// The statuses that say a token is refused. Default: 401.
+    /// The statuses that mean that a token is refused. Default: 401.
     let unauthorizedStatuses: Set<HTTPStatus>
 
-    /// The other origins that get the token.
+    /// The other origins that receive the token.
     let origins: Set<HTTPOrigin>
 
     struct State: Sendable {
@@ -50,9 +50,9 @@ public final class AccessTokenSupervisor: Sendable {
         var waiters: [AccessTokenMachine.Waiter: Settlement<AccessTokenMachine.Origin>] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var jobs: [Int: Task<Void, Never>] = [:]
-        /// Brings the store up to date; settled when it is to try again at once.
+        /// The wait of the task that updates the store. It is settled when the task must try again at once.
         var keeper: Settlement<Void>?
-        /// The store may have been changed by another process, and has not been read since.
+        /// Whether another process may have changed the store since it was last read.
         var isLookDue = false
     }
 
@@ -61,21 +61,21 @@ public final class AccessTokenSupervisor: Sendable {
     let clock: NetworkClock
     let refreshTimeout: Duration
     let state: Locked<State>
-    /// One write to the store at a time.
+    /// The lock that allows one write to the store at a time.
     let writing = AsyncLock()
     private let watching = Locked<Task<Void, Never>?>(nil)
 
-    /// Makes a supervisor.
+    /// Creates a supervisor.
     ///
     /// - Parameters:
-    ///   - token: The token to begin with; nil if there is none yet: then the first refusal fetches one.
-    ///   - unauthorizedStatuses: The statuses that say a token is refused.
-    ///   - refreshTimeout: How long callers wait for a refresh. Default: 30 seconds. A result that comes later is kept
-    ///     all the same, if it comes within twice that time or before another one.
-    ///   - origins: Other servers that get the token. It goes to the origin of the service's environment, and to no
-    ///     other one that an endpoint or a handler names, unless it is listed here.
-    ///   - clock: The clock by which time limits and expiry are measured.
-    ///   - refresh: Gets a new token: see ``Refresh``.
+    ///   - token: The first token. If it is nil, the first refusal starts a refresh.
+    ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401.
+    ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A later result is still
+    ///     used if it arrives within twice that time, or before another result.
+    ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
+    ///     receives it; other origins that an endpoint or a handler names do not.
+    ///   - clock: The clock that measures time limits and expiry.
+    ///   - refresh: The closure that gets a new token: see ``Refresh``.
     public convenience init(
         token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -84,9 +84,10 @@ public final class AccessTokenSupervisor: Sendable {
         self.init(token, nil, unauthorizedStatuses, refreshTimeout, origins, clock, refresh)
     }
 
-    /// Makes a supervisor whose token is kept in a store that other processes may share. It begins to read the store at
-    /// once; authorized calls wait for that, and ``accessToken`` is nil meanwhile. It saves each new token and removes
-    /// each that ends, and refreshes while it has the store to itself: see ``AccessTokenStore``.
+    /// Creates a supervisor whose token is saved in a store that other processes may share. It starts to read the store
+    /// at once; authorized calls wait for that, and ``accessToken`` is nil meanwhile. The supervisor saves each new
+    /// token, removes the token of an ended session, and refreshes only while it has exclusive access to the store: see
+    /// ``AccessTokenStore``.
     public convenience init(
         store: some AccessTokenStore, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -123,11 +124,12 @@ public final class AccessTokenSupervisor: Sendable {
 
     deinit { watching.withLock { $0 }?.cancel() }
 
-    /// The current token. Assigning it, also nil, ends the session and begins another one: it wins over a refresh under
-    /// way, and calls that began before are not sent with the new token; they end with ``NetworkError/Kind/noToken``,
-    /// or with the refusal that they had. After nil, requests go without a token, and their refusals start no refresh,
-    /// until a token is assigned. A store is brought up to date afterwards; what fails there is reported, and tried
-    /// again.
+    /// The current token. Assigning a token or nil ends the session and begins another one.
+    ///
+    /// The assignment takes precedence over a refresh in progress. Calls that began before are not sent with the new
+    /// token: they end with ``NetworkError/Kind/noToken``, or with the refusal that they received. After nil is
+    /// assigned, requests are sent without a token, and their refusals start no refresh, until a token is assigned. The
+    /// store is updated afterwards; a failure of the store is reported, and the update is tried again.
     ///
     /// For a token that was rotated elsewhere, in the same session, call ``replace(_:)``.
     public var accessToken: AccessToken? {
@@ -138,36 +140,37 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Makes a token of the same session the current one, such as one that an app's extension has got by a refresh of
-    /// its own. It wins over a refresh under way, and calls continue with it. After a log-out it does nothing.
+    /// Replaces the current token with one of the same session, for example one that an extension of the app got by its
+    /// own refresh. It takes precedence over a refresh in progress, and calls continue with it. After a log-out, the
+    /// method does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }
 
-    /// Waits until the store has been read; returns at once if there is none, or if that has happened.
+    /// Waits until the store has been read. Returns at once if there is no store, or if it has already been read.
     ///
     /// - Returns: The token.
-    /// - Throws: Why the store cannot be read. The next call tries again.
+    /// - Throws: The reason why the store cannot be read. The next call tries again.
     @discardableResult
     public func load() async throws -> AccessToken? {
         if state.withLock({ $0.machine.isUnread }) { try await waitToPass(of: nil) }
         return accessToken
     }
 
-    /// Whether a refresh is under way.
+    /// Whether a refresh is in progress.
     package var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }
 
-    /// How many calls wait for the refresh under way.
+    /// The number of calls that wait for the refresh in progress.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Holds authorized requests back while a refresh runs. It enters last, wherever it stands among the admission
-    /// policies.
+    /// The admission policy that makes authorized requests wait while a refresh runs. It is always entered last,
+    /// regardless of its position among the admission policies.
     public var gate: any AdmissionPolicy { TokenGate(supervisor: self) }
 
-    /// Puts the token on authorized requests.
+    /// The adapter that adds the token to authorized requests.
     public var adapter: TokenRequestAdapter { TokenRequestAdapter(accessTokenSupervisor: self) }
 
-    /// Repairs a refused token. Put it before the handlers that map errors.
+    /// The error handler that handles a refused token. Put it before the handlers that map errors.
     public var handler: UnauthorizedErrorHandler { UnauthorizedErrorHandler(accessTokenSupervisor: self) }
 }
 

@@ -1,18 +1,19 @@
 import Foundation
 
-/// The session that a call belongs to, and how often the call has been sent again because of its token. It travels with
-/// the call's request.
+/// The session that a call belongs to, and the number of times that the call was repeated because of its token. It is
+/// an option of the call's requests.
 final class CallSession: HTTPRequest.Option, Sendable {
     static var defaultValue: CallSession? { nil }
 
-    /// How the call is authorized.
+    /// The authorization type of the call.
     let authorizationType: AuthorizationType
-    /// The origin that gets the token.
+    /// The origin that receives the token.
     let home: HTTPOrigin?
     private let supervisor: ObjectIdentifier
     private let member: Locked<SessionMember>
 
-    /// - Parameter session: Nil if there is none yet: the call joins the one in which it is first sent.
+    /// - Parameter session: The session. Nil if there is none yet: the call then joins the session in which it is first
+    ///   sent.
     init(
         of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType, home: HTTPOrigin?
     ) {
@@ -26,15 +27,15 @@ final class CallSession: HTTPRequest.Option, Sendable {
 
     var session: UUID? { member.withLock { $0.session } }
 
-    /// Whether the call's own refresh has brought a token.
+    /// Whether a refresh for this call has already brought a token.
     var hasRefreshed: Bool { member.withLock { $0.hasRefreshed } }
 
-    /// What the rules know about the call, to be changed.
+    /// Changes the state of the call in the session.
     func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
-    /// The judgement of a refusal; made when it is asked for first. The gate hears of a refusal first, so that a
-    /// refresh runs before the permit is handed on; the handler asks next and must get the same judgement, whatever has
-    /// happened in between.
+    /// Returns the judgement of a refusal, which is created at the first request. The gate requests it first, so that a
+    /// refresh begins before the permit is released. The handler requests it afterwards and must get the same
+    /// judgement, whatever happened meanwhile.
     func judgement(
         of sent: SentToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {
@@ -45,9 +46,9 @@ final class CallSession: HTTPRequest.Option, Sendable {
     }
 }
 
-/// Which token a request carries.
+/// The token that a request carries.
 final class SentToken: CarriedToken {
-    /// Which of the requests it is that the call has sent.
+    /// The number of the request among those that the call has sent.
     let number: Int
     let generation: Int
     let session: UUID

@@ -8,13 +8,13 @@ import Foundation
     import Darwin
 #endif
 
-/// The right to do something, which one process at a time has, and which ends if its holder dies.
+/// A right that one process at a time holds, and that ends if its holder dies.
 ///
-/// A file says who has it, how often that was renewed, and how long each renewal holds. A process that waits takes the
-/// right over when it has seen no renewal for that long, by its own clock: neither the wall clocks of the processes nor
-/// their settings have to agree. The file is locked only for the moment of reading and writing it, never while the
-/// right is held: Apple's systems end a process that is suspended with a locked file, and one that hangs would keep all
-/// others out.
+/// A file contains the name of the holder, the number of renewals, and the time for which each renewal is valid. A
+/// process that waits takes over the lease if it has seen no renewal for that time, by its own clock. So the wall
+/// clocks of the processes and their settings need not agree. The file is locked only while it is read and written,
+/// never while the lease is held. There are two reasons: Apple's systems terminate a process that is suspended with a
+/// locked file, and a process that hangs would block all others.
 struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
@@ -23,22 +23,22 @@ struct FileLease: Sendable {
     }
 
     let path: String
-    /// How long each renewal holds.
+    /// The time for which each renewal is valid.
     let length: Duration
     let clock: NetworkClock
 
-    /// Waits for the lease, and holds it for an operation, which is cancelled if the lease is lost.
+    /// Waits for the lease and holds it while an operation runs. The operation is cancelled if the lease is lost.
     func hold<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let name = UUID().uuidString
         try await take(name)
         defer { giveBack(name) }
         let work = Task { try await operation() }
         let isLost = Locked(false)
-        // It is renewed until the operation has returned, also if that does not heed its cancellation.
+        // The lease is renewed until the operation has returned, even if the operation ignores its cancellation.
         let renewing = Task {
             while true {
                 do { try await clock.sleep(clock.now() + length / 3) } catch { return }
-                // If the file cannot be written just now, the lease still holds for a while.
+                // If the file cannot be written now, the lease is still valid for a while.
                 guard (try? renew(name)) ?? true else {
                     isLost.withLock { $0 = true }
                     return work.cancel()
@@ -53,7 +53,7 @@ struct FileLease: Sendable {
         }
     }
 
-    /// Does something with the file locked, so that no other process does such a thing at the same time.
+    /// Calls a closure while the file is locked against all other processes.
     func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw OwnedFile.fault(path) }
@@ -89,11 +89,11 @@ struct FileLease: Sendable {
     }
 
     private func giveBack(_ name: String) {
-        // If the file cannot be written any more, the lease ends by its time.
+        // If the file cannot be written any more, the lease expires.
         _ = try? change { $0?.name == name ? nil : $0 }
     }
 
-    /// Reads the holder and writes another one.
+    /// Reads the holder from the file and writes the next one.
     private func change(_ next: (Holder?) -> Holder?) throws -> Holder? {
         try locked { file in
             var bytes = [UInt8](repeating: 0, count: 512)
@@ -110,5 +110,5 @@ struct FileLease: Sendable {
     }
 }
 
-/// Another process has taken the lease over, because no renewal was seen for too long.
+/// Another process has taken over the lease, because it saw no renewal for too long.
 struct LeaseLost: Error {}

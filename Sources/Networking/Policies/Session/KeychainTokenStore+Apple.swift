@@ -2,7 +2,7 @@
     public import Foundation
     import Security
 
-    /// Keeps a token in the keychain: encrypted, on this device only, readable after the first unlock.
+    /// A store that saves the token in the keychain: encrypted, on this device only, readable after the first unlock.
     ///
     /// ```swift
     /// let store = KeychainTokenStore(service: "com.example.app")
@@ -10,7 +10,7 @@
     /// ```
     ///
     /// An app and its extensions share a token through an access group (the Keychain Sharing capability, or an app
-    /// group). They also need a file in a folder that they share, so that only one of them refreshes at a time:
+    /// group). They also need a lease file in a folder that they share, so that only one of them refreshes at a time:
     ///
     /// ```swift
     /// let group = "group.com.example"
@@ -19,24 +19,25 @@
     ///     service: "com.example.app", accessGroup: group, lease: shared.appending(path: "token.lease"))
     /// ```
     ///
-    /// On a Mac, the program has to be signed with an application identifier; another one gets
+    /// On a Mac, the program must be signed with an application identifier. Otherwise the keychain returns
     /// `errSecMissingEntitlement`.
     ///
-    /// Errors are `NSError` in the domain `NSOSStatusErrorDomain` with the keychain's code, such as
+    /// Errors are `NSError` in the domain `NSOSStatusErrorDomain` with the status code of the keychain, such as
     /// `errSecInteractionNotAllowed` before the first unlock.
     public struct KeychainTokenStore: AccessTokenStore {
         private let item: [String: String]
         private let lease: FileLease?
 
-        /// Makes a store. Nothing is read or written yet.
+        /// Creates a store. The initializer does not read or write anything.
         ///
         /// - Parameters:
-        ///   - service: The item's service, such as the app's bundle identifier.
-        ///   - account: The item's account, for an app with several sessions.
-        ///   - accessGroup: The group that shares the item; nil for the app's own.
-        ///   - lease: A file that processes which share the item also share; nil if only this process refreshes.
-        ///   - length: How long a process that was ended while it refreshed keeps others from it.
-        ///   - clock: The clock by which the lease is measured.
+        ///   - service: The service of the item, such as the bundle identifier of the app.
+        ///   - account: The account of the item, for an app with several sessions. Default: `access token`.
+        ///   - accessGroup: The group that shares the item. Default: nil, the group of the app itself.
+        ///   - lease: The lease file that the processes share. Nil if only this process refreshes.
+        ///   - length: The time for which a process that is terminated during a refresh prevents the others from
+        ///     refreshing. Default: 20 seconds.
+        ///   - clock: The clock that measures the lease.
         public init(
             service: String, account: String = "access token", accessGroup: String? = nil, lease: URL? = nil,
             length: Duration = .seconds(20), clock: NetworkClock = .continuous
@@ -50,14 +51,15 @@
             self.lease = lease.map { FileLease(path: $0.path, length: length, clock: clock) }
         }
 
-        /// The item's attributes as a query. On a Mac, too, it is the keychain that iOS has.
+        /// Returns the attributes of the item as a query. On a Mac, the query also uses the data protection keychain of
+        /// iOS.
         private func query(_ more: [String: Any] = [:]) -> CFDictionary {
             var query: [String: Any] = item
             query[kSecUseDataProtectionKeychain as String] = true
             return query.merging(more) { $1 } as CFDictionary
         }
 
-        /// Reads the item; nil if there is none.
+        /// Reads the token from the item. Returns nil if there is no item.
         public func load() throws -> AccessToken? {
             var found: CFTypeRef?
             let more: [String: Any] = [
@@ -70,8 +72,8 @@
             return try JSONDecoder().decode(AccessToken.self, from: data)
         }
 
-        /// Changes the item or adds it; removes it if there is no token. Processes that share the item compare and
-        /// write under the lock of the lease.
+        /// Updates or adds the item, or removes it if there is no token. Processes that share the item compare and
+        /// write under the lock of the lease file.
         public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
             guard let lease else { return try replace(expected, with: token) }
             return try lease.locked { _ in try replace(expected, with: token) }
@@ -94,12 +96,12 @@
             ]
             var status = SecItemUpdate(query(), values as CFDictionary)
             if status == errSecItemNotFound { status = SecItemAdd(query(values), nil) }
-            // Another process has added it in between.
+            // Another process has added the item meanwhile.
             if status == errSecDuplicateItem { status = SecItemUpdate(query(), values as CFDictionary) }
             try check(status)
         }
 
-        /// Runs the operation while this process has the lease; at once if the store has none.
+        /// Runs the operation while this process holds the lease. Without a lease, runs it at once.
         public func exclusively<Value: Sendable>(
             _ operation: @escaping @Sendable () async throws -> Value
         ) async throws -> Value {

@@ -8,10 +8,10 @@ import Foundation
     import Darwin
 #endif
 
-/// Files that nobody but their owner can read.
+/// Files that only their owner can read.
 enum OwnedFile {
-    /// Writes bytes beside a file and puts them in its place in one step, so that every reader, also one after a loss
-    /// of power, finds the old or the new ones. Only one caller at a time may do so.
+    /// Writes bytes to a new file next to the old one and replaces the old one in one step. Every reader finds either
+    /// the old or the new bytes, even after a power failure. Only one caller at a time may call this function.
     static func replace(_ path: String, with bytes: Data) throws {
         let new = path + ".new"
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -32,19 +32,19 @@ enum OwnedFile {
         try synchronizeFolder(of: path)
     }
 
-    /// Removes a file, if it is there, and what a process that was ended has left beside it.
+    /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.
     static func remove(_ path: String) throws {
         removeRemains(of: path)
         guard unlink(path) == 0 || errno == ENOENT else { throw fault(path) }
         try synchronizeFolder(of: path)
     }
 
-    /// Removes what a process has left that was ended while it wrote.
+    /// Removes the temporary file of a process that was terminated while it wrote.
     static func removeRemains(of path: String) {
         unlink(path + ".new")
     }
 
-    /// The error of the last call of the system.
+    /// Returns the error of the last system call, from `errno`.
     static func fault(_ path: String) -> any Error {
         let code = POSIXErrorCode(rawValue: errno) ?? .EIO
         return CocoaError(
@@ -62,7 +62,7 @@ enum OwnedFile {
         }
     }
 
-    /// A new name is on stable storage when its folder is.
+    /// Synchronizes the folder of a file, because a new name is on stable storage only when its folder is.
     private static func synchronizeFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)

@@ -1,4 +1,4 @@
-/// Tells a refresh that the server refused from one that did not reach it.
+/// Functions that distinguish a refresh that the server refused from one that failed for another reason.
 enum RefreshRejection {
     static func isRejection(_ error: any Error) -> Bool {
         if error is AccessToken.Rejected { return true }
@@ -6,8 +6,8 @@ enum RefreshRejection {
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
     }
 
-    /// The error of a refresh; of its own call, if that is what it threw, the error before the service mapped it to
-    /// one of the app's.
+    /// Returns the cause of the error of a refresh. If the refresh threw the error of its own call, the cause is the
+    /// error before the service mapped it to an error of the app.
     static func cause(of error: any Error, in refresh: RefreshMark) -> any Error {
         guard !(error is NetworkError), let failure = refresh.failure, type(of: failure.error) == type(of: error) else {
             return error

@@ -1,5 +1,6 @@
 extension ResponseConverter {
-    /// Makes the token of each response the current one of a session, before the call returns: the response of a login.
+    /// Sets the token of each response as the current token of a session before the call returns. Use it for the
+    /// response of a log-in.
     ///
     /// ```swift
     /// let grant = try await auth.request(
@@ -7,8 +8,8 @@ extension ResponseConverter {
     /// ```
     ///
     /// - Parameters:
-    ///   - supervisor: The session.
-    ///   - token: Makes the token of the value.
+    ///   - supervisor: The supervisor of the session.
+    ///   - token: The closure that creates the token from the value.
     public func storingToken(
         in supervisor: AccessTokenSupervisor, _ token: @escaping @Sendable (Value) -> AccessToken
     ) -> ResponseConverter {

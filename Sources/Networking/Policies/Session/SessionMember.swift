@@ -1,9 +1,9 @@
 package import Foundation
 
-/// What the token's rules know about one call: the session that it belongs to, and how often it has been sent again
-/// because of its token. A value, like ``AccessTokenMachine``.
+/// The state of one call in the rules of the token: the session that it belongs to, and the number of times that it was
+/// sent. It is a value, like ``AccessTokenMachine``.
 package struct SessionMember: Sendable {
-    /// Why a call was sent again; each is granted once.
+    /// The reasons to send a call again. Each is granted once.
     package struct Repeats: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -17,24 +17,25 @@ package struct SessionMember: Sendable {
         package static let afterRefresh = Repeats(rawValue: 2)
     }
 
-    /// Nil if there is none yet: the call joins the one in which it is first sent.
+    /// The session of the call. Nil if there is none yet: the call then joins the session in which it is first sent.
     package private(set) var session: UUID?
     package private(set) var repeats: Repeats = []
-    /// How often it has been sent.
+    /// The number of times that the call was sent.
     package private(set) var sends = 0
-    /// What was found about a token when the server refused it, and which request had carried it.
+    /// The judgement of the last refusal, and the number of the refused request.
     private var judged: (send: Int, judgement: AccessTokenMachine.Judgement)?
 
     package init(of session: UUID?) {
         self.session = session
     }
 
-    /// Whether the call's own refresh has brought a token: a refusal of that one ends the call.
+    /// Whether a refresh for this call has already brought a token. A refusal of that token ends the call.
     package var hasRefreshed: Bool { repeats.contains(.afterRefresh) }
 
-    /// The call is about to be sent with a token of a session. A call that belongs to none joins it.
+    /// Counts a request that is about to be sent with a token of a session. A call without a session joins it.
     ///
-    /// - Returns: How often it has been sent, with this; nil if it belongs to another session.
+    /// - Returns: The number of times that the call was sent, including this one. Nil if the call belongs to another
+    ///   session.
     package mutating func join(_ session: UUID) -> Int? {
         self.session = self.session ?? session
         guard self.session == session else { return nil }
@@ -42,12 +43,12 @@ package struct SessionMember: Sendable {
         return sends
     }
 
-    /// The call may be sent, after it has waited for a token.
+    /// Notes that the call may be sent after it waited for a token.
     package mutating func pass(with origin: AccessTokenMachine.Origin) {
         if origin == .refresh { repeats.insert(.afterRefresh) }
     }
 
-    /// The judgement of the refusal of a request, if it has been made.
+    /// Returns the judgement of the refusal of a request. Nil if there is none yet.
     package func judgement(ofSend number: Int) -> AccessTokenMachine.Judgement? {
         judged.flatMap { $0.send == number ? $0.judgement : nil }
     }
@@ -56,11 +57,11 @@ package struct SessionMember: Sendable {
         judged = (number, judgement)
     }
 
-    /// Rule 2: whether the call may be sent again with the current token.
+    /// Rule 2: returns whether the call may be sent again with the current token.
     package mutating func mayRepeatWithCurrent() -> Bool { repeats.insert(.withCurrent).inserted }
 
-    /// Rule 3: whether the call may be sent again, after it has waited for a refresh. A token that another process has
-    /// brought counts as a newer one, so that the call may still have it refreshed.
+    /// Rule 3: returns whether the call may be sent again after it waited for a refresh. A token that another process
+    /// has saved counts as a newer one, so that the call may still start a refresh of it.
     package mutating func mayRepeat(with origin: AccessTokenMachine.Origin) -> Bool {
         origin == .elsewhere && repeats.insert(.withCurrent).inserted || repeats.insert(.afterRefresh).inserted
     }

@@ -1,22 +1,22 @@
 package import Foundation
 
-/// A change that a store has to be brought, and what it means in the light of what the store has. A value, tested
+/// A change that a store needs. It determines what to write from the content of the store. It is a value that is tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
-    /// Save a token. Another token of its session, or none (nil), is replaced only if the saved one has displaced it:
-    /// otherwise it is newer, or another process has logged out. A log-in replaces also none and the token of another
-    /// session.
+    /// Save a token. If the store contains another token of the same session, or none (nil), the token is saved only if
+    /// it has displaced that content. Otherwise the content is newer, or another process has logged out. After a
+    /// log-in, the token also replaces an empty store and the token of another session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
-    /// Remove the token of one of these sessions; of any session if nil.
+    /// Remove the token if it belongs to one of these sessions. Nil means any session.
     case remove(sessions: Set<UUID>?)
 
-    /// What to write.
+    /// The write that the change requires.
     package enum Step: Equatable, Sendable {
         case write(AccessToken?)
         case nothing
     }
 
-    /// What to write in place of the token that the store has.
+    /// Returns what to write in place of the token that the store contains.
     package func step(finding stored: AccessToken?) -> Step {
         switch self {
         case .save(let token, let displaced, let isLogIn):
@@ -30,13 +30,13 @@ package enum StoredTokenChange: Sendable, Equatable {
     }
 }
 
-/// What the job of a supervisor does in the light of what the store has.
+/// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// Another process has brought another token: take it.
+    /// Another process has saved another token. Use it.
     case adopt(AccessToken)
-    /// There is no token to begin with.
+    /// The store contains no first token.
     case findNothing
-    /// Refresh this one.
+    /// Refresh this token.
     case refresh(AccessToken?)
     /// The session is over: another process has removed the token.
     case logOut
@@ -44,8 +44,8 @@ package enum StoredTokenStep: Equatable, Sendable {
     case remainOver
 
     /// - Parameters:
-    ///   - stored: The token that the store has.
-    ///   - isUnsaved: Whether the job's token could not be saved: then it is newer than the stored one.
+    ///   - stored: The token in the store.
+    ///   - isUnsaved: Whether the token of the job could not be saved, so that it is newer than the stored one.
     package init(for job: AccessTokenMachine.Job, finding stored: AccessToken?, isUnsaved: Bool, at now: Date) {
         switch job.kind {
         case .load:
@@ -73,7 +73,7 @@ package enum StoredTokenStep: Equatable, Sendable {
 }
 
 extension AccessToken {
-    /// The session's id; the same for all tokens that have none.
+    /// The id of the session. All tokens without a session have the same id.
     var sessionID: UUID { session ?? AccessToken.unnamedSession }
 
     static let unnamedSession = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

@@ -1,7 +1,7 @@
-/// Holds authorized requests back while the token is read or refreshed, and has one that is about to expire refreshed
-/// before it is sent.
+/// A gate that makes authorized requests wait while the token is read or refreshed. It also starts the refresh of a
+/// token that is about to expire before the request is sent.
 ///
-/// It also hears of each refusal, before the permit of the refused request is handed on.
+/// The gate receives each refusal before the permit of the refused request is released.
 struct TokenGate: StagedAdmissionPolicy {
     let supervisor: AccessTokenSupervisor
 
@@ -11,7 +11,7 @@ struct TokenGate: StagedAdmissionPolicy {
 
     var stage: AdmissionStage { .token }
 
-    /// Lets the request in if the token can be sent, or if it needs none.
+    /// Returns a permit if the token can be sent, or if the request needs none.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
@@ -25,12 +25,12 @@ struct TokenGate: StagedAdmissionPolicy {
 
     /// Waits for a token that can be sent.
     ///
-    /// - Throws: ``NetworkError/Kind/noToken`` with the refresh's error underlying.
+    /// - Throws: ``NetworkError/Kind/noToken`` with the error of the refresh as the underlying error.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
-            // A refusal of this token would be one of the token that the call's own refresh has brought.
+            // If the server refuses this token, it refuses the token that a refresh for this call brought.
             call.change { $0.pass(with: origin) }
         } catch let interruption as Interruption {
             throw interruption
@@ -40,14 +40,14 @@ struct TokenGate: StagedAdmissionPolicy {
         return AdmissionPermit()
     }
 
-    /// Hears whether the server refused the token.
+    /// Receives the response and checks whether the server refused the token.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if case .answered(let response) = outcome { _ = supervisor.judge(response) }
     }
 }
 
 extension NetworkError {
-    /// The error of a request that is not sent, because there is no token for it.
+    /// Returns the error of a request that is not sent because there is no token for it.
     static func noToken(because cause: any Error, _ request: HTTPRequest) -> NetworkError {
         let words =
             switch cause {

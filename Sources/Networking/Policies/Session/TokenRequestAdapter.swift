@@ -1,17 +1,18 @@
-/// Puts the supervisor's token on every request whose endpoint is authorized, under the endpoint's scheme.
+/// An adapter that adds the token of a supervisor to every request whose endpoint is authorized, with the scheme of the
+/// endpoint.
 ///
-/// It reads the token each time, so that a retry carries the new one. Without a token it sets no field. Requests of a
-/// refresh get none, nor do requests to another origin than that of the service's environment, unless the supervisor
-/// lists it.
+/// The adapter reads the token before each attempt, so that a retry carries the new one. Without a token, it sets no
+/// field. It adds no token to requests of a refresh. It adds none to requests to another origin than that of the
+/// service's environment, unless the supervisor lists that origin.
 public struct TokenRequestAdapter: SynchronousRequestAdapter {
     let supervisor: AccessTokenSupervisor
 
-    /// Makes an adapter; `supervisor.adapter` is the same.
+    /// Creates an adapter. The property `supervisor.adapter` returns the same adapter.
     public init(accessTokenSupervisor: AccessTokenSupervisor) {
         supervisor = accessTokenSupervisor
     }
 
-    /// Sets `Authorization`, in place of one that is there, and marks the request with the token it carries.
+    /// Sets `Authorization`, replaces an existing value, and marks the request with the token that it carries.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {

@@ -1,26 +1,28 @@
-/// Repairs an unauthorized answer: has the token refreshed, or waits for the refresh under way, and asks for a retry.
+/// An error handler for unauthorized responses. It starts a refresh of the token, or waits for the refresh in progress,
+/// and requests a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once for each of the two reasons. If nothing can be done, or the refresh fails, the failure is passed on with
-/// its own error, which has the refresh's error underlying. It handles only requests that carry a token of the
-/// supervisor's ``TokenRequestAdapter``, and that no redirect has led to another origin.
+/// most once for each of the two reasons. If there is no new token, or if the refresh fails, the failure is passed on
+/// with its own error, and the error of the refresh becomes its underlying error. The handler handles only requests
+/// that carry a token of the supervisor's ``TokenRequestAdapter`` and that were not redirected to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 
-    /// Makes a handler; `supervisor.handler` is the same.
+    /// Creates a handler. The property `supervisor.handler` returns the same handler.
     public init(accessTokenSupervisor: AccessTokenSupervisor) {
         supervisor = accessTokenSupervisor
     }
 
-    /// Asks for a retry where a token can be had for it, or passes the failure on.
+    /// Requests a retry if a token is available for it, or passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        // An interruption is none of its business, though a refused response came before it.
+        // An interruption is passed on, even if a refused response came before it.
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
         guard let response = failure.response,
             let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
             let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
-        // A POST that a redirect turned into a GET was done: it is not done again for a token that expired on the way.
+        // The server has processed a POST that a redirect changed to GET. It is not repeated because the token expired
+        // meanwhile.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         switch judgement {
@@ -46,8 +48,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         }
     }
 
-    /// Passes the failure on, with why there is no new token: beneath the error, and in its report, whatever is made of
-    /// the error.
+    /// Passes the failure on with the reason why there is no new token: as the underlying error, and in the report,
+    /// even if a later handler replaces the error.
     private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
         guard let cause else { return .next(failure.error) }
         return .next(
@@ -57,7 +59,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
 }
 
 extension NetworkError {
-    /// The error with the refresh's beneath it.
+    /// Returns the error with the error of the refresh as its underlying error.
     fileprivate func because(of refreshError: any Error) -> NetworkError {
         var error = self
         error.underlying = error.underlying ?? refreshError

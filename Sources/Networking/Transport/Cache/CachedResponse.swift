@@ -1,18 +1,18 @@
 import Foundation
 
-/// One answer of a cache, with what it takes to know whom it is for and how long it holds.
+/// A stored response, with the data that decides which requests may get it and how long it is fresh.
 struct CachedResponse: Sendable {
     let status: HTTPStatus
     private(set) var headers: HTTPHeaders
     let body: Data
-    /// The request's fields that may identify its user, and the fields that the response's `Vary` names: whoever has
-    /// others gets another answer.
+    /// The request's header fields that may identify its user, and the fields that the response's `Vary` names. A
+    /// request with other values does not get the response.
     private let audience: HTTPHeaders
     private let varying: [HTTPHeader.Name]
-    /// When it came, or was last found unchanged.
+    /// When the response was received or last revalidated.
     private var date: Date
 
-    /// - Returns: Nil if the response must not be kept: RFC 9111 section 3.
+    /// - Returns: Nil if the response must not be stored (RFC 9111 section 3).
     init?(_ response: HTTPResponse, to request: HTTPRequest, at date: Date) {
         guard request.method == .get, response.status.isSuccessful, response.status != .partialContent,
             case .data(let body) = response.content, !request.headers.contains(.range),
@@ -23,7 +23,7 @@ struct CachedResponse: Sendable {
         guard !names.contains("*") else { return nil }
         status = response.status
         var headers = response.headers
-        headers.remove(.setCookie)  // a cookie is set once
+        headers.remove(.setCookie)  // a stored response must not set its cookies again
         self.headers = headers
         self.body = body
         varying = names.map { HTTPHeader.Name($0) }
@@ -31,7 +31,7 @@ struct CachedResponse: Sendable {
         self.date = date
     }
 
-    /// Whether a request may be answered with it.
+    /// Whether the response may be used for a request.
     func isFor(_ request: HTTPRequest) -> Bool {
         CachedResponse.audience(of: request, varying) == audience
     }
@@ -42,17 +42,19 @@ struct CachedResponse: Sendable {
         return headers
     }
 
-    /// How many bytes it takes, about.
+    /// The approximate size in bytes.
     var size: Int { body.count + headers.reduce(512) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count } }
 
-    /// How many seconds ago the server made it or vouched for it.
+    /// Returns the age in seconds: the time since the server generated or revalidated the response (RFC 9111 section
+    /// 4.2.3).
     func age(at now: Date) -> Int64 {
         let before = headers["Age"].flatMap { Int64($0) } ?? 0
         let kept = min(max(now.timeIntervalSince(date), 0), 1e12)
         return Int64(kept) + min(max(before, 0), 1 << 31)
     }
 
-    /// Whether it still holds without asking: RFC 9111 section 4.2, without guesses.
+    /// Whether the response is fresh, so that it can be used without a request to the server (RFC 9111 section 4.2).
+    /// Heuristic freshness is not used.
     func isFresh(for request: HTTPRequest, at now: Date) -> Bool {
         let directives = CacheDirectives(headers)
         let asked = CacheDirectives(request.headers)
@@ -60,12 +62,13 @@ struct CachedResponse: Sendable {
         if let bound = asked.seconds("max-age"), age(at: now) >= bound { return false }
         if let seconds = directives.seconds("max-age") { return age(at: now) < seconds }
         guard let expires = headers[.expires].flatMap({ HTTPDate($0) }) else { return false }
-        // By the server's clock, where it tells: ours may be another.
+        // The server's `Date` is used if there is one, because the server's clock may differ from the device's clock.
         let made = headers.date.map(HTTPDate.init) ?? HTTPDate(date)
         return age(at: now) < expires.secondsSince1970 - made.secondsSince1970
     }
 
-    /// Asks whether it has changed; false if it has nothing to ask with.
+    /// Makes a request conditional on the `ETag` or `Last-Modified` of the response; returns false if the response has
+    /// neither.
     func makeConditional(_ request: inout HTTPRequest) -> Bool {
         if let tag = headers[.eTag] {
             request.headers[.ifNoneMatch] = tag
@@ -77,9 +80,9 @@ struct CachedResponse: Sendable {
         return true
     }
 
-    /// Takes over what a 304 says: RFC 9111 section 3.2.
+    /// Updates the header fields from a 304 response (RFC 9111 section 3.2).
     ///
-    /// - Returns: Whether it may be kept on.
+    /// - Returns: Whether the response may stay in the cache.
     mutating func refresh(by response: HTTPResponse, at now: Date) -> Bool {
         let kept: [HTTPHeader.Name] = [.contentLength, .contentEncoding, .contentType, .contentRange, .setCookie]
         var news = response.headers
@@ -90,7 +93,7 @@ struct CachedResponse: Sendable {
         return !CacheDirectives(headers).has("no-store")
     }
 
-    /// The response, as if it had just come.
+    /// Returns the stored response as a response to a request, with the current `Age`.
     func response(to request: HTTPRequest, at now: Date) -> HTTPResponse {
         var headers = headers
         headers["Age"] = "\(age(at: now))"
@@ -98,7 +101,7 @@ struct CachedResponse: Sendable {
     }
 }
 
-/// The directives of `Cache-Control`: RFC 9111 section 5.2.
+/// The directives of `Cache-Control` (RFC 9111 section 5.2).
 private struct CacheDirectives {
     private let directives: [(name: String, value: String?)]
 

@@ -1,7 +1,7 @@
-/// Answers from a cache what may be answered so, and keeps what may be kept.
+/// A transport that returns fresh responses from a cache, and stores the responses that may be stored.
 ///
-/// A service puts it in its place with `cache:`, next to the engine, where a request carries everything that it is
-/// sent with. A request with conditions or ranges of the caller's own gets the response of the server.
+/// A service adds it with `cache:`, next to the engine, where a request has all the header fields that it is sent with.
+/// A request that has its own conditions or ranges is always sent to the server.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -12,7 +12,7 @@ package struct CachingTransport: Transport {
         self.cache = cache
     }
 
-    /// Sends the request, unless its response is known.
+    /// Sends the request, unless the cache has a fresh response.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let rule = request[option: CachingOption.self] ?? .standard
         guard rule != .off, request.method == .get, request.body.isEmpty, case .buffered(let limit) = delivery,
@@ -28,7 +28,8 @@ package struct CachingTransport: Transport {
         var asked = request
         if kept?.makeConditional(&asked) != true { kept = nil }
         var response = try await base.send(asked, delivering: delivery)
-        // The conditions are the cache's own: a request to a redirect's target has none.
+        // The cache has added these conditions. They are removed from the response's request, so that a redirect does
+        // not copy them to the request to its target.
         response.request.headers.remove(.ifNoneMatch)
         response.request.headers.remove(.ifModifiedSince)
         if response.status == .notModified, let kept { return unchanged(kept, by: response, to: request, changes) }
@@ -41,7 +42,7 @@ package struct CachingTransport: Transport {
         return response
     }
 
-    /// The kept response, which the server has said still holds.
+    /// Returns the stored response after the server has confirmed it with a 304.
     private func unchanged(
         _ kept: CachedResponse, by response: HTTPResponse, to request: HTTPRequest, _ changes: UInt64
     ) -> HTTPResponse {
@@ -55,7 +56,8 @@ package struct CachingTransport: Transport {
         return updated
     }
 
-    /// Sends what is no business of the cache. What has been changed is not what was kept (RFC 9111 section 4.4).
+    /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
+    /// responses of the URL (RFC 9111 section 4.4).
     private func pass(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
         if !request.method.isSafe, (200..<400).contains(response.status.code) {

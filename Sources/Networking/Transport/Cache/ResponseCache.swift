@@ -1,15 +1,15 @@
 public import Foundation
 
-/// The responses that one service keeps, in memory: successful ones to GET whose server allows it (RFC 9111, as a
-/// private cache).
+/// The responses that one service stores in memory: successful responses to GET that a private cache may store (RFC
+/// 9111).
 ///
-/// A response belongs to the URL, to the fields that its `Vary` names and to the credentials of its request: whoever
-/// has other credentials never gets it. A service has none unless it is given one: `$0.cache = ResponseCache()`.
-/// Every method is safe from any thread.
+/// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
+/// and the same credentials. Requests with other credentials never get it. A service has no cache unless one is set:
+/// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
     fileprivate struct Page: Sendable {
         var responses: [CachedResponse]
-        /// When it was used last, by the count of uses.
+        /// The value of `State.uses` at the last use.
         var use: UInt64
     }
 
@@ -17,34 +17,34 @@ public final class ResponseCache: Sendable {
         var pages: [URL: Page] = [:]
         var uses: UInt64 = 0
         var size = 0
-        /// How often responses have been forgotten because they may not hold any more.
+        /// The number of removals. A response whose request was sent before a removal is not stored.
         var changes: UInt64 = 0
     }
 
-    /// How many bytes it keeps at most; what has not been used for longest goes first.
+    /// The maximum size in bytes. Above it, the responses of the least recently used URL are removed first.
     let capacity: Int
     let date: @Sendable () -> Date
     private let state = Locked(State())
 
-    /// Makes an empty cache.
+    /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: How many bytes it keeps at most. Default: 16 MiB. One response has at most an eighth of it.
-    ///   - clock: What tells how old a response is.
+    ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored.
+    ///   - clock: The clock that measures the age of responses.
     public init(capacity: Int = 16 << 20, clock: NetworkClock = .continuous) {
         self.capacity = capacity
         date = clock.date
     }
 
-    /// How many responses it has.
+    /// The number of stored responses.
     package var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.responses.count } } }
 
-    /// Forgets every response.
+    /// Removes every response.
     public func removeAll() {
         state.withLock { $0 = State(changes: $0.changes + 1) }
     }
 
-    /// Forgets the responses from a URL, whomever they are for.
+    /// Removes the responses of a URL, whatever their credentials are.
     public func removeResponses(from url: URL) {
         state.withLock { state in
             state.changes += 1
@@ -52,10 +52,10 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// How often responses have been forgotten: what was asked for before the last time is not kept.
+    /// The number of removals so far. A response whose request was sent before a removal is not stored.
     var changes: UInt64 { state.withLock { $0.changes } }
 
-    /// The response that a request may get, fresh or not.
+    /// Returns the stored response for a request, fresh or not.
     func response(to request: HTTPRequest) -> CachedResponse? {
         state.withLock { state in
             guard let found = state.pages[request.url]?.responses.first(where: { $0.isFor(request) }) else {
@@ -67,11 +67,11 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// Keeps a response in the place of the one that its request would get.
+    /// Stores a response in place of the one that its request would get.
     ///
     /// - Parameters:
-    ///   - answer: The response; nil keeps none.
-    ///   - changes: What ``changes`` said when it was asked for.
+    ///   - response: The response; nil only removes the stored one.
+    ///   - changes: The value of ``changes`` when the request was sent.
     func keep(_ response: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
         state.withLock { state in
             let url = request.url
@@ -101,29 +101,29 @@ extension ResponseCache.State {
 extension ResponseCache {
     /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
     public enum Rule: Hashable, Sendable {
-        /// Answers that are fresh are used without asking; of others the server is asked whether they have changed. The
-        /// rule of a service with a cache, unless said otherwise.
+        /// A fresh response is used without a request. For a stale response, the server is asked whether it has
+        /// changed. Default.
         case standard
-        /// The server is asked for all of it, and its response is kept.
+        /// The request is sent without conditions, and its response is stored.
         case reload
-        /// Neither used nor kept.
+        /// The cache is neither read nor written.
         case off
     }
 }
 
 enum CachingOption: HTTPRequest.Option {
-    /// The service's own rule.
+    /// Nil, which means ``ResponseCache/Rule/standard``.
     static var defaultValue: ResponseCache.Rule? { nil }
 }
 
 extension ResponseCache: ResetParticipant {
-    /// Forgets every response.
+    /// Removes every response.
     public func reset() {
         removeAll()
     }
 }
 
 extension ResponseCache: RedactedReflectable {
-    /// How many responses there are.
+    /// The number of stored responses.
     var redactedDescription: String { "\(count) responses" }
 }

@@ -1,20 +1,21 @@
 import Foundation
 
-/// A cookie as the jar stores it,
-/// [RFC 6265bis section 5.7](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.7).
+/// A cookie as the jar stores it
+/// ([RFC 6265bis section 5.7](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.7)).
 struct Cookie: Equatable, Sendable {
     let name: String
     let value: String
-    /// The host, or the domain whose hosts receive the cookie: lower-case ASCII.
+    /// The host, or the domain whose hosts receive the cookie, in lower-case ASCII.
     let domain: String
-    /// Whether hosts below the domain do not receive the cookie.
+    /// Whether only the host itself receives the cookie, and not its subdomains.
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
     let isHTTPOnly: Bool
-    /// Nil for a cookie that ends with the jar.
+    /// The expiry date; nil for a session cookie, which lives as long as the jar.
     let expires: Date?
-    /// Positions in the store's history, not times: no clock can reorder them.
+    /// The position in the store's history at which the cookie was created. It is not a time, so a clock change cannot
+    /// reorder cookies. `lastAccess` is a position, too.
     var creation: Int64 = 0
     var lastAccess: Int64 = 0
 
@@ -22,15 +23,16 @@ struct Cookie: Equatable, Sendable {
         expires.map { $0 <= now } ?? false
     }
 
-    /// Whether a request carries the cookie, RFC 6265 section 5.4.
+    /// Whether a request sends the cookie (RFC 6265 section 5.4).
     func isSent(to location: CookieLocation, at now: Date) -> Bool {
         (isHostOnly ? location.host == domain : HostName.matches(location.host, domain: domain))
             && (!isSecure || location.isSecure) && includes(path: location.path) && !isExpired(at: now)
     }
 
-    /// Whether a path is the cookie's path or below it, RFC 6265 section 5.1.4.
+    /// Whether a path is the path of the cookie or below it (RFC 6265 section 5.1.4).
     func includes(path other: String) -> Bool {
-        // By bytes: strings that are equal only after normalization are different paths, and different names.
+        // Compares bytes, because strings that are equal only after Unicode normalization are different paths and
+        // names.
         guard other.utf8.starts(with: path.utf8) else { return false }
         let next = other.utf8.dropFirst(path.utf8.count).first
         return next == nil || next == UInt8(ascii: "/") || path.utf8.last == UInt8(ascii: "/")
@@ -40,7 +42,7 @@ struct Cookie: Equatable, Sendable {
         name.utf8.elementsEqual(other.name.utf8)
     }
 
-    /// Whether one of the two replaces the other.
+    /// Whether both cookies have the same key (domain, host-only flag, name and path), so that one replaces the other.
     func hasKey(of other: Cookie) -> Bool {
         domain == other.domain && isHostOnly == other.isHostOnly && hasName(of: other)
             && path.utf8.elementsEqual(other.path.utf8)
@@ -48,7 +50,7 @@ struct Cookie: Equatable, Sendable {
 }
 
 extension Cookie {
-    /// The cookie that a response sets; nil if the response must not set it.
+    /// Creates the cookie that a response sets; nil if the response must not set it.
     ///
     /// - Parameter suffixes: Evaluated only if the field has a domain.
     init?(

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension HTTPCookie {
-    /// Nil for a cookie that Foundation cannot represent.
+    /// Returns nil for a cookie that Foundation cannot represent.
     convenience init?(_ cookie: Cookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: cookie.name, .value: cookie.value, .path: cookie.path,
@@ -20,7 +20,7 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// Nil for a cookie that cannot be sent, since others may put anything into a storage.
+    /// Returns nil for a cookie that cannot be sent, because other code may store any cookie in a storage.
     ///
     /// Foundation marks a cookie that is sent to subdomains by a dot at the start of its domain.
     init?(_ cookie: HTTPCookie) {

@@ -6,7 +6,7 @@ public import Foundation
 
 /// The cookies of one service, or of several services that share the jar.
 ///
-/// A service keeps no cookies unless it has a jar: `$0.cookies = CookieJar()`. All methods can be called from any
+/// A service stores no cookies unless it has a jar: `$0.cookies = CookieJar()`. All methods can be called from any
 /// thread.
 ///
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
@@ -14,32 +14,35 @@ public import Foundation
 ///
 /// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has
 ///   more than 4,096 bytes of name and value. An attribute value of more than 1,024 bytes is ignored.
-/// - **Domain.** It must be the host or a domain above it, and not a public suffix: a server of `shop.co.uk` cannot
-///   set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared as punycode.
-/// - **Secure.** `Secure` cookies are received and sent over `https` only, also for `localhost`. A response over
-///   `http` can neither replace nor hide them. The prefixes `__Secure-` and `__Host-` of a name require the
-///   attributes that they stand for.
-/// - **Order.** Cookies with the longest path are sent first, then those created first. A replaced cookie keeps its
-///   creation.
-/// - **Lifetime.** At most 400 days. Cookies without `Max-Age` and `Expires` live as long as the jar.
-/// - **Limits.** 50 cookies per domain and 3,000 per jar. Over a limit, the jar removes expired cookies, otherwise
-///   the least recently used one; within a domain, it removes `Secure` cookies last. ``cookies(for:)`` counts as use.
+/// - **Domain.** The `Domain` attribute must be the host or a domain above it, and not a public suffix: a server of
+///   `shop.co.uk` cannot set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared
+///   as punycode.
+/// - **Secure.** `Secure` cookies are received and sent over `https` only, even for `localhost`. A response over `http`
+///   can neither replace nor hide them. A cookie whose name starts with `__Secure-` or `__Host-` must have the
+///   attributes that the prefix requires.
+/// - **Order.** Cookies with the longest path are sent first, then those that were created first. A cookie that
+///   replaces another one inherits its position in the order of creation.
+/// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
+///   jar.
+/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. Over a limit, the jar removes expired cookies,
+///   otherwise the least recently used one; within a domain, it removes `Secure` cookies last. ``cookies(for:)`` counts
+///   as use.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
-/// ``URLSessionTransport`` on Linux gets the `Set-Cookie` fields of a response joined by commas, and separates them
-/// as well as that allows: a value that has a comma itself may become two cookies.
+/// ``URLSessionTransport`` on Linux receives the `Set-Cookie` fields of a response joined by commas, and splits them as
+/// well as possible: a value that contains a comma may become two cookies.
 ///
 /// ## Foundation's storage
 ///
-/// By default, cookies are kept in memory. A jar that is given an `HTTPCookieStorage` reads the storage for each
-/// request and writes each change to it. The same rules apply, with these exceptions:
+/// By default, cookies are stored in memory. A jar that is created with an `HTTPCookieStorage` reads the storage for
+/// each request and writes each change to it. The same rules apply, with these exceptions:
 ///
 /// - The order of creation is known only for cookies that this jar has seen. Others are sent in the order of their
 ///   names.
-/// - On Linux, the storage cannot tell cookies apart whose domain, path and name are the same text when joined, such
-///   as `y` for the path `/x` and `xy` for the path `/`. It keeps the last one.
-/// - On Linux, the storage forgets `Secure` and `HttpOnly` when it reads its file in a new process. A cookie that was
+/// - On Linux, the storage cannot distinguish cookies whose domain, path and name are the same text when joined, such
+///   as `y` for the path `/x` and `xy` for the path `/`. It stores only the last one.
+/// - On Linux, the storage loses `Secure` and `HttpOnly` when it reads its file in a new process. A cookie that was
 ///   `Secure` is then also sent over `http`.
 public final class CookieJar: Sendable {
     private let storage: HTTPCookieStorage?
@@ -47,18 +50,18 @@ public final class CookieJar: Sendable {
     private let date: @Sendable () -> Date
     private let store = Locked(CookieStore())
 
-    /// Makes a jar.
+    /// Creates a jar.
     ///
     /// ```swift
     /// let jar = CookieJar(publicSuffixes: try CookieJar.PublicSuffixList(contentsOf: listInBundle))
     /// ```
     ///
     /// - Parameters:
-    ///   - storage: A storage of Foundation's, for example `.shared`, which writes cookies to disk. Default: in
-    ///     memory only.
-    ///   - publicSuffixes: The domains for which cookies are refused. Default:
+    ///   - storage: A Foundation storage, for example `.shared`, which writes cookies to disk. Default: nil; cookies
+    ///     are stored in memory only.
+    ///   - publicSuffixes: The domains for which cookies are rejected. Default:
     ///     `/usr/share/publicsuffix/public_suffix_list.dat`, which Debian's package `publicsuffix` installs. Without
-    ///     this file, only single labels such as `com` are refused; `co.uk` is not.
+    ///     this file, only single labels such as `com` are rejected; `co.uk` is not.
     ///   - clock: The clock by which cookies expire.
     public init(
         _ storage: HTTPCookieStorage? = nil, publicSuffixes: PublicSuffixList? = nil, clock: NetworkClock = .continuous
@@ -76,7 +79,7 @@ public final class CookieJar: Sendable {
         return store.withLock { $0.cookies }.filter { !$0.isExpired(at: now) }.compactMap(HTTPCookie.init)
     }
 
-    /// The cookies that a request to a URL carries, in the order in which they are sent.
+    /// Returns the cookies that a request to a URL sends, in the order in which they are sent.
     public func cookies(for url: URL) -> [HTTPCookie] {
         let stored = storage?.cookies ?? []
         return select(for: url, from: stored).compactMap { cookie in
@@ -90,7 +93,7 @@ public final class CookieJar: Sendable {
         store.withLock { $0 = CookieStore() }
     }
 
-    /// Keeps the cookies that a response sets.
+    /// Stores the cookies that a response sets.
     func keep(_ headers: HTTPHeaders, from url: URL) {
         guard let location = CookieLocation(url) else { return }
         let now = date()
@@ -103,8 +106,8 @@ public final class CookieJar: Sendable {
             if let stored { store.adopt(stored) }
             return received.map { store.keep($0, from: location, at: now) }
         }
-        // Not under the lock, since the storage notifies observers. It replaces a cookie in one step: no request
-        // misses it.
+        // The storage is changed outside the lock, because it notifies observers. It replaces a cookie in one step, so
+        // that no request misses the cookie.
         guard let storage else { return }
         for change in changes {
             for cookie in change.removed { HTTPCookie(cookie).map(storage.deleteCookie) }
@@ -112,7 +115,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The value of the `Cookie` field for a URL; nil if there is nothing to send.
+    /// Returns the value of the `Cookie` field for a URL; nil if there is nothing to send.
     func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
@@ -130,6 +133,6 @@ public final class CookieJar: Sendable {
 }
 
 extension CookieJar: RedactedReflectable {
-    /// The number of cookies, and nothing of them.
+    /// The number of cookies; no names or values.
     var redactedDescription: String { "CookieJar (\(cookies.count) cookies)" }
 }

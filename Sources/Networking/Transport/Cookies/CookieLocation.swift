@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a URL says about cookies: which ones its request carries, and which ones its response may set.
+/// The parts of a URL that decide which cookies its request sends and which cookies its response may set.
 struct CookieLocation {
-    /// Lower-case ASCII.
+    /// The host in lower-case ASCII.
     let host: String
-    /// Percent-encoded, as in the request line.
+    /// The path, percent-encoded as in the request line.
     let path: String
     /// Whether the scheme is `https`. No other origin counts as secure, not even one on this machine.
     let isSecure: Bool
 
-    /// Nil for a URL without a host, or with one that is not a host name.
+    /// Returns nil for a URL without a host, or with a host that is not a host name.
     init?(_ url: URL) {
         // Foundation returns an international host decoded or as punycode, depending on system and spelling.
         guard let host = url.host.flatMap(HostName.canonical), !host.isEmpty else { return nil }
@@ -19,7 +19,7 @@ struct CookieLocation {
         isSecure = url.scheme?.lowercased() == "https"
     }
 
-    /// The path up to its last slash, RFC 6265 section 5.1.4.
+    /// The path up to its last slash (RFC 6265 section 5.1.4).
     var defaultPath: String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
         return String(path[..<slash])

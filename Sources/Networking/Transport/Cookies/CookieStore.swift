@@ -1,15 +1,15 @@
 import Foundation
 
-/// The cookies of a jar: a value that keeps, selects and evicts.
+/// The cookies of a jar: a value that stores, selects and evicts them.
 struct CookieStore: Sendable {
-    /// The effect of one received cookie, to be repeated on a storage of Foundation's.
+    /// The changes that one received cookie causes, to be repeated in an `HTTPCookieStorage`.
     struct Change: Sendable {
         fileprivate(set) var removed: [Cookie] = []
-        /// Replaces a cookie with the same key.
+        /// The stored cookie, which replaces a cookie with the same key; nil if it was not stored.
         fileprivate(set) var kept: Cookie?
     }
 
-    /// The minimums of RFC 6265 section 6.1.
+    /// The limits per domain and per jar: the minimums of RFC 6265 section 6.1.
     static let (domainLimit, limit) = (50, 3_000)
 
     private var domains: [String: [Cookie]] = [:]
@@ -18,10 +18,10 @@ struct CookieStore: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// In the order of creation.
+    /// All cookies, in the order of creation.
     var cookies: [Cookie] { domains.values.joined().sorted { $0.creation < $1.creation } }
 
-    /// The cookies that a request carries: those with the longest path first, then in the order of creation.
+    /// Returns the cookies that a request sends: those with the longest path first, then in the order of creation.
     mutating func cookies(for location: CookieLocation, at now: Date) -> [Cookie] {
         history += 1
         var chosen: [Cookie] = []
@@ -36,8 +36,8 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Replaces the cookie with the same key, whose creation the new one inherits. An expired cookie only removes the
-    /// old one.
+    /// Stores a cookie in place of the one with the same key, and inherits its position of creation. An expired cookie
+    /// only removes the stored one.
     @discardableResult
     mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
@@ -59,8 +59,8 @@ struct CookieStore: Sendable {
         return change
     }
 
-    /// Replaces the content by that of a storage of Foundation's. Known cookies keep their creation, also with
-    /// another value.
+    /// Replaces all cookies with those of an `HTTPCookieStorage`. Known cookies keep their position of creation, even
+    /// if their value has changed.
     mutating func adopt(_ cookies: [Cookie]) {
         let known = domains
         (domains, count) = ([:], cookies.count)

@@ -1,12 +1,13 @@
-/// Sends the cookies of a jar, and keeps the cookies that responses set. A service adds it with `cookies:`.
+/// A transport that sends the cookies of a jar, and stores the cookies that responses set. A service adds it with
+/// `cookies:`.
 ///
-/// It is called once per redirect, so that each request has the cookies of its own URL. A `Cookie` field that an
-/// endpoint or an adapter has set is left alone.
+/// It is called once per redirect, so that each request has the cookies of its own URL. It does not change a `Cookie`
+/// field that an endpoint or an adapter has set.
 package struct CookieTransport: Transport {
     private let base: any Transport
     private let jar: CookieJar
 
-    /// Marks a request whose `Cookie` field was set by the transport.
+    /// Whether the `Cookie` field of the request was set by this transport.
     private enum IsFromJar: HTTPRequest.Option {
         static let defaultValue = false
         static let isSensitive = true

@@ -3,9 +3,9 @@ public import Foundation
 extension CookieJar {
     /// The domains under which anybody can register names, such as `co.uk` and `github.io`.
     ///
-    /// A jar refuses cookies that are meant for all hosts of such a domain. The format is that of the
+    /// A jar rejects cookies that are meant for all hosts of such a domain. The format is that of the
     /// [Public Suffix List](https://publicsuffix.org), with its sections for ICANN and for private domains. A single
-    /// label, such as `com`, is a public suffix also without a rule.
+    /// label, such as `com`, is a public suffix even without a rule.
     public struct PublicSuffixList: Sendable {
         private var rules: Set<String> = []
         /// `kawasaki.jp` for the rule `*.kawasaki.jp`.
@@ -13,7 +13,7 @@ extension CookieJar {
         /// `city.kawasaki.jp` for the rule `!city.kawasaki.jp`.
         private var exceptions: Set<String> = []
 
-        /// The list of Debian's package `publicsuffix`, read on first use; without rules if the package is not
+        /// The list of Debian's package `publicsuffix`, read at the first use. It has no rules if the package is not
         /// installed.
         static let system: PublicSuffixList = {
             let url = URL(fileURLWithPath: "/usr/share/publicsuffix/public_suffix_list.dat")
@@ -45,7 +45,7 @@ extension CookieJar {
             }
         }
 
-        /// Whether a domain is a public suffix. The domain is canonical.
+        /// Whether a domain, given in canonical form, is a public suffix.
         func contains(_ domain: String) -> Bool {
             let domain = domain.utf8.last == UInt8(ascii: ".") ? domain.dropLast() : domain[...]
             guard let dot = domain.firstIndex(of: ".") else { return true }

@@ -7,27 +7,27 @@ import Foundation
 struct SetCookie {
     let name: String
     let value: String
-    /// Without a leading dot; empty or nil for the host alone.
+    /// The `Domain` attribute without a leading dot; empty or nil if the cookie is for the host alone.
     private(set) var domain: String?
-    /// As received: empty or relative means the default path.
+    /// The `Path` attribute as received. An empty or relative path means the default path.
     private(set) var path: String?
-    /// In seconds; zero or less deletes the cookie. Takes precedence over `expires`.
+    /// The lifetime in seconds; zero or less deletes the cookie. It takes precedence over `expires`.
     private(set) var maxAge: Int64?
     private(set) var expires: Date?
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
 
-    /// 400 days, the longest life of a cookie, in seconds.
+    /// The longest lifetime of a cookie in seconds: 400 days.
     static let longestAge: Int64 = 34_560_000
 
-    /// Nil if the field has a control character other than TAB, has no name, or has more than 4,096 bytes of name and
-    /// value.
+    /// Returns nil if the field has a control character other than TAB, has no name, or has more than 4,096 bytes of
+    /// name and value.
     ///
-    /// A value without a name, which 6265bis accepts, is refused as by RFC 6265 section 5.2: Foundation cannot
+    /// A value without a name, which 6265bis accepts, is rejected as in RFC 6265 section 5.2, because Foundation cannot
     /// represent it.
     init?(_ field: String) {
         guard field.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
-        // By bytes: a delimiter with a combining mark is a character of its own.
+        // Splits bytes, because a delimiter with a combining mark is a different `Character`.
         let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(SetCookie.pair)
         guard let pair = parts.first, let value = pair.value, !pair.name.isEmpty,
             pair.name.utf8.count + value.utf8.count <= 4_096
@@ -49,7 +49,7 @@ struct SetCookie {
         }
     }
 
-    /// A value of nil means that there is no `=`.
+    /// Splits an attribute at `=`; the value is nil if there is no `=`.
     private static func pair(_ part: Substring.UTF8View) -> (name: String, value: String?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
@@ -62,7 +62,7 @@ struct SetCookie {
         return String(Substring(bytes[start...end]))
     }
 
-    /// An optional minus sign and digits; a value too large for any integer is the longest age.
+    /// Parses an optional minus sign and digits. A value that is too large becomes the longest age.
     private static func seconds(_ text: String) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = text.utf8.dropFirst(isNegative ? 1 : 0)

@@ -5,6 +5,8 @@
     enum ContentCoding: CaseIterable {
         case gzip, deflate, brotli, zstd
 
+        /// Creates a coding; nil if the engine does not know it.
+        ///
         /// - Parameter token: The name in `Content-Encoding`.
         init?(token: some StringProtocol) {
             switch token.lowercased() {
@@ -25,8 +27,8 @@
             }
         }
 
-        /// The decoder, by the first byte of a stream: servers send "deflate" with the header of zlib (RFC 1950), which
-        /// is right, and without.
+        /// Returns the decoder for a stream that begins with the given byte. Servers send "deflate" with the header of
+        /// zlib (RFC 1950), which is correct, or without it.
         func decoder(for first: UInt8?) -> cdecoding_coding {
             switch self {
             case .gzip: CDECODING_GZIP
@@ -36,7 +38,7 @@
             }
         }
 
-        /// Whether another stream of this coding may begin with a byte, after a stream that is complete.
+        /// Returns whether the given byte, after a complete stream, may begin another stream of this coding.
         func mayBegin(with byte: UInt8) -> Bool {
             switch self {
             case .gzip: byte == 0x1F
@@ -48,23 +50,25 @@
         /// The codings for which the system has a library.
         static let available = allCases.filter { cdecoding_is_available($0.decoder(for: nil)) }
 
-        /// The field that requests carry unless they have one of their own; nil if nothing can be decoded.
+        /// The header line that is added to requests without an `Accept-Encoding` field; nil if nothing can be decoded.
         static let acceptField: String? =
             available.isEmpty ? nil : "Accept-Encoding: " + available.map(\.name).joined(separator: ", ")
     }
 
-    /// The content codings of one response body, decoded one after another.
+    /// The decoders for the content codings of one response body, which run one after another.
     struct ContentDecoding {
-        /// The decoders, the one for the bytes of the connection first.
+        /// The decoders. The first one receives the bytes of the connection.
         private let decoders: [ContentDecoder]
 
+        /// Creates the decoders for a response.
+        ///
         /// - Parameters:
         ///   - headers: The response's header fields.
-        ///   - limit: The largest number of bytes to decode to.
-        ///   - sink: Takes the decoded bytes.
-        /// - Returns: Nil if the body has no coding, or one that the engine does not know: its bytes are passed
-        ///   through.
-        /// - Throws: ``NetworkError`` for more codings than any content has.
+        ///   - limit: The largest number of decoded bytes.
+        ///   - sink: A closure that receives the decoded bytes.
+        /// - Returns: Nil if the body has no content coding, or one that the engine does not know. The caller then
+        ///   passes the bytes on unchanged.
+        /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
         init?(_ headers: HTTPHeaders, limit: Int, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
             let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
                 .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
@@ -72,7 +76,7 @@
             guard !codings.isEmpty, codings.count == tokens.count else { return nil }
             guard codings.count <= 5 else {
                 throw NetworkError(
-                    .undecodableContent, reason: "the body has \(codings.count) content codings, more than 5")
+                    .undecodableContent, reason: "Content-Encoding: expected at most 5 codings, found \(codings.count)")
             }
             var decoders = [ContentDecoder(codings[0], limit: limit, next: sink)]
             for coding in codings.dropFirst() {

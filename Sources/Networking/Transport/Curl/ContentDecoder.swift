@@ -1,12 +1,13 @@
 #if os(Linux)
     import CLibcurl
 
-    /// Decodes one content coding of a response body, piece by piece, and passes the result on.
+    /// A decoder for one content coding of a response body. It decodes piece by piece and passes the result to the next
+    /// stage.
     ///
-    /// The next stage may refuse bytes for a while: the decoder keeps them, ``isHeldBack`` is true, and ``decode(_:)``
-    /// passes them on when it is called again. Used on one thread at a time.
+    /// The next stage may refuse bytes for a while. Then the decoder stores them, ``isHeldBack`` is true, and the next
+    /// call of ``decode(_:)`` passes them on. Used on one thread at a time.
     final class ContentDecoder {
-        /// The next stage: takes bytes, and returns how many.
+        /// The next stage. It receives bytes, and returns how many it has taken.
         typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
 
         private let coding: ContentCoding
@@ -19,11 +20,12 @@
         /// The bytes of ``output`` that the next stage has not taken.
         private var pending = 0..<0
         private var hasInput = false
-        /// Whether a whole stream has been decoded, and nothing of another one.
+        /// Whether a stream is complete and no other one has begun.
         private var isComplete = false
         private var isOver = false
 
-        /// - Parameter limit: The largest number of bytes to decode to. (Several codings may make much of little.)
+        /// - Parameter limit: The largest number of decoded bytes. (Several codings can expand a small body to a very
+        ///   large one.)
         init(
             _ coding: ContentCoding, limit: Int, isNextHeldBack: @escaping () -> Bool = { false },
             next: @escaping Next
@@ -42,9 +44,9 @@
         /// Whether decoded bytes wait for the next stage.
         var isHeldBack: Bool { !pending.isEmpty || isNextHeldBack() }
 
-        /// Decodes until the input is used up or the next stage takes no more.
+        /// Decodes until all input is used, or until the next stage takes no more bytes.
         ///
-        /// - Returns: The number of bytes used.
+        /// - Returns: The number of input bytes used.
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/undecodableContent``, or the next stage's error.
         func decode(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
             guard try passOn() else { return 0 }
@@ -61,14 +63,16 @@
             return isOver ? input.count : used
         }
 
+        /// Checks that the input is complete.
+        ///
         /// - Throws: ``NetworkError`` if the input has ended inside a stream.
         func finish() throws(NetworkError) {
             guard hasInput, !isComplete else { return }
-            throw failure("it ended early")
+            throw failure("the data is incomplete")
         }
 
         private func step(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
-            // Another stream may follow one that has ended (RFC 1952 section 2.2, RFC 8878 section 3); anything else is
+            // Another stream may follow a complete one (RFC 1952 section 2.2, RFC 8878 section 3). Other bytes are
             // ignored.
             if isComplete, decoding == nil, let first = input.first, !coding.mayBegin(with: first) {
                 isOver = true
@@ -93,16 +97,16 @@
             case CDECODING_MORE:
                 if outputCount > 0 { isComplete = false }
             default:
-                // Bytes after a complete stream that are not another one are ignored, as gzip itself does.
-                guard isComplete else { throw failure("the bytes are not \(coding.name)") }
+                // Bytes after a complete stream that are not another stream are ignored, as the gzip tool does.
+                guard isComplete else { throw failure("the data is not valid \(coding.name)") }
                 isOver = true
             }
             return inputCount
         }
 
-        /// Passes on the bytes that are pending.
+        /// Passes the pending bytes to the next stage.
         ///
-        /// - Returns: Whether the next stage took them all.
+        /// - Returns: Whether the next stage took all of them.
         private func passOn() throws(NetworkError) -> Bool {
             if !pending.isEmpty || isNextHeldBack() {
                 let taken = try next(UnsafeRawBufferPointer(rebasing: output[pending]))

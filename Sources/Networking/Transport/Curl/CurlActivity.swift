@@ -1,12 +1,12 @@
 #if os(Linux)
-    /// When bytes last moved in an exchange, and which of its timeouts has passed. Times are in nanoseconds of the
-    /// loop's clock.
+    /// The time of the last activity of an exchange, from which it follows whether a timeout has passed. Times are in
+    /// nanoseconds of the loop's clock.
     struct CurlActivity {
-        /// The answer to "has a timeout passed?"
+        /// The result of a check of the timeouts.
         enum Status {
-            /// No; look again at this time.
+            /// No timeout has passed. The next check is due at the given time.
             case check(at: UInt64)
-            /// Yes, with this error.
+            /// A timeout has passed. The exchange ends with the given error.
             case passed(NetworkError)
         }
 
@@ -24,7 +24,10 @@
             connect = UInt64(max(timeouts.effectiveConnect.nanoseconds, 1))
         }
 
-        /// - Parameter isConnected: Whether the exchange waits for no connection, so that its idle timeout starts.
+        /// Records the start of the exchange.
+        ///
+        /// - Parameter isConnected: Whether the exchange need not wait for a connection, so that its idle timeout
+        ///   starts now.
         mutating func begin(at now: UInt64, isConnected: Bool) {
             start = now
             last = isConnected ? now : nil
@@ -38,14 +41,17 @@
             last = now
         }
 
-        /// Bytes arrived at a time that may be before the last activity.
+        /// Records that bytes arrived at the given time, which may be before the last activity.
         mutating func note(arrival: UInt64) {
             if let last { self.last = max(last, arrival) }
         }
 
+        /// Returns whether a timeout has passed.
+        ///
         /// - Parameters:
-        ///   - isHeldBack: Whether the response waits for its reader, so that nothing can move.
-        ///   - uploaded: The number of body bytes sent so far; nil if there is no body to send.
+        ///   - now: The current time.
+        ///   - isHeldBack: Whether the response waits for its reader, so that no bytes can move.
+        ///   - uploaded: The number of bytes of the request's body sent so far; nil if there is no body to send.
         mutating func status(at now: UInt64, isHeldBack: Bool, uploaded: Int64?) -> Status {
             guard !isHeldBack else { return .check(at: now.adding(idle)) }
             guard let last else { return waiting(at: now) }
@@ -56,7 +62,8 @@
             return .check(at: uploaded == nil ? last.adding(idle) : now.adding(max(idle / 8, 1)))
         }
 
-        /// Waiting for a connection is part of connecting.
+        /// Returns the status of an exchange that waits for a connection. The timeout for connecting includes this
+        /// wait.
         private func waiting(at now: UInt64) -> Status {
             guard start.adding(connect) <= now else { return .check(at: start.adding(connect)) }
             let limit = timeouts.effectiveConnect.shortText
@@ -68,7 +75,7 @@
     }
 
     extension UInt64 {
-        /// A time after this one, or the end of time.
+        /// Returns the time after the given span, or the largest time if the sum overflows.
         fileprivate func adding(_ span: UInt64) -> UInt64 {
             let (sum, isOverflow) = addingReportingOverflow(span)
             return isOverflow ? .max : sum

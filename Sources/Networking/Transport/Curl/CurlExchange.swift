@@ -1,18 +1,19 @@
 #if os(Linux)
     import CLibcurl
 
-    /// One exchange on a loop: connects libcurl's callbacks with a request's body and a transfer.
+    /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
-    /// Everything but ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` runs on the loop's thread.
+    /// All methods except ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` run on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
-        /// The handle of the attempt in progress; nil before and after.
+        /// The handle of the attempt in progress; nil before and after the attempt.
         var handle: CurlHandle?
-        /// An error that was found on our side, and ended the exchange.
+        /// The error that the engine found itself, and with which the exchange ends; nil if only libcurl reports an
+        /// error.
         private(set) var failure: NetworkError?
         private let loop: CurlLoop
-        /// The transport, which lives as long as the exchange.
+        /// The transport, retained as long as the exchange exists.
         private let owner: any AnyObject & Sendable
         private var body: OutgoingBody
         private var response: CurlResponse
@@ -26,7 +27,7 @@
         private var connection: CurlStreamLog.Connection?
         private var stream: CurlStreamLog.Stream?
 
-        /// Opens the body.
+        /// Creates an exchange and opens the request's body.
         init(
             _ request: HTTPRequest, delivering delivery: BodyDelivery, configuration: CurlTransport.Configuration,
             loop: CurlLoop,
@@ -51,7 +52,7 @@
             try openBody()
         }
 
-        /// Has the loop end the exchange, whose caller has left. From any thread.
+        /// Requests that the loop end the exchange, because its caller no longer waits. May be called from any thread.
         func cancel() {
             loop.post(.cancel(self))
         }
@@ -59,39 +60,42 @@
         static let receiving = Int32(CCURLPAUSE_RECV)
         static let sending = Int32(CCURLPAUSE_SEND)
 
-        /// The exchange begins.
+        /// Starts the timeouts.
         ///
-        /// - Parameter mayWait: Whether it may have to wait for a connection, so that the idle timeout starts later.
+        /// - Parameter mayWait: Whether the exchange may have to wait for a connection, so that the idle timeout starts
+        ///   later.
         func begin(mayWait: Bool) {
             activity.begin(at: loop.now, isConnected: !mayWait)
         }
 
-        /// The exchange has a connection, or opens one: the idle timeout starts.
+        /// Starts the idle timeout, because the exchange has a connection or opens one.
         func noteConnection() {
             activity.noteConnection(at: loop.now)
         }
 
-        /// Whether a timeout has passed, or when to look again. A server whose response is held back is not idle.
+        /// Returns whether a timeout has passed, or when the next check is due. An exchange whose response waits for
+        /// its reader is not idle.
         func timeoutStatus(at now: UInt64) -> CurlActivity.Status {
             let isHeldBack = pauses & CurlExchange.receiving != 0
             if let arrival = handle?.lastArrival { activity.note(arrival: arrival) }
-            // libcurl sends the last bytes that it read without a callback.
+            // The number of sent bytes is checked, because libcurl sends the last bytes that it has read without a
+            // callback.
             let uploaded = !body.isOpen || isHeldBack ? nil : handle?.uploadedBytes
             return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
         }
 
-        /// Nothing more is read from the body.
+        /// Closes the request's body. Nothing more is read from it.
         func closeBody() {
             body.close()
         }
 
-        /// Resumes a direction.
+        /// Resumes a paused direction: ``receiving`` or ``sending``.
         func resume(_ direction: Int32) {
             guard let handle, pauses & direction != 0 else { return }
             pauses &= ~direction
             activity.note(at: loop.now)
             guard !handle.pause(pauses) else { return }
-            // The exchange refused the bytes that libcurl had kept during the pause; libcurl would wait without end.
+            // The exchange refused the bytes that libcurl had stored during the pause. libcurl would wait forever.
             failure = failure ?? NetworkError(.unknown, reason: "libcurl cannot resume the exchange")
             cancel()
         }
@@ -105,15 +109,15 @@
 
     /// Repeating the request.
     extension CurlExchange {
-        /// Whether the request is to be sent on a new connection, because two kept ones have failed.
+        /// Whether the request must be sent on a new connection, because two reused ones have failed.
         var needsNewConnection: Bool { repeats > 1 }
 
         /// Whether any byte of a response has arrived.
         var hasReceived: Bool { response.hasBegun }
 
-        /// Whether the request may be sent again after libcurl has given up: the server refused its stream, or a kept
-        /// connection was lost before the first byte of a response and the request is repeatable. (libcurl repeats most
-        /// refused streams itself.)
+        /// Returns whether the request may be sent again after libcurl has given up. It may if the server refused its
+        /// stream, or if a reused connection was lost before the first byte of a response and the request is
+        /// repeatable. (libcurl itself repeats most requests whose streams were refused.)
         func mayRepeat(after code: Int32) -> Bool {
             guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
@@ -122,13 +126,13 @@
                 && handle?.isOnKeptConnection == true
         }
 
-        /// Reads a line of libcurl's log, on versions of which the log is needed.
+        /// Reads a line of libcurl's log. Used only with versions of libcurl for which the engine needs the log.
         func noteLog(_ line: UnsafeRawBufferPointer) {
             guard let connection else { return }
             if let stream = loop.streamLog.read(line, on: connection) { self.stream = stream }
         }
 
-        /// Opens the body again.
+        /// Opens the body again, for another attempt.
         func prepareToRepeat() throws(NetworkError) {
             repeats += 1
             sends = 0
@@ -145,11 +149,11 @@
 
     /// libcurl's callbacks.
     extension CurlExchange {
-        /// libcurl has a connection and is about to send the request. It calls this again for a request that is sent
-        /// again: one whose stream was refused.
+        /// Prepares for sending, when libcurl has a connection and is about to send the request. libcurl calls this
+        /// again if it repeats a request whose stream was refused.
         ///
         /// libcurl also repeats a request after a response: 417 to `Expect`, or an HTTP/2 stream that was reset with
-        /// HTTP_1_1_REQUIRED. The server may have processed that request.
+        /// HTTP_1_1_REQUIRED. The server may have processed that request, so the exchange ends with an error.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
             self.connection = connection
             stream = nil
@@ -157,15 +161,15 @@
             sends += 1
             if sends > 1, hasReceived {
                 failure = NetworkError(
-                    .connectionLostAfterHead, reason: "the server asked for the request in another form")
+                    .connectionLostAfterHead, reason: "the server requires another form of the request")
                 return Int32(CCURL_PREREQFUNC_ABORT)
             }
-            // Bytes of the body that libcurl had read and not sent are lost with the first connection.
+            // The bytes of the body that libcurl had read but not sent are lost with the first connection.
             guard sends > 1, body.bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
             return rewind() == CCURL_SEEKFUNC_OK ? Int32(CCURL_PREREQFUNC_OK) : Int32(CCURL_PREREQFUNC_ABORT)
         }
 
-        /// The next bytes of the request's body.
+        /// Reads the next bytes of the request's body into libcurl's buffer.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             do throws(NetworkError) {
                 switch try body.read(into: buffer) {
@@ -184,8 +188,8 @@
             }
         }
 
-        /// libcurl sends the request again on another connection: the server refused the stream, or its connection was
-        /// lost and the request is repeatable.
+        /// Opens the body again, because libcurl sends the request again on another connection: the server refused the
+        /// stream, or the connection was lost and the request is repeatable.
         func rewind() -> Int32 {
             guard request.body.isReplayable else {
                 failure = NetworkError(
@@ -201,7 +205,7 @@
             }
         }
 
-        /// A line of the head, or of the trailers.
+        /// Receives a line of the head or of the trailers.
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
             do throws(NetworkError) {
@@ -215,7 +219,7 @@
             }
         }
 
-        /// Bytes of the response's body.
+        /// Receives bytes of the response's body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
             do throws(NetworkError) {
@@ -229,7 +233,7 @@
             }
         }
 
-        /// The response has ended as far as libcurl can tell.
+        /// Checks that the response is complete, after libcurl has reported its end.
         func finishResponse() -> Result<Void, NetworkError> {
             Result { () throws(NetworkError) in try response.finish() }
         }

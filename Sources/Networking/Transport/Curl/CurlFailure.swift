@@ -2,28 +2,28 @@
     import CLibcurl
     import Glibc
 
-    /// Why libcurl ended an exchange, and what that means.
+    /// An error with which libcurl ended an exchange, and its translation into a ``NetworkError``.
     struct CurlFailure {
         let code: Int32
-        /// What libcurl says about it: hosts and ports, never a URL's query or a header. Of a proxy's URL it says all,
-        /// so that words with one are left out.
+        /// libcurl's error message. It contains hosts and ports, but never a URL's query or a header. It may contain
+        /// the complete URL of a proxy, so ``networkError`` omits messages that contain a URL.
         let words: String
-        /// What stands between the client and every host: a proxy, a Unix socket; nil if nothing does.
+        /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         let between: String?
         let hasHead: Bool
         let requiresHTTP2: Bool
-        /// The system's own error, where there was one.
+        /// The system's error code (`errno`); 0 if there was none.
         let systemError: Int32
-        /// What a proxy answered to being asked for a tunnel; 0 where none was.
+        /// The status of a proxy's response to CONNECT; 0 if there was none.
         let proxyStatus: Int
 
         var networkError: NetworkError {
-            let isNotified = !words.isEmpty && !words.contains("://") && !words.contains("@")
-            let words = isNotified ? words : String(cString: clibcurl_easy_strerror(code))
+            let isShown = !words.isEmpty && !words.contains("://") && !words.contains("@")
+            let words = isShown ? words : String(cString: clibcurl_easy_strerror(code))
             return NetworkError(kind, reason: "\(explanation) (\(words))")
         }
 
-        /// The kind in words, with what really could not be connected to.
+        /// The explanation of the kind. It names the proxy or the Unix socket if the connection to that failed.
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
@@ -36,12 +36,12 @@
             guard requiresHTTP2, !hasHead, kind.isConnectionLoss || kind == .malformedResponse else {
                 return kind.explanation
             }
-            return "\(kind.explanation); does the server speak HTTP/2, which httpVersions requires?"
+            return "\(kind.explanation); httpVersions requires a server that supports HTTP/2"
         }
 
         private var kind: NetworkError.Kind {
             switch Int(code) {
-            // The last two are faults of certificates and keys on this side.
+            // The last two are errors in the certificates and keys of the client.
             case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
@@ -57,8 +57,8 @@
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
             // A header line that is longer than libcurl's own limit.
             case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
-            // The URL is one of HTTP, so that it is the response that is not HTTP. The last two are chunks and folded
-            // lines that libcurl cannot read: errors of the engine's own callbacks take precedence.
+            // The URL's scheme is http or https, so it is the response that is not HTTP. The last two mean chunks and
+            // folded lines that libcurl cannot read. Errors of the engine's own callbacks take precedence over them.
             case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING,
                 CCURLE_WRITE_ERROR,
                 CCURLE_BAD_FUNCTION_ARGUMENT:
@@ -70,7 +70,7 @@
             }
         }
 
-        /// Whether libcurl's result may mean that a connection was lost before the response head.
+        /// Returns whether libcurl's result may mean that a connection was lost before the response head.
         static func isConnectionLoss(_ code: Int32) -> Bool {
             switch Int(code) {
             case CCURLE_RECV_ERROR, CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_HTTP2, CCURLE_PARTIAL_FILE: true
@@ -86,11 +86,12 @@
             systemError == ENETUNREACH || systemError == ENETDOWN
         }
 
-        /// One code for a lost connection, a bad chunk and a proxy that refuses.
+        /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection, a malformed chunk, and a proxy
+        /// that refuses.
         private var kindOfReceiveError: NetworkError.Kind {
             if proxyStatus >= 300 { return .cannotConnect }
             if words.contains("chunk") { return .malformedResponse }
-            // A client certificate that TLS 1.3 refuses is refused after the handshake.
+            // With TLS 1.3, a server refuses a client certificate after the handshake, with an alert.
             if !hasHead, words.contains("alert") { return .tlsFailed }
             return connectionLoss
         }

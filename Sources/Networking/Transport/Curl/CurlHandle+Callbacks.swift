@@ -2,7 +2,7 @@
     import CLibcurl
 
     extension CurlHandle {
-        /// Has libcurl call the exchange of the handle.
+        /// Installs the callbacks by which libcurl calls the exchange of the handle.
         func installCallbacks() {
             let me = Unmanaged.passUnretained(self).toOpaque()
             for option in [
@@ -22,12 +22,12 @@
                     into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? CCURL_READFUNC_ABORT
             }
             clibcurl_easy_set_seek(easy, Int32(CCURLOPT_SEEKFUNCTION)) { handle, _, _ in
-                // libcurl only goes back to the beginning.
+                // libcurl only seeks to the beginning.
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            // Since libcurl 7.80. Without it, an exchange that waits for a connection is only known to have one when a
-            // socket is opened.
+            // libcurl has this callback since 7.80. Without it, the engine learns only when a socket is opened that an
+            // exchange that waits for a connection has one.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
                 guard let handle else { return Int32(CCURL_PREREQFUNC_ABORT) }
@@ -37,8 +37,8 @@
             }
         }
 
-        /// The connection that libcurl's log will be about; nil if the log is not read, or there are no ports (a Unix
-        /// socket).
+        /// Returns the connection that libcurl's log will describe; nil if the log is not read, or if the connection
+        /// has no ports (a Unix socket).
         private func logged(
             _ address: UnsafePointer<CChar>?, _ port: Int32, _ localPort: Int32
         ) -> CurlStreamLog.Connection? {
@@ -47,7 +47,7 @@
                 localPort: localPort, remotePort: port, remoteAddress: String(cString: address))
         }
 
-        /// Has libcurl log what ``CurlStreamLog`` reads.
+        /// Turns on libcurl's log, which ``CurlStreamLog`` reads.
         func installLog() {
             set(CCURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
             clibcurl_easy_set_debug(easy, Int32(CCURLOPT_DEBUGFUNCTION)) { _, kind, bytes, count, handle in
@@ -60,7 +60,7 @@
         }
 
         private func installSocketCallbacks() {
-            // A socket can outlive the handle that opened it, but not the loop's table of them.
+            // A socket can outlive the handle that opened it, but not the loop's table of sockets.
             set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
             clibcurl_easy_set_open_socket(easy, Int32(CCURLOPT_OPENSOCKETFUNCTION)) { handle, _, address in
                 guard let handle, let address else { return -1 }
@@ -75,7 +75,7 @@
             }
         }
 
-        /// The handle that carries one of libcurl's transfers.
+        /// Returns the handle that owns one of libcurl's easy handles.
         static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
             clibcurl_easy_get_pointer(easy, Int32(CCURLINFO_PRIVATE)).map {
                 Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()

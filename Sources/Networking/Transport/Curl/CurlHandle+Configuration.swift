@@ -3,7 +3,7 @@
     import Foundation
 
     extension CurlTransport.Configuration.HTTPVersions {
-        /// libcurl's value for the setting.
+        /// The value of `CURLOPT_HTTP_VERSION` for the setting.
         var option: Int {
             switch self {
             case .http1: CCURL_HTTP_VERSION_1_1
@@ -16,7 +16,7 @@
     extension CurlHandle {
         /// Sets the options of the transport's configuration.
         ///
-        /// - Throws: ``NetworkError`` that names the part that this libcurl does not support.
+        /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
         func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
             switch configuration.proxy {
@@ -66,14 +66,14 @@
                 try require(set(CCURLOPT_SSLCERTTYPE, "P12"), "tls.clientCertificate")
                 try require(set(CCURLOPT_SSLCERT_BLOB, data), "tls.clientCertificate")
             }
-            // Without one, OpenSSL would ask for it on the terminal, and block the loop.
+            // Always set: without a passphrase, OpenSSL would ask for it on the terminal, and block the loop.
             set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
 
         private func require(_ result: Int32, _ part: String) throws {
             guard result != CCURLE_OK else { return }
             let words = String(cString: clibcurl_easy_strerror(result))
-            throw NetworkError(.invalidRequest, reason: "\(part): this libcurl cannot do it (\(words))")
+            throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl does not support it (\(words))")
         }
     }
 #endif

@@ -4,12 +4,12 @@
 
     /// An easy handle of libcurl for one attempt of one exchange.
     ///
-    /// Each attempt has a new handle: a handle that was used before carries state from one request into the next in
-    /// several versions of libcurl (see ``CurlFault``).
+    /// Each attempt has a new handle, because in several versions of libcurl a used handle passes state on from one
+    /// request to the next (see ``CurlFault``).
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
         var exchange: CurlExchange?
-        /// The position among the handles in progress.
+        /// The index of this handle in the loop's list of handles in progress.
         var index = 0
         let sockets: CurlSockets
         let easy: UnsafeMutableRawPointer
@@ -20,12 +20,12 @@
         private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         private var isSecure = false
         private var isPausedOnUnknownSocket = false
-        /// A proxy or a Unix socket between the client and every host.
+        /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         private let library: CurlLibrary
 
-        /// - Throws: ``NetworkError`` that names the part of the configuration that this libcurl does not support.
+        /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
         init(
             _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
         ) throws {
@@ -58,12 +58,12 @@
             errorText.deallocate()
         }
 
-        /// Sets what differs from request to request.
+        /// Sets the options that depend on the request.
         func prepare(for exchange: CurlExchange) throws {
             let request = exchange.request
             let body = request.body
             isSecure = request.url.scheme?.lowercased() == "https"
-            // A POST without content says so (RFC 9110 section 8.6), as do PUT and PATCH.
+            // A POST, PUT or PATCH without content states a length of 0 (RFC 9110 section 8.6).
             let isUpload = !body.isEmpty || request.method.expectsContent
             set(request.method, isUpload: isUpload)
             if isUpload {
@@ -72,12 +72,12 @@
             }
             setConnection(for: exchange)
             guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
-                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot read it")
+                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
             }
             let headers = request.allHeaders
             var more: [String] = []
             if isUpload, !headers.contains(.expect) { more.append("Expect:") }
-            // A part of encoded content cannot be decoded.
+            // A range of encoded content cannot be decoded.
             let mayBeEncoded = !headers.contains(.acceptEncoding) && !headers.contains(.range)
             if mayBeEncoded, let field = ContentCoding.acceptField { more.append(field) }
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lines.write(headers, and: more))
@@ -92,7 +92,7 @@
         private func setConnection(for exchange: CurlExchange) {
             let timeout = exchange.request.timeouts.effectiveConnect.milliseconds
             set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(timeout, 1), Int(Int32.max)))
-            // Waiting for a connection that others use is only worth it if HTTP/2 is possible.
+            // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
             avoidFaults(for: exchange)
@@ -117,7 +117,7 @@
             clibcurl_easy_pause(easy, directions) == CCURLE_OK
         }
 
-        /// Whether the last connection in use had been made for another request.
+        /// Whether the connection was opened for an earlier request and reused.
         var isOnKeptConnection: Bool {
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
         }
@@ -133,46 +133,46 @@
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
         }
 
-        /// The exchange is paused, so that libcurl waits for no events on its socket.
+        /// Records that the exchange is paused, so that libcurl waits for no events on its socket.
         func notePause() {
             guard socket < 0, !isPausedOnUnknownSocket else { return }
             isPausedOnUnknownSocket = true
             sockets.pausesOnUnknownSockets += 1
         }
 
-        /// The handle has left the loop.
+        /// Records that the handle was removed from the loop.
         func noteEnd() {
             sockets.noteEnd(of: ObjectIdentifier(self), on: socket)
             if isPausedOnUnknownSocket { sockets.pausesOnUnknownSockets -= 1 }
             isPausedOnUnknownSocket = false
         }
 
-        /// The last time that bytes arrived on the connection in use; nil if they may be for another request.
+        /// The time at which bytes last arrived on the connection in use; nil if they may belong to another request.
         var lastArrival: UInt64? {
             mayUseHTTP2 ? nil : sockets.lastArrival(for: ObjectIdentifier(self), on: socket)
         }
 
-        /// Whether libcurl logs for ``CurlStreamLog``.
+        /// Whether libcurl's log is turned on for ``CurlStreamLog``.
         var readsLog: Bool { mayUseHTTP2 && library.has(.logsRefusedStreams) }
 
         private var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
 
-        /// The connection in use serves one request at a time.
+        /// Records that the connection in use serves one request at a time.
         func noteExclusiveConnection() {
             sockets.noteExclusive(socket)
         }
 
-        /// Whether libcurl has given up because the servers refused the stream again and again. It has no code for
-        /// that, and no other error begins with these words.
+        /// Returns whether libcurl has given up because the server refused the stream again and again. libcurl has no
+        /// error code for this, and no other error message begins with these words.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
                 && String(cString: errorText).hasPrefix("Connection died, tried")
         }
 
-        /// The number of body bytes that were handed to the system.
+        /// The number of body bytes that were passed to the system.
         var uploadedBytes: Int64 { clibcurl_easy_get_offset(easy, Int32(CCURLINFO_SIZE_UPLOAD_T)) }
 
-        /// The error for libcurl's result.
+        /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
                 code: code, words: String(cString: errorText), between: between,
@@ -199,7 +199,7 @@
             clibcurl_easy_set_text(easy, Int32(option), text)
         }
 
-        /// libcurl copies the data.
+        /// Sets an option to data, which libcurl copies.
         func set(_ option: Int, _ data: Data) -> Int32 {
             data.withUnsafeBytes { clibcurl_easy_set_blob(easy, Int32(option), $0.baseAddress, $0.count) }
         }

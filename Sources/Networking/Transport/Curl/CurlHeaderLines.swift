@@ -1,7 +1,8 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The header lines of a request in libcurl's form, in one block of memory that is used again for the next request.
+    /// The header lines of a request as a linked list for libcurl, in one block of memory that is reused for the next
+    /// request.
     final class CurlHeaderLines {
         private typealias Node = clibcurl_slist
 
@@ -11,18 +12,20 @@
             block.deallocate()
         }
 
-        /// - Parameter lines: Lines to write at once.
+        /// Creates a list.
+        ///
+        /// - Parameter lines: The lines to write immediately. Default: none.
         init(_ lines: [String] = []) {
             list = nil
             if !lines.isEmpty { list = write([], and: lines) }
         }
 
-        /// The lines last written.
+        /// The list of the lines that were passed to ``init(_:)``; nil if there were none.
         private(set) var list: UnsafeRawPointer?
 
         /// Writes the lines.
         ///
-        /// - Returns: The list, which holds until the next call; nil if there are no lines.
+        /// - Returns: The list, which is valid until the next call; nil if there are no lines.
         func write(_ headers: HTTPHeaders, and more: [String]) -> UnsafeRawPointer? {
             let count = headers.count + more.count
             guard count > 0 else { return nil }
@@ -35,7 +38,8 @@
             for field in headers {
                 link(index, to: end, isLast: index == count - 1)
                 append(field.name.rawValue, at: &end)
-                // A name with a semicolon is a field without a value; with a colon it would be left out.
+                // libcurl sends a name with a semicolon as a field without a value. With a colon, it would omit the
+                // field.
                 append(field.value.isEmpty ? ";" : ": ", at: &end)
                 append(field.value, at: &end)
                 terminate(at: &end)
@@ -61,7 +65,7 @@
         }
 
         private func link(_ index: Int, to position: Int, isLast: Bool) {
-            // The block is never empty, so that it has an address.
+            // The block is never empty, so it has an address.
             guard let base = block.baseAddress else { return }
             let stride = MemoryLayout<Node>.stride
             let next = isLast ? nil : (base + (index + 1) * stride).assumingMemoryBound(to: Node.self)

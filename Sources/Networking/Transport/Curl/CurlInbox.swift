@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// The commands for a loop, left by callers on any thread.
+    /// A queue of commands for a loop, which callers on any thread fill.
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []
@@ -15,21 +15,21 @@
         /// The number of exchanges in progress.
         var load: Int { state.withLock { $0.running.count } }
 
-        /// An exchange has ended.
+        /// Records that an exchange has ended.
         func noteEnd() {
             for call in state.withLock({ $0.running.end() }) { call() }
         }
 
-        /// Takes no more exchanges.
+        /// Refuses further exchanges.
         ///
-        /// - Parameter whenEmpty: Called when no exchange is in progress any more.
+        /// - Parameter whenEmpty: A closure to call when no exchange is in progress.
         func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
             if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
         }
 
-        /// Leaves a command.
+        /// Adds a command.
         ///
-        /// - Returns: Whether the loop has to be woken; nil if it takes no more commands.
+        /// - Returns: Whether the loop must be woken; nil if the command is refused.
         func add(_ command: CurlLoop.Command) -> Bool? {
             state.withLock { state in
                 guard !state.isClosed else { return nil }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Takes all commands, and leaves the empty array for the next ones. The loop is awake.
+        /// Takes all commands, and stores the given empty array for the next ones. The loop counts as awake.
         ///
         /// - Returns: Whether the inbox has been closed.
         func take(_ commands: inout [CurlLoop.Command]) -> Bool {
@@ -53,9 +53,9 @@
             }
         }
 
-        /// The loop is about to wait.
+        /// Records that the loop is about to wait.
         ///
-        /// - Returns: Whether it may: there is no command.
+        /// - Returns: Whether the loop may wait, because there is no command.
         func fallAsleep() -> Bool {
             state.withLock { state in
                 state.isAsleep = state.commands.isEmpty && !state.isClosed
@@ -63,13 +63,14 @@
             }
         }
 
-        /// Takes no more commands.
+        /// Refuses further commands.
         func close() {
             state.withLock { $0.isClosed = true }
         }
     }
 
-    /// How a body's reader and a response's reader, on other threads, reach the loop, without keeping the exchange.
+    /// A weak reference to an exchange. The readers of a request's body and of a response's body use it on other
+    /// threads to post commands to the loop, without retaining the exchange.
     final class CurlMailbox: @unchecked Sendable {  // because it is set before another thread can see it
         weak var exchange: CurlExchange?
         private let loop: CurlLoop

@@ -1,15 +1,15 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The system's libcurl, loaded at run time: the same library that Foundation's networking uses.
+    /// The system's libcurl, which is loaded at run time. Foundation's networking uses the same library.
     struct CurlLibrary: Sendable {
-        /// Why there is none.
+        /// The reason why there is no usable library.
         enum Fault: Error, Equatable, CustomStringConvertible {
-            /// There is no `libcurl.so.4`.
+            /// The system has no `libcurl.so.4`.
             case notFound
-            /// It is older than 7.68.
+            /// The library is older than 7.68, lacks a function, or cannot be initialized.
             case tooOld
-            /// It looks names up on the thread that carries every request.
+            /// The library looks host names up on the calling thread, which would block all other requests.
             case blocking
 
             var description: String {
@@ -33,17 +33,17 @@
             static let httpsProxies = Features(rawValue: CCURL_VERSION_HTTPS_PROXY)
         }
 
-        /// What the library says it is, with the libraries it stands on: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
+        /// The version of the library and of the libraries that it uses: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
         let version: String
         let features: Features
         var number = CurlVersion(0, 0)
-        /// The faults that the engine has to avoid on this version. Tests add some that it has not.
+        /// The faults that the engine has to avoid on this version. Tests add faults that the version does not have.
         var faults = CurlFault.Set()
 
-        /// The outcome of loading it, once a process.
+        /// The result of loading the library, once per process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }
 
-        /// Loads a library, unless one is loaded already.
+        /// Loads a library, unless one has been loaded already.
         static func load(_ name: String) throws(Fault) -> CurlLibrary {
             switch clibcurl_load(name) {
             case CLIBCURL_LOADED: break
@@ -58,17 +58,20 @@
             ).checked()
         }
 
-        /// Whether libcurl knows the option that keeps it from repeating requests: see ``CurlFault/repeatsRequests``.
+        /// Returns whether libcurl has the option that prevents it from repeating requests: see
+        /// ``CurlFault/repeatsRequests``.
         private static func canLimitRepeats() -> Bool {
             guard let easy = clibcurl_easy_init() else { return false }
             defer { clibcurl_easy_cleanup(easy) }
             return clibcurl_easy_set_long(easy, Int32(CCURLOPT_RTSP_REQUEST), CCURL_RTSPREQ_RECEIVE) == CCURLE_OK
         }
 
-        /// Whether this version has a fault.
+        /// Returns whether this version has a fault.
         func has(_ fault: CurlFault) -> Bool { faults.contains(fault) }
 
-        /// The library, where it can carry requests beside each other.
+        /// Returns the library if it can send several requests at the same time.
+        ///
+        /// - Throws: ``Fault/blocking`` if it cannot.
         func checked() throws(Fault) -> CurlLibrary {
             guard features.contains(.asynchronousLookup) else { throw .blocking }
             return self
@@ -83,7 +86,7 @@
             number = major << 16 | minor << 8 | patch
         }
 
-        /// - Parameter number: The number as libcurl has it, `0xMMmmpp`.
+        /// - Parameter number: The number in libcurl's form, `0xMMmmpp`.
         init(number: UInt32) {
             self.number = number
         }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
 
-    /// libcurl's callbacks about its sockets and timers.
+    /// libcurl's callbacks for sockets and timers.
     extension CurlLoop {
         func installCallbacks() {
             let me = Unmanaged.passUnretained(self).toOpaque()
@@ -22,8 +22,8 @@
             }
         }
 
-        /// libcurl cuts off fractions of a millisecond and sets a timer only once: calling it too early would lose the
-        /// timer.
+        /// Sets the time at which libcurl must be called. A millisecond is added, because libcurl truncates to
+        /// milliseconds and sets a timer only once: if it were called too early, the timer would be lost.
         private func setTimer(_ milliseconds: Int) {
             switch milliseconds {
             case ..<0: timer = nil

@@ -3,9 +3,10 @@
     import Foundation
     import Glibc
 
-    /// One thread that runs exchanges: it waits for sockets, timers and its inbox, and never for code of the app.
+    /// An event loop that runs exchanges on one thread. It waits for sockets, timers and its inbox, but never for code
+    /// of the app.
     final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
-        /// A task for the loop.
+        /// A command for the loop.
         enum Command {
             /// Starts an exchange.
             case start(CurlExchange)
@@ -19,23 +20,23 @@
         private let library: CurlLibrary
         private let inbox = CurlInbox()
         private let share: CurlShare
-        /// The addresses of hosts in libcurl's form, which handles refer to.
+        /// The configured addresses of hosts in libcurl's form. Handles refer to this list.
         private let addresses: CurlHeaderLines
         let sockets: CurlSockets
         let multi: UnsafeMutableRawPointer
-        /// The streams that servers refused, on versions of libcurl that do not repeat them.
+        /// The streams that servers refused, for versions of libcurl that do not repeat their requests.
         var streamLog = CurlStreamLog()
         private var active: [CurlHandle] = []
         private var outcomes = CurlOutcomes()
         private var isOpen = true
-        /// The time at which libcurl wants to be called.
+        /// The time at which libcurl must be called; nil if it has no timer.
         var timer: UInt64?
         private var nextTimeoutCheck = UInt64.max
-        /// The time of this turn, in nanoseconds.
+        /// The time at which the current iteration of the loop began, in nanoseconds.
         private(set) var now: UInt64 = 0
 
-        /// - Throws: ``NetworkError`` if the system has no descriptor or memory left, or if libcurl does not support
-        ///   the configuration.
+        /// - Throws: ``NetworkError`` if the system has no file descriptor or memory left, or if libcurl does not
+        ///   support the configuration.
         init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws {
             self.configuration = configuration
             self.library = library
@@ -46,7 +47,7 @@
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.multi = multi
-            _ = try makeHandle()  // so that a part of the configuration that libcurl does not support is an error here
+            _ = try makeHandle()  // throws here if libcurl does not support a setting of the configuration
             let limits = configuration.limits
             set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
             if let count = limits.connectionsPerHost { set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
@@ -78,26 +79,27 @@
             return handle
         }
 
-        /// Leaves a command for the loop.
+        /// Posts a command to the loop.
         func post(_ command: Command) {
             if inbox.add(command) == true { sockets.wake() }
         }
 
         /// Refuses new exchanges.
         ///
-        /// - Parameter whenEmpty: Called when no exchange is in progress any more, on the loop's thread or at once.
+        /// - Parameter whenEmpty: A closure to call when no exchange is in progress, on the loop's thread or
+        ///   immediately.
         func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
             inbox.drain(whenEmpty)
         }
 
-        /// Has the loop end the exchanges in progress, and then itself.
+        /// Requests that the loop end the exchanges in progress, and then its thread.
         func stop() {
             inbox.close()
             sockets.wake()
         }
     }
 
-    /// The loop's own thread.
+    /// The methods that run on the loop's thread.
     extension CurlLoop {
         /// Runs until the loop is stopped.
         func run() {
@@ -105,10 +107,11 @@
             while true {
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
-                // Before new requests start: an idle connection with unexpected data is not used again.
+                // Handled before new requests start, so that no request uses an idle connection that has received
+                // unexpected data.
                 sockets.handleReady(at: now) { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 for command in commands { follow(command) }
-                commands.removeAll(keepingCapacity: true)  // nothing is kept while the loop sleeps
+                commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }
                 runTimer()
                 collect()
@@ -138,15 +141,15 @@
             }
         }
 
-        /// Begins an attempt. Its handle is made on this thread, which also frees it: memory that one thread allocates
-        /// and another one frees costs much more.
+        /// Begins an attempt. Its handle is created on this thread, which also frees it, because memory that one thread
+        /// allocates and another thread frees costs much more.
         private func begin(_ exchange: CurlExchange) {
             do {
                 let handle = try makeHandle()
                 try handle.prepare(for: exchange)
                 attach(exchange, to: handle)
                 guard clibcurl_multi_add(multi, handle.easy) == 0 else {
-                    return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not take the request")))
+                    return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not accept the request")))
                 }
             } catch {
                 finish(exchange, .failure(NetworkError.wrapping(error)))
@@ -169,14 +172,14 @@
             if let exchange = detach(handle) { finish(exchange, outcome) }
         }
 
-        /// Ends an exchange without a handle; its caller is answered at the end of the turn.
+        /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies its caller later.
         private func finish(_ exchange: CurlExchange, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
             outcomes.add(outcome, of: exchange)
         }
 
-        /// Separates an exchange from its handle.
+        /// Separates an exchange from its handle, and removes the handle from libcurl.
         private func detach(_ handle: CurlHandle) -> CurlExchange? {
             guard let exchange = handle.exchange else { return nil }
             clibcurl_multi_remove(multi, handle.easy)
@@ -189,7 +192,7 @@
             return exchange
         }
 
-        /// Sends the request again on another handle.
+        /// Sends the request again with a new handle.
         private func repeatRequest(of handle: CurlHandle) {
             guard let exchange = detach(handle) else { return }
             do { try exchange.prepareToRepeat() } catch {
@@ -232,7 +235,8 @@
             }
         }
 
-        /// Sleeps until a socket, a timer or the inbox has work. Only polls the sockets if the inbox has.
+        /// Waits until a socket, a timer or the inbox has work. If the inbox has work, it only checks the sockets,
+        /// without waiting.
         private func wait() {
             if !outcomes.isEmpty {
                 sockets.wait(milliseconds: 0)

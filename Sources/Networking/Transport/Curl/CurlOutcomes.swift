@@ -1,8 +1,8 @@
 #if os(Linux)
-    /// The outcomes of exchanges that have ended, of which their callers have not been notified yet.
+    /// The outcomes of ended exchanges whose callers have not been notified yet.
     ///
-    /// Callers are notified in batches: waking their threads one by one costs more than everything else. A caller waits
-    /// for the others a few turns of the loop at most, while the loop has other work.
+    /// Callers are notified in batches, because waking their threads one by one costs more than everything else. While
+    /// the loop has other work, the outcome of a caller is held back for a few iterations of the loop at most.
     struct CurlOutcomes {
         typealias Outcome = Result<HTTPResponse.Timing, NetworkError>
 
@@ -15,9 +15,9 @@
             ended.append((exchange, outcome))
         }
 
-        /// A turn of the loop is over.
+        /// Ends an iteration of the loop.
         ///
-        /// - Parameter isQuiet: Whether the loop has no other work.
+        /// - Parameter isQuiet: Whether the loop has no other work, so that all callers are notified now.
         mutating func endTurn(isQuiet: Bool) {
             turns += 1
             if isQuiet || ended.count >= 32 || turns >= 4 { deliver() }

@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// A response, as libcurl delivers it: the lines of its head, then pieces of its body. libcurl delivers a piece
-    /// that was not taken again, from its beginning.
+    /// A response as libcurl delivers it: the lines of its head, then pieces of its body. If a piece was not taken,
+    /// libcurl delivers it again from its beginning.
     ///
     /// Used on the loop's thread only.
     struct CurlResponse: ~Copyable {
@@ -8,11 +8,11 @@
         private let limits: CurlTransport.Configuration.Limits
         private let requiresHTTP2: Bool
         private var headReader: ResponseHeadReader
-        /// The content codings of the response, if it has some that the engine knows.
+        /// The decoders for the response's content codings; nil if it has none, or one that the engine does not know.
         private var decoding: ContentDecoding?
-        /// The number of bytes that were decoded of the piece that libcurl will deliver again.
+        /// The number of bytes that have already been decoded of the piece that libcurl will deliver again.
         private var decodedBefore = 0
-        /// Whether libcurl decodes a transfer coding, by which a body may grow.
+        /// Whether libcurl decodes a transfer coding other than `chunked`, which can expand the body.
         private var hasTransferCoding = false
         private var bytesTaken = 0
         /// Whether any byte has arrived.
@@ -25,9 +25,9 @@
             headReader = ResponseHeadReader(limit: limits.headBytes)
         }
 
-        /// Takes a line of the head, or of the trailers.
+        /// Receives a line of the head or of the trailers.
         ///
-        /// - Returns: The head, once it is complete.
+        /// - Returns: The head, if this line completes it.
         mutating func receive(line: UnsafeRawBufferPointer) throws(NetworkError) -> ResponseHead? {
             hasBegun = true
             switch headReader.read(line) {
@@ -62,10 +62,10 @@
             if isAsSent, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
         }
 
-        /// Takes a piece of the body.
+        /// Receives a piece of the body.
         ///
-        /// - Returns: Whether it was taken; if not, libcurl has to be paused.
-        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/cancelled`` if the caller has left.
+        /// - Returns: Whether the piece was taken; if not, libcurl must be paused.
+        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/cancelled`` if the caller no longer waits.
         mutating func receive(body: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
             guard let decoding else { return try pass(body) }
             let skipped = min(decodedBefore, body.count)
@@ -86,14 +86,14 @@
             return count == bytes.count
         }
 
-        /// The body has ended, as far as libcurl can tell.
+        /// Checks that the body is complete, after libcurl has reported its end.
         func finish() throws(NetworkError) {
             try decoding?.finish()
         }
     }
 
     extension Transfer {
-        /// Takes all bytes, or none while the reader is slow.
+        /// Passes bytes to the transfer, which takes all of them, or none while its reader has no room.
         ///
         /// - Returns: The number of bytes taken.
         fileprivate func take(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {

@@ -1,8 +1,7 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The TLS sessions that the handles of one loop have in common, so that a new connection resumes an earlier
-    /// session.
+    /// The TLS sessions that the handles of one loop share, so that a new connection resumes an earlier session.
     final class CurlShare {
         private let pointer: UnsafeMutableRawPointer
 
@@ -12,7 +11,7 @@
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.pointer = pointer
-            // Without locks: only one thread at a time uses the handles.
+            // No locks are needed, because only one thread at a time uses the handles.
             clibcurl_share_set_long(pointer, Int32(CCURLSHOPT_SHARE), CCURL_LOCK_DATA_SSL_SESSION)
         }
 
@@ -20,7 +19,7 @@
             clibcurl_share_cleanup(pointer)
         }
 
-        /// Adds a handle.
+        /// Adds a handle, which then uses the shared sessions.
         func attach(_ easy: UnsafeMutableRawPointer) {
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_SHARE), pointer)
         }

@@ -2,20 +2,21 @@
     import CLibcurl
     import Glibc
 
-    /// The sockets of one loop, and the events that are waited for on each of them.
+    /// The sockets of one loop, and the events for which the loop waits on each of them.
     ///
-    /// A kept connection stays registered with the kernel between two requests, so that a request costs no system call
-    /// for it. That is safe for sockets that were opened here, because they are closed here, too. Other sockets are
-    /// unregistered when libcurl says so.
+    /// An idle connection stays registered with the kernel between two requests, so that a request needs no system call
+    /// to register it. That is safe for sockets that this class opens, because this class closes them, too. Other
+    /// sockets are unregistered when libcurl no longer waits for their events.
     final class CurlSockets {
         private struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened it.
             var isOurs = false
             /// Whether its connection serves one request at a time (HTTP/1.1).
             var isExclusive = false
-            /// The last handle that waited for events, until it ends: a paused one waits for none.
+            /// The last handle that waited for events. It remains until that handle ends, because a paused handle waits
+            /// for no events.
             var user: ObjectIdentifier?
-            /// The last time that bytes arrived, in nanoseconds of the loop's clock.
+            /// The time at which bytes last arrived, in nanoseconds of the loop's clock.
             var lastArrival: UInt64 = 0
             /// The events that libcurl waits for.
             var wanted: Int32 = 0
@@ -28,8 +29,8 @@
         private var entries: [Entry] = []
         private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         private var readyCount = 0
-        /// The number of exchanges that were paused before libcurl waited for a socket of theirs: any idle one may be
-        /// theirs.
+        /// The number of exchanges that were paused before libcurl waited for their socket. While it is not 0, any idle
+        /// socket may belong to one of them.
         var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
@@ -49,20 +50,20 @@
             close(alarm)
         }
 
-        /// Ends a wait, or the next one. From any thread.
+        /// Ends the current wait, or the next one. May be called from any thread.
         func wake() {
             clibcurl_alarm_ring(alarm)
         }
 
-        /// Waits for events, at most the given number of milliseconds; -1 waits without limit.
+        /// Waits for events for at most the given number of milliseconds; -1 waits without limit.
         func wait(milliseconds: Int32) {
             readyCount = Int(clibcurl_epoll_wait(epoll, &ready, Int32(ready.count), milliseconds))
         }
 
-        /// Whether the last wait brought nothing.
+        /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes on the events of the last wait.
+        /// Passes the events of the last wait to a closure, and ends idle connections on which something happened.
         func handleReady(at now: UInt64, _ handle: (clibcurl_event) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
@@ -78,22 +79,22 @@
             readyCount = 0
         }
 
-        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response to no
-        /// request, which libcurl would take for the response to the next one. (On an idle HTTP/2 connection frames may
-        /// arrive; libcurl reads them at the next request.)
+        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response that
+        /// belongs to no request. libcurl would take that response for the response to the next request. (On an idle
+        /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         private func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
             update(socket) { $0.registered = 0 }  // the kernel unregistered the old socket when it was closed
         }
 
-        /// Notes that the connection of a socket serves one request at a time.
+        /// Records that the connection of a socket serves one request at a time.
         func noteExclusive(_ socket: Int32) {
             guard socket >= 0 else { return }
             update(socket) { if $0.isOurs { $0.isExclusive = true } }
         }
 
-        /// The last time that bytes arrived for a handle on a connection that no other one uses; libcurl keeps lines
-        /// until they end.
+        /// Returns the time at which bytes last arrived for a handle on a connection that no other handle uses; nil if
+        /// there is none. libcurl does not report an incomplete header line, so its callbacks do not show this time.
         func lastArrival(for user: ObjectIdentifier, on socket: Int32) -> UInt64? {
             guard socket >= 0, case let entry = entries[Int(socket)], entry.user == user, entry.lastArrival > 0 else {
                 return nil
@@ -101,7 +102,7 @@
             return entry.lastArrival
         }
 
-        /// Notes that a handle no longer uses the connection of a socket. Another one may use it already.
+        /// Records that a handle no longer uses the connection of a socket. Another handle may use it already.
         func noteEnd(of user: ObjectIdentifier, on socket: Int32) {
             guard socket >= 0, entries[Int(socket)].user == user else { return }
             update(socket) { $0.user = nil }

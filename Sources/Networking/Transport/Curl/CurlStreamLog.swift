@@ -1,8 +1,9 @@
 #if os(Linux)
     /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see
-    /// ``CurlFault/forgetsRefusedStreams``.
+    /// ``CurlFault/logsRefusedStreams``.
     ///
-    /// A connection is known by its ports and the server's address, a request by the number of its stream on it.
+    /// A connection is identified by its ports and the server's address, and a request by the number of its stream on
+    /// the connection.
     struct CurlStreamLog {
         struct Connection: Hashable {
             var localPort: Int32
@@ -16,13 +17,13 @@
             var number: Int
         }
 
-        /// libcurl's mark for messages in words.
+        /// libcurl's type of log messages that are text (`CURLINFO_TEXT`).
         static let text: Int32 = 0
 
         private static let streamPrefix = Array("Using Stream ID: ".utf8)
         private static let goawayInfix = Array("last_stream=".utf8)
 
-        /// The last stream that the server processed, for each connection that it is closing.
+        /// The number of the last stream that the server processed, for each connection that the server is closing.
         private var lastStreams: [Connection: Int] = [:]
 
         /// Reads a line of libcurl's log.
@@ -30,7 +31,7 @@
         /// - Parameters:
         ///   - line: The line.
         ///   - connection: The connection of the handle that logged it.
-        /// - Returns: The stream that the request of the handle was given, if that is what the line says.
+        /// - Returns: The stream of the handle's request, if the line states it.
         mutating func read(_ line: UnsafeRawBufferPointer, on connection: Connection) -> Stream? {
             if line.starts(with: CurlStreamLog.streamPrefix) {
                 let number = CurlStreamLog.number(line.dropFirst(CurlStreamLog.streamPrefix.count))
@@ -41,12 +42,12 @@
             return nil
         }
 
-        /// Whether the server said that it did not process a stream (RFC 9113 section 6.8).
+        /// Returns whether the server stated that it did not process a stream (RFC 9113 section 6.8).
         func isRefused(_ stream: Stream) -> Bool {
             lastStreams[stream.connection].map { stream.number > $0 } ?? false
         }
 
-        /// Where the number stands in `recveived GOAWAY, error=0, last_stream=39`. (libcurl spells it so.)
+        /// Returns the index of the number in `recveived GOAWAY, error=0, last_stream=39`. (The spelling is libcurl's.)
         private static func goaway(_ line: UnsafeRawBufferPointer) -> Int? {
             guard line.first == UInt8(ascii: "r"), line.count < 80 else { return nil }
             return line.indices.first { line[$0...].starts(with: goawayInfix) }.map { $0 + goawayInfix.count }

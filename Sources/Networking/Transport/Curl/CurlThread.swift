@@ -6,7 +6,7 @@
     struct CurlThread: @unchecked Sendable {  // because a thread's identifier never changes
         private let identifier: pthread_t
 
-        /// Starts the thread, which keeps the loop while it runs.
+        /// Starts the thread, which retains the loop while it runs.
         ///
         /// - Throws: ``NetworkError`` if the system cannot create a thread.
         init(_ loop: CurlLoop) throws {
@@ -21,7 +21,7 @@
             self.identifier = identifier
         }
 
-        /// Waits for the thread's end, except on that thread itself.
+        /// Waits until the thread has ended. Returns immediately if it is called on that thread.
         func join() {
             if pthread_equal(identifier, pthread_self()) != 0 {
                 pthread_detach(identifier)
@@ -32,7 +32,7 @@
 
         private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { kept in
             Thread.current.name = "networking.curl"
-            // A write to a connection that the peer has closed is an error, never a signal.
+            // Blocks SIGPIPE: a write to a connection that the peer has closed is an error, and never a signal.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)

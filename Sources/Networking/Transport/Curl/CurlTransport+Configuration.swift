@@ -2,7 +2,7 @@
     public import Foundation
 
     extension CurlTransport {
-        /// What a ``CurlTransport`` is made of: its threads, its bounds, its trust, its way to the server.
+        /// The settings of a ``CurlTransport``: threads, limits, TLS, proxy, addresses, and versions of HTTP.
         ///
         /// ```swift
         /// var configuration = CurlTransport.Configuration()
@@ -11,28 +11,31 @@
         /// let transport = try CurlTransport(configuration)
         /// ```
         public struct Configuration: Hashable, Sendable {
-            /// The number of threads that send requests, each with connections of its own. Default: two, the second of
-            /// which is used when the first is busy; one on a single processor, or if ``Limits`` bound the connections.
+            /// The number of threads that send requests. Each thread has its own connections. Default: two, or one on a
+            /// single processor. The second thread is used when the first one is busy. The transport always uses one
+            /// thread if ``Limits`` limit the number of connections.
             ///
-            /// On versions of libcurl on which some requests must use HTTP/1.1, a thread more sends these.
+            /// On versions of libcurl on which some requests must use HTTP/1.1, an additional thread sends these
+            /// requests.
             public var threads: Int
-            /// What bounds connections and memory.
+            /// The limits of connections and memory.
             public var limits: Limits
-            /// Whom to trust, and as whom to appear.
+            /// The certificates that the transport trusts, and its own certificate.
             public var tls: TLSConfiguration
-            /// The proxy.
+            /// The proxy that requests go through. Default: ``CurlTransport/Proxy/environment``.
             public var proxy: CurlTransport.Proxy
-            /// The path of a Unix domain socket that takes the place of every host.
+            /// The path of a Unix domain socket to which the transport connects in place of every host. Default: none.
             public var unixSocketPath: String?
-            /// Which addresses of a host are tried.
+            /// The versions of the Internet Protocol that connections may use. Default: both.
             public var addressFamily: AddressFamily
-            /// Addresses for hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default:
-            /// none. The name still stands in the request and is checked against the server's certificate.
+            /// The addresses of hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`.
+            /// Default: none. The request still contains the host's name, and the server's certificate is checked
+            /// against it.
             public var resolve: [String: [String]]
-            /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS agrees on it, else HTTP/1.1.
+            /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
             public var httpVersions: HTTPVersions
 
-            /// Makes a configuration.
+            /// Creates a configuration.
             public init(
                 threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, 2), limits: Limits = Limits(),
                 tls: TLSConfiguration = TLSConfiguration(), proxy: CurlTransport.Proxy = .environment,
@@ -53,17 +56,18 @@
             public enum HTTPVersions: Hashable, Sendable {
                 /// HTTP/1.1 only.
                 case http1
-                /// HTTP/2 if TLS agrees on it (ALPN, RFC 7301), else HTTP/1.1. Over plain `http`, HTTP/1.1.
+                /// HTTP/2 if TLS negotiates it (ALPN, RFC 7301), otherwise HTTP/1.1. Requests over plain `http` use
+                /// HTTP/1.1.
                 case preferHTTP2
-                /// HTTP/2 only. Over plain `http` the server has to be known to speak it (prior knowledge, RFC 9113 section
-                /// 3.3). Over TLS, a server that agrees on HTTP/1.1 ends the call with
-                /// ``NetworkError/Kind/malformedResponse``, after it has processed the request.
+                /// HTTP/2 only. For plain `http`, the app must know that the server supports it (prior knowledge, RFC
+                /// 9113 section 3.3). If TLS negotiates HTTP/1.1, the call ends with
+                /// ``NetworkError/Kind/malformedResponse``, after the server has processed the request.
                 case http2
             }
 
             /// The versions of the Internet Protocol.
             public enum AddressFamily: Hashable, Sendable {
-                /// Both, the first that connects.
+                /// Both IPv4 and IPv6. The first address that connects is used.
                 case any
                 /// IPv4 only.
                 case v4
@@ -71,32 +75,32 @@
                 case v6
             }
 
-            /// Limits of connections and memory.
+            /// The limits of connections and memory.
             ///
-            /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have connections of their own,
+            /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have their own connections,
             /// which are counted separately.
             public struct Limits: Hashable, Sendable {
-                /// The largest number of connections to a host; further requests wait for one. Default: no limit, since a
-                /// service has a `ConcurrencyLimit`.
+                /// The largest number of connections to a host. Further requests wait for a connection. Default: no
+                /// limit, because a service has a `ConcurrencyLimit`.
                 public var connectionsPerHost: Int?
-                /// The largest number of connections; further requests wait for one. Default: no limit.
+                /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
-                /// The largest number of unused connections that are kept. Default: 256.
+                /// The largest number of idle connections that stay open. Default: 256.
                 public var idleConnections: Int
-                /// The number of bytes of a streamed body that wait for a slow reader before the server is held back.
-                /// Default: 256 KiB.
+                /// The number of bytes of a streamed body that may wait for a slow reader. If more bytes wait, the
+                /// transport stops receiving until the reader has room. Default: 256 KiB.
                 public var bufferedBytes: Int
-                /// The largest number of bytes in the head and trailers of a response; larger ones, and heads of more than
-                /// 4,096 fields, are a ``NetworkError/Kind/responseTooLarge``. Default: 256 KiB.
+                /// The largest number of bytes in the head and trailers of a response. A larger head, or one of more
+                /// than 4,096 fields, is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 256 KiB.
                 public var headBytes: Int
-                /// The largest number of bytes to which a compressed body may expand; larger ones are a
+                /// The largest number of bytes to which a compressed body may expand. A larger body is an error of kind
                 /// ``NetworkError/Kind/responseTooLarge``. Default: 256 MiB.
                 public var decodedBytes: Int
 
                 /// Whether a request may have to wait for a connection.
                 var mayWait: Bool { connectionsPerHost != nil || connections != nil }
 
-                /// Makes a set of bounds.
+                /// Creates a set of limits.
                 public init(
                     connectionsPerHost: Int? = nil, connections: Int? = nil, idleConnections: Int = 256,
                     bufferedBytes: Int = 256 << 10, headBytes: Int = 256 << 10, decodedBytes: Int = 256 << 20
@@ -113,7 +117,9 @@
     }
 
     extension CurlTransport.Configuration {
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part.
+        /// Checks the configuration.
+        ///
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting.
         func validate(for library: CurlLibrary) throws {
             let features = library.features
             try validateLimits()
@@ -132,7 +138,7 @@
             if httpVersions == .http2, library.has(.repeatsRequests) {
                 throw NetworkError(
                     .invalidRequest,
-                    reason: "httpVersions: this system's libcurl would execute POSTs twice if only HTTP/2 is allowed")
+                    reason: "httpVersions: expected HTTP/1.1 to be allowed, because this libcurl may send a POST twice")
             }
         }
 
@@ -157,7 +163,7 @@
 
         private func validateUnixSocket() throws {
             guard let count = unixSocketPath?.utf8.count else { return }
-            // What `sockaddr_un` has room for.
+            // The capacity of `sockaddr_un`, without the terminating zero.
             guard (1...107).contains(count) else {
                 throw NetworkError(
                     .invalidRequest, reason: "unixSocketPath: expected 1 to 107 bytes, found \(count)")
@@ -169,7 +175,7 @@
             guard let scheme = url.scheme?.lowercased(), CurlTransport.Configuration.proxySchemes.contains(scheme),
                 let host = url.host, !host.isEmpty, (0...65_535).contains(url.port ?? 0)
             else {
-                throw NetworkError(.invalidRequest, reason: "proxy: it is no http, https or socks URL with a host")
+                throw NetworkError(.invalidRequest, reason: "proxy: expected an http, https or socks URL with a host")
             }
         }
 
@@ -179,7 +185,7 @@
                     .invalidRequest, reason: "resolve: expected each host once, found one in two spellings")
             }
             for (host, addresses) in resolve {
-                // libcurl removes names that begin with a minus, and has a wildcard and a prefix of its own.
+                // In libcurl's syntax, a leading minus removes a name, and there are a wildcard and a prefix.
                 guard let colon = host.lastIndex(of: ":"), colon > host.startIndex,
                     UInt16(host[host.index(after: colon)...]) ?? 0 > 0,
                     HostName.canonical(String(host[..<colon])) == host[..<colon].lowercased(),
@@ -210,20 +216,20 @@
 
         private static let proxySchemes: Set<String> = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-        /// What stands between the client and every host; nil if nothing is known to.
+        /// The description of the Unix socket or proxy between the client and every host; nil if none is configured.
         var between: String? {
             if let unixSocketPath { return "the Unix socket \(unixSocketPath)" }
             if case .url = proxy { return proxy.description }
             return nil
         }
 
-        /// What each thread gets, and how many there are: one where connections are bounded, since each thread has
-        /// connections of its own.
+        /// The configuration of each thread, and the number of threads. If connections are limited, there is one
+        /// thread, because each thread has its own connections.
         var perThread: CurlTransport.Configuration {
             var part = self
             part.threads = limits.mayWait ? 1 : threads
             part.limits.idleConnections = limits.idleConnections / part.threads
-            // Otherwise libcurl searches the environment for each request.
+            // Without this, libcurl would search the environment for each request.
             if proxy == .environment, !CurlTransport.Proxy.isInEnvironment { part.proxy = .direct }
             return part
         }

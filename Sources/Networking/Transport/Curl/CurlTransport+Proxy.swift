@@ -4,13 +4,14 @@
     extension CurlTransport {
         /// The proxy that requests go through.
         public enum Proxy: Hashable, Sendable {
-            /// The proxies named by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`. If none is set when the
-            /// transport is created, it uses none; otherwise libcurl reads the variables with each request.
+            /// The proxies that the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` configure. If
+            /// none of them is set when the transport is created, the transport uses no proxy. Otherwise libcurl reads
+            /// the variables for each request.
             case environment
             /// No proxy, even if the environment names one.
             case direct
-            /// This proxy for every host: `http://`, `https://`, `socks5://` or `socks5h://`, with its credentials in the
-            /// URL.
+            /// The given proxy for every host: `http://`, `https://`, `socks5://` or `socks5h://`. The URL contains the
+            /// credentials, if the proxy requires them.
             case url(URL)
 
             /// Whether the environment names a proxy.
@@ -21,14 +22,14 @@
                 }
             }
 
-            /// Whether the way to the proxy is a TLS connection itself.
+            /// Whether the connection to the proxy uses TLS.
             var isSecure: Bool { if case .url(let url) = self { url.scheme?.lowercased() == "https" } else { false } }
         }
     }
 
     extension CurlTransport.Proxy: RedactedReflectable {
 
-        /// Where the proxy is, never its credentials.
+        /// The scheme, host and port of the proxy; never its credentials.
         var redactedDescription: String {
             switch self {
             case .environment: "the environment's proxy"

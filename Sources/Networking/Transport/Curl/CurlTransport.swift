@@ -1,19 +1,20 @@
 #if os(Linux)
     import Foundation
 
-    /// Sends requests with libcurl. The default transport on Linux.
+    /// A transport that sends requests with libcurl. It is the default transport on Linux.
     ///
-    /// One thread, or ``CurlTransport/Configuration/threads``, drives all connections; a request has no thread of its own.
-    /// Connections are kept and shared; HTTP/2 is used where TLS negotiates it (``CurlTransport/Configuration/httpVersions``).
-    /// The library is the system's `libcurl.so.4`, 7.68 or later, loaded at run time. Proxies named by `http_proxy` and
-    /// related variables are used unless ``CurlTransport/Configuration/proxy`` says otherwise.
+    /// A fixed number of threads (``CurlTransport/Configuration/threads``) handles all connections; a request has no
+    /// thread of its own. Requests share connections, which stay open for further requests. They use HTTP/2 if TLS
+    /// negotiates it (``CurlTransport/Configuration/httpVersions``). The library is the system's `libcurl.so.4`, 7.68
+    /// or later, which is loaded at run time. By default, the transport uses the proxies of the environment variable
+    /// `http_proxy` and related variables (``CurlTransport/Configuration/proxy``).
     ///
     /// The transport repeats a request by itself in two cases only:
     ///
-    /// - The server has not processed it: it refused the HTTP/2 stream, or ended the connection with a GOAWAY frame
-    ///   whose last stream is an earlier one (RFC 9113 section 8.7). This holds for any method.
-    /// - Its kept connection ended before the response head, and repeating is harmless: the method is idempotent, and
-    ///   the body, if there is one, can be read again.
+    /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
+    ///   frame whose last stream is an earlier one (RFC 9113 section 8.7). This applies to every method.
+    /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
+    ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///
     /// Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
     ///
@@ -22,22 +23,23 @@
     /// let service = NetworkService(environment: environment) { $0.transport = transport }
     /// ```
     public final class CurlTransport: Transport {
-        /// The transport that services use by default, one per process. Nil if no libcurl can be loaded.
+        /// The transport that services use by default. There is one per process; nil if libcurl cannot be loaded.
         public static let shared = try? CurlTransport()
 
         private let library: CurlLibrary
         private let configuration: CurlTransport.Configuration
         private let loops: [CurlLoop]
-        /// The loop for requests that must not use HTTP/2, with connections of its own: several versions of libcurl
-        /// would use any HTTP/2 connection to the host. Nil if there are no such requests.
+        /// The loop for requests that must not use HTTP/2. It has its own connections, because several versions of
+        /// libcurl would use any HTTP/2 connection to the host. Nil if there are no such requests.
         private let http1Loop: CurlLoop?
         private let threads: Locked<[CurlThread]>
 
-        /// Creates a transport with threads and connections of its own.
+        /// Creates a transport with its own threads and connections.
         ///
-        /// - Throws: ``NetworkError``: ``NetworkError/Kind/invalidRequest`` if the loaded libcurl does not support a
-        ///   part of the configuration, which the error names; ``NetworkError/Kind/unknown`` if there is no libcurl, or
-        ///   the system has no threads or descriptors left.
+        /// - Throws: ``NetworkError``: ``NetworkError/Kind/invalidRequest`` if a setting of the configuration is not
+        ///   valid, or if the loaded libcurl does not support it (the error names the setting);
+        ///   ``NetworkError/Kind/unknown`` if there is no libcurl, or if the system has no threads or file descriptors
+        ///   left.
         public convenience init(_ configuration: CurlTransport.Configuration = CurlTransport.Configuration()) throws {
             switch CurlLibrary.loaded {
             case .success(let library): try self.init(configuration, library: library)
@@ -67,8 +69,9 @@
             shutDown()
         }
 
-        /// Closes all connections and ends the threads. Calls in progress, and all later ones, end with
-        /// ``NetworkError/Kind/transportShutDown``. Returns when the threads have ended; if it was called before, at once.
+        /// Closes all connections and ends the threads. Calls in progress, and all later calls, end with
+        /// ``NetworkError/Kind/transportShutDown``. The method returns when the threads have ended; if it was called
+        /// before, it returns immediately.
         public func shutDown() {
             for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
@@ -78,17 +81,17 @@
             for thread in threads { thread.join() }
         }
 
-        /// Shuts down gracefully, as a server does before it ends: refuses new requests with
-        /// ``NetworkError/Kind/transportShutDown``, waits for those in progress (until their bodies have been read), and then
-        /// calls ``shutDown()``. A redirect, a retry, and a call that waits for a permit are new requests. Of several
-        /// calls of this method, the shortest limit counts.
+        /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
+        /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
+        /// have been read), and then calls ``shutDown()``. A redirect, a retry, and a call that waits for a permit are
+        /// new requests. If this method is called several times, the shortest limit applies.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
         /// ```
         ///
-        /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends
-        ///   when the task is cancelled.
+        /// - Parameter limit: The longest time to wait. Requests that are still in progress after that are ended. The
+        ///   wait also ends when the task is cancelled.
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()
             let rest = Locked(allLoops.count)
@@ -107,7 +110,7 @@
 
         /// Sends a request, without following redirects.
         ///
-        /// - Throws: ``NetworkError``; ``NetworkError/Kind/invalidRequest`` if nothing was sent.
+        /// - Throws: ``NetworkError``. The kind ``NetworkError/Kind/invalidRequest`` means that nothing was sent.
         public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             let exchange = try start(request, delivery)
             do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
@@ -121,7 +124,7 @@
                 let loop = loop(for: request)
                 let exchange = try CurlExchange(
                     request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
-                // Before the start, so that this event precedes that of the response head.
+                // Reported before the start, so that this event precedes the event of the response head.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)
                 return exchange
@@ -145,7 +148,8 @@
             return http1Loop
         }
 
-        /// The first loop, so that its connections are used again, unless another one has clearly fewer requests.
+        /// The loop for the next request: the first loop, so that its connections are reused, unless another loop has
+        /// clearly fewer requests.
         private var leastBusyLoop: CurlLoop {
             guard loops.count > 1 else { return loops[0] }
             return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Reads a response head line by line (RFC 9112 sections 4 and 5).
+/// A parser that reads a response head line by line (RFC 9112 sections 4 and 5).
 ///
-/// Accepts irregular lines with one meaning: no blank after a colon, blanks around values, empty values, bare line
-/// feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). Ignores heads of status 1xx,
-/// and trailers after the head.
+/// It accepts irregular lines that have only one meaning: no space after a colon, spaces around values, empty values,
+/// bare line feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). It ignores heads of
+/// status 1xx, and trailers after the head.
 struct ResponseHeadReader {
     /// The result of reading a line.
     enum Step {
-        /// The head goes on.
+        /// The head is not complete yet.
         case more
-        /// This was the last line.
+        /// The line completes the head.
         case head(ResponseHead)
-        /// The head is larger than a limit, which the text names.
+        /// The head exceeds a limit. The text describes the excess.
         case tooLarge(String)
-        /// The line does not belong into a head.
+        /// The line is not valid in a head. The text is the reason.
         case malformed(String)
     }
 
-    /// The largest number of fields; libcurl has a limit of 5,000 since 8.6.
+    /// The largest number of fields. libcurl has a limit of 5,000 since 8.6.
     static let maximumFieldCount = 4_096
 
     private let limit: Int
-    /// The bytes so far, those of 1xx heads included.
+    /// The number of bytes so far, including those of 1xx heads.
     private var size = 0
     private var status: HTTPStatus?
     private var version = ""
@@ -36,11 +36,11 @@ struct ResponseHeadReader {
         self.limit = limit
     }
 
-    /// Reads one line, with or without its end.
+    /// Reads one line, with or without its line ending.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         size += line.count
         guard size <= limit else { return .tooLarge("more than \(limit) bytes") }
-        guard !isComplete else { return .more }  // a trailer, which counts, since libcurl may keep it
+        guard !isComplete else { return .more }  // a trailer; its bytes count, because libcurl may store it
         let line = ResponseHeadReader.withoutLineEnd(line)
         guard status != nil else { return readStatus(line) }
         guard let first = line.first else { return finish() }
@@ -49,7 +49,7 @@ struct ResponseHeadReader {
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             return .malformed(
                 line.dropFirst().contains(UInt8(ascii: ":"))
-                    ? "a field name has a character that names do not have" : "a header line has no name")
+                    ? "a field name contains an invalid character" : "a header line has no field name")
         }
         endField()
         guard headers.count < ResponseHeadReader.maximumFieldCount else {
@@ -65,12 +65,12 @@ struct ResponseHeadReader {
         let start = line[versionEnd...].firstIndex { $0 != space } ?? line.count
         let end = line[start...].firstIndex(of: space) ?? line.count
         guard end - start == 3, let code = Int(text(line, start..<end)), code >= 100 else {
-            return .malformed("the status line has no status")
+            return .malformed("the status line has no valid status code")
         }
         let slash = line[..<versionEnd].firstIndex(of: UInt8(ascii: "/"))
         let version = slash.map { text(line, $0 + 1..<versionEnd) } ?? ""
         guard version == "1.1" || version == "2" || version == "3" || version.hasPrefix("1.") else {
-            return .malformed("its version is \(version)")
+            return .malformed("expected HTTP version 1.x, 2 or 3, found \"\(version)\"")
         }
         status = HTTPStatus(code)
         self.version = version
@@ -79,7 +79,7 @@ struct ResponseHeadReader {
     }
 
     private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
-        guard last != nil else { return .malformed("the first header line begins with a blank") }
+        guard last != nil else { return .malformed("the first header line begins with a space or tab") }
         let more = text(line, 0..<line.count)
         last?.value += " " + more  // in place, so that many lines take linear time
         return .more
@@ -93,7 +93,7 @@ struct ResponseHeadReader {
     private mutating func finish() -> Step {
         guard let status else { return .malformed("there is no status line") }
         guard status != .switchingProtocols else {
-            return .malformed("it switches protocols, which no request asks for")
+            return .malformed("switching protocols (status 101) is not supported")
         }
         guard !status.isInformational else {
             let size = size
@@ -106,7 +106,7 @@ struct ResponseHeadReader {
         return .head(ResponseHead(status: status, headers: headers, version: version))
     }
 
-    /// The number of bytes at the beginning of a line that a token may have.
+    /// Returns the number of token characters at the beginning of a line.
     private static func tokenCount(_ line: UnsafeRawBufferPointer) -> Int {
         var count = 0
         while count < line.count, HTTPGrammar.isTokenByte(line[count]) { count += 1 }
@@ -120,7 +120,7 @@ struct ResponseHeadReader {
         return UnsafeRawBufferPointer(rebasing: line[..<end])
     }
 
-    /// A part of a line as text, without blanks at either end.
+    /// Returns a part of a line as text, without spaces and tabs at either end.
     private func text(_ line: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, HTTPGrammar.isBlank(line[start]) { start += 1 }
@@ -134,8 +134,8 @@ struct ResponseHeadReader {
         return isPlain ? String(decoding: bytes, as: UTF8.self) : ResponseHeadReader.irregularText(bytes)
     }
 
-    /// Text that is not ASCII, or has bytes that text does not have. A carriage return that ends no line counts as a
-    /// blank, and so does NUL (RFC 9112 section 2.2, RFC 9110 section 5.5).
+    /// Returns text that is not ASCII, or that contains bytes that are not allowed in text. A carriage return that does
+    /// not end a line counts as a space, and so does NUL (RFC 9112 section 2.2, RFC 9110 section 5.5).
     private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
         let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
         let trimmed = spaced.drop(while: HTTPGrammar.isBlank).reversed().drop(while: HTTPGrammar.isBlank).reversed()

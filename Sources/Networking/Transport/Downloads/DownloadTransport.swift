@@ -1,10 +1,10 @@
 import Foundation
 
-/// Sends the request of a download: looks first whether its file can be written, and asks only for the rest where a
-/// part is there.
+/// A transport for downloads: it checks first whether the file can be written, and requests only the missing bytes if a
+/// part of the file exists.
 ///
-/// Where the server does not go on with the same content (it has another one by now, or knows no ranges, or there is
-/// nothing more to give), the download begins anew.
+/// If the server does not continue with the same content (because the content has changed, the server does not support
+/// ranges, or the range cannot be satisfied), the download restarts.
 struct DownloadTransport: Transport {
     let base: any Transport
     let destination: FileDestination
@@ -22,10 +22,10 @@ struct DownloadTransport: Transport {
     private func resume(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         guard request.method == .get, !request.headers.contains(.range) else {
             throw NetworkError(
-                .invalidRequest, reason: "download: only a GET without a Range of its own can be resumed")
+                .invalidRequest, reason: "download: only a GET request that sets no Range field can be resumed")
         }
         var whole = request
-        // Places are counted in what is sent: it must be what is written.
+        // A range counts transferred bytes, so these must be the bytes of the file.
         whole.headers[.acceptEncoding] = "identity"
         let content = destination.contentName(request.url)
         whole[option: ContentName.self] = content
@@ -38,9 +38,10 @@ struct DownloadTransport: Transport {
         return try await base.send(whole, delivering: delivery)
     }
 
-    /// Asks for what is missing.
+    /// Requests the missing bytes.
     ///
-    /// - Returns: The response; nil if the download has to begin anew. What was answered then has been let go.
+    /// - Returns: The response; nil if the download must restart. The response to the first request has been released
+    ///   in that case.
     private func rest(
         of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ delivery: BodyDelivery
     ) async throws -> HTTPResponse? {
@@ -52,17 +53,17 @@ struct DownloadTransport: Transport {
         switch response.status {
         case .partialContent: return point.isContinued(by: response, at: start) ? response : nil
         case .rangeNotSatisfiable: return nil
-        default: return response  // all of it, or an error
+        default: return response  // the whole content, or an error
         }
     }
 }
 
-/// The name by which a download is known, as it was before redirects.
+/// The name that identifies the content of a download, computed before redirects.
 enum ContentName: HTTPRequest.Option {
     static var defaultValue: String? { nil }
 }
 
-/// Who may pause a download, and have it go on.
+/// The gate that pauses and resumes a download.
 enum PauseOption: HTTPRequest.Option {
     static var defaultValue: PauseGate? { nil }
 }

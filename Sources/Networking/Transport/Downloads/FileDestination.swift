@@ -8,52 +8,53 @@ public import Foundation
     import Darwin
 #endif
 
-/// Where a download goes, and what happens to a file that is there already.
+/// The target file of a download, and the rule for a file that exists there already.
 ///
-/// The bytes are written to another file in the target's folder, which replaces the target in one step when it is
-/// complete: the target is never a part of a file.
+/// The bytes are written to another file in the target's folder. When that file is complete, it becomes the target in
+/// one step, so that the target is never an incomplete file.
 public struct FileDestination: Sendable {
-    /// What happens to a file that is there already.
+    /// What happens if the target exists already.
     public enum OverwriteRule: Hashable, Sendable {
-        /// The call ends with ``NetworkError/Kind/fileNotWritable`` before anything is sent, and the file stays.
+        /// The call ends with ``NetworkError/Kind/fileNotWritable`` before anything is sent, and the existing file is
+        /// not changed.
         case fail
-        /// It is replaced.
+        /// The existing file is replaced.
         case replace
-        /// It stays, and the new one gets a number: `report 2.pdf`.
+        /// The existing file stays, and the new file gets a number: `report 2.pdf`.
         case uniqueName
     }
 
     /// Whether an incomplete download is resumed by a later attempt, call or process.
     ///
-    /// The part stays in the target's folder, with a small file that describes it. It is resumed by `Range` and
+    /// The part stays in the target's folder, with a small file that describes it. It is resumed with `Range` and
     /// `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) if the server
     /// confirms, with a strong validator, that the content is still the same; otherwise the download restarts.
     ///
-    /// While the download runs the part is locked. On Apple's systems do not put such a target into a container that
-    /// apps share: an app that is suspended with a locked file there is ended.
+    /// The part is locked while the download runs. On Apple platforms, do not put such a target into a container that
+    /// apps share: the system terminates an app that is suspended while it has a locked file there.
     public enum ResumeRule: Hashable, Sendable {
-        /// It restarts, and a failed download leaves no part.
+        /// The download restarts, and a failed download leaves no part.
         case never
-        /// It resumes a part that came from the same address; the query is not compared.
+        /// The download resumes a part that came from the same address; the query is not compared.
         case sameAddress
-        /// It resumes a part that was downloaded under the same name, from any address: for new URLs of the same
-        /// content.
+        /// The download resumes a part that was downloaded under the same name, from any address. Use it if the same
+        /// content gets new URLs.
         case content(String)
     }
 
-    /// The target.
+    /// The target file.
     package let url: URL
-    /// What happens to a file that is there already.
+    /// What happens if the target exists already.
     let rule: OverwriteRule
-    /// Whether the bytes have to be on the disk, and not only handed to the system, before the call is answered.
+    /// Whether the bytes must be on the disk, and not only handed to the system, before the call ends.
     let isDurable: Bool
     /// Whether an incomplete download is resumed.
     let resuming: ResumeRule
-    /// What the bytes must add up to; another sum is a ``NetworkError/Kind/checksumMismatch``, and nothing of the file
-    /// stays.
+    /// The expected checksum. A file with another checksum is removed, and the call ends with
+    /// ``NetworkError/Kind/checksumMismatch``.
     let checksum: FileDestination.Checksum?
 
-    /// Makes a destination. The target's folder has to be there.
+    /// Creates a destination. The target's folder must exist.
     public init(
         _ url: URL, overwriting rule: OverwriteRule = .fail, isDurable: Bool = false,
         resuming: ResumeRule = .never, checksum: FileDestination.Checksum? = nil
@@ -65,23 +66,23 @@ public struct FileDestination: Sendable {
         self.checksum = checksum
     }
 
-    /// How many bytes of an incomplete download can be resumed.
+    /// The number of bytes of an incomplete download that can be resumed.
     public var partialSize: Int64 {
         guard point != nil, let attributes = try? FileManager.default.attributesOfItem(atPath: part.path),
-            // What has another name by now is a whole file of somebody's.
+            // A part with a second name is a complete file, which has its final name already.
             (attributes[.referenceCount] as? NSNumber)?.intValue ?? 1 < 2
         else { return 0 }
         return (attributes[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// Removes what is left of a download that was cut off; what a download that is under way has, stays.
+    /// Removes the part of an incomplete download. The part of a download in progress is not removed.
     public func discardPart() {
         guard let file = try? PartFile(part, isLocked: true, fault) else { return }
         defer { file.close() }
         remove(part)
     }
 
-    /// Where the bytes are until all of them are there.
+    /// The file that contains the bytes until the download is complete.
     var part: URL { beside("part") }
 
     /// The small file that describes the part.
@@ -91,16 +92,17 @@ public struct FileDestination: Sendable {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
     }
 
-    /// What is known of the part.
+    /// The stored description of the part; nil if there is none.
     var point: ResumePoint? {
         get { try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note)) }
     }
 
-    /// Checks what can be checked before anything is sent: the target is not a folder, its own folder is there and can
-    /// be written to.
+    /// Checks before anything is sent that the target is not a folder, that the overwrite rule allows the download, and
+    /// that the target's folder exists and is writable.
     func check() throws {
         guard url.isFileURL else {
-            throw NetworkError(.fileNotWritable, reason: "the download's target is no file URL: \(url.withoutSecrets)")
+            throw NetworkError(
+                .fileNotWritable, reason: "the download's target is not a file URL: \(url.withoutSecrets)")
         }
         var isFolder: ObjCBool = false
         if rule != .uniqueName, FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
@@ -114,9 +116,9 @@ public struct FileDestination: Sendable {
         if checksum != nil { _ = try SHA256Digest() }
     }
 
-    /// Writes a body and puts it in its place.
+    /// Writes a body, and moves the complete file to its target.
     ///
-    /// - Returns: Where it is.
+    /// - Returns: The URL of the file.
     func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
         defer { response.request[option: FileDownload.self]?.finish() }  // after the file is closed
         try check()
@@ -139,7 +141,8 @@ public struct FileDestination: Sendable {
         }
         do {
             if let checksum { try await checksum.verify(name) }
-            // What is put in its place is what was written here, whatever became of the name.
+            // The file with this name must still be the file that was written here; another process may have replaced
+            // it.
             guard file.isNamed(name) else { throw fault(ENOENT) }
             let target = try putInPlace(name)
             if isDurable { synchronizeFolder() }
@@ -151,21 +154,22 @@ public struct FileDestination: Sendable {
         }
     }
 
-    /// Makes the file ready for what comes: the rest of a part, or all of it.
+    /// Prepares the file for the body: truncates it to the start of the received range, or empties it.
     ///
-    /// - Returns: Whether the file is worth keeping where the download is cut off.
+    /// - Returns: Whether the file can be resumed, so that it stays if the download fails.
     private func begin(_ file: PartFile, _ response: HTTPResponse) throws -> Bool {
         guard resuming != .never else { return false }
         if response.status == .partialContent {
             guard let point, let start = response.headers.contentRange?.first, start <= file.size,
                 response.request.headers[.ifRange] == point.validator, point.isContinued(by: response, at: start)
             else {
-                throw NetworkError(.malformedResponse, reason: "the answer is a part that nobody asked for")
+                throw NetworkError(
+                    .malformedResponse, reason: "the response is a part that does not match the requested range")
             }
             try file.truncate(to: start)
             return true
         }
-        // In this order: a note never tells of bytes that are not its own.
+        // In this order, so that a description never belongs to the bytes of other content.
         try file.truncate(to: 0)
         unlink(note.path)
         let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
@@ -176,16 +180,16 @@ public struct FileDestination: Sendable {
         return true
     }
 
-    /// All of it must be there: where the server has said how much that is.
+    /// Checks that the file is complete, if the server has sent the length.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
         let length = response.headers.isContentEncoded ? nil : response.headers.contentLength.map(Int64.init)
         let isRest = response.status == .partialContent && resuming != .never
         guard let total = isRest ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }
-        throw NetworkError(.truncatedBody, reason: "the file has \(file.size) bytes of \(total)")
+        throw NetworkError(.truncatedBody, reason: "the file has \(file.size) of \(total) bytes")
     }
 
-    /// The name by which the part and a later response are known to belong together.
+    /// Returns the name by which a part and a later response are matched.
     func contentName(_ url: URL) -> String {
         if case .content(let name) = resuming { return name }
         return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"
@@ -197,7 +201,7 @@ public struct FileDestination: Sendable {
             guard rename(part.path, url.path) == 0 else { throw fault(errno) }
         } else {
             var number = 2
-            // A link fails where there is a file: nothing that came meanwhile is overwritten.
+            // A link fails if the name exists, so that a file that was created meanwhile is not overwritten.
             while !give(part, the: target) {
                 guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw fault(errno) }
                 target = numbered(number)
@@ -208,8 +212,8 @@ public struct FileDestination: Sendable {
         return target
     }
 
-    /// Has the system put the file's new name on the disk, too. The bytes are there; a folder that cannot be opened for
-    /// that is no failure.
+    /// Writes the file's new name to the disk, too. The bytes are on the disk already, so a folder that cannot be
+    /// opened is not an error.
     private func synchronizeFolder() {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -217,22 +221,22 @@ public struct FileDestination: Sendable {
         close(folder)
     }
 
-    /// Gives a file a name that nothing has.
+    /// Gives a file a name that does not exist yet.
     ///
-    /// - Returns: False if something has it, and where it cannot be given; `errno` tells.
+    /// - Returns: False if the name exists or cannot be given; `errno` has the reason.
     private func give(_ part: URL, the name: URL) -> Bool {
         if link(part.path, name.path) == 0 {
             unlink(part.path)
             return true
         }
         guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
-        // A file system without links: the name is claimed with an empty file first.
+        // The file system does not support links: an empty file reserves the name first.
         let claim = open(name.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard claim >= 0 else { return false }
         close(claim)
         guard rename(part.path, name.path) != 0 else { return true }
         let code = errno
-        unlink(name.path)  // nothing that is not the whole is ever there
+        unlink(name.path)  // the target must never be an incomplete file
         errno = code
         return false
     }
@@ -251,9 +255,9 @@ public struct FileDestination: Sendable {
     private func describe(_ code: Int32) -> String {
         let name = url.lastPathComponent
         let folder = url.deletingLastPathComponent()
-        if code == EWOULDBLOCK { return "another download to \(name) is under way" }
+        if code == EWOULDBLOCK { return "another download to \(name) is in progress" }
         if code == ENOENT, !FileManager.default.fileExists(atPath: folder.path) {
-            return "the file \(name) cannot be written: there is no folder \(folder.lastPathComponent)"
+            return "the file \(name) cannot be written: the folder \(folder.lastPathComponent) does not exist"
         }
         return "the file \(name) cannot be written: \(String(cString: strerror(code)))"
     }

@@ -8,23 +8,22 @@ import Foundation
     import Darwin
 #endif
 
-/// The file that a download is written into until all of it is there.
-final class PartFile: @unchecked Sendable {  // because one download alone writes it, one piece after another
+/// The file that receives the bytes of a download until it is complete.
+final class PartFile: @unchecked Sendable {  // because only one download writes it, one chunk after another
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError
-    /// How many bytes it has.
+    /// The size in bytes.
     private(set) var size: Int64
     private var isOpen = true
     /// The largest file that the process may write (`RLIMIT_FSIZE`): writing more would end the process by a signal.
     private let largestSize: UInt64
 
-    /// Opens a file, or makes it.
+    /// Opens a file, or creates it.
     ///
     /// - Parameters:
-    ///   - isLocked: Whether the file may exist already, and is locked while it is open. The lock ends with its
-    ///     process.
-    ///   - fault: An error of the system in the library's words.
-    ///   - largestSize: The largest file that may be written; nil for the limit of the process.
+    ///   - isLocked: Whether the file may exist already and is locked while it is open. The lock ends with its process.
+    ///   - fault: Converts an error code of the system into the library's error.
+    ///   - largestSize: The largest file that may be written, in bytes; nil for the limit of the process.
     init(
         _ url: URL, isLocked: Bool, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
@@ -46,12 +45,13 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
                 throw fault(code)
             }
             guard status.st_ino == named.st_ino else {
-                // Somebody put it in its place in between: it is not a part any more.
+                // Another download has moved the file to its target in the meantime: it is not a part any more.
                 systemClose(descriptor)
                 continue
             }
             guard status.st_nlink < 2 else {
-                // A process that ended between giving it its last name and taking this one: it is a whole file by now.
+                // A process ended after it had given the file its final name and before it removed this name: the file
+                // is complete.
                 unlink(url.path)
                 systemClose(descriptor)
                 continue
@@ -81,7 +81,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
         private static let fileSize = RLIMIT_FSIZE
     #endif
 
-    /// Cuts the file off; what comes next is written there.
+    /// Truncates the file. The next bytes are written at its new end.
     func truncate(to size: Int64) throws {
         guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), Int32(SEEK_SET)) >= 0 else {
             throw fault(errno)
@@ -89,7 +89,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
         self.size = size
     }
 
-    /// Writes bytes behind those that are there.
+    /// Appends bytes to the file.
     func append(_ chunk: Data) throws {
         guard UInt64(size) + UInt64(chunk.count) <= largestSize else { throw fault(EFBIG) }
         try chunk.withUnsafeBytes { bytes in
@@ -104,19 +104,19 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
         }
     }
 
-    /// Has the system put everything on the disk.
+    /// Writes all buffered data of the file to the disk.
     func synchronize() throws {
         guard synchronizeFile(descriptor) else { throw fault(errno) }
     }
 
-    /// Whether a name is still this file's.
+    /// Whether a URL still names this file.
     func isNamed(_ url: URL) -> Bool {
         var (own, named) = (stat(), stat())
         return fstat(descriptor, &own) == 0 && lstat(url.path, &named) == 0 && own.st_ino == named.st_ino
             && own.st_dev == named.st_dev
     }
 
-    /// Closes the file, and lets go of it.
+    /// Closes the file and releases its lock.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -124,7 +124,7 @@ final class PartFile: @unchecked Sendable {  // because one download alone write
     }
 }
 
-// The system's functions have the names of the methods above.
+// These wrappers exist because the system functions have the same names as the methods above.
 private func systemWrite(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(file, bytes.baseAddress, bytes.count)
 }

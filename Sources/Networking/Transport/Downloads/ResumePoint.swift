@@ -1,15 +1,16 @@
 import Foundation
 
-/// What a part of a download is a part of: enough to have the rest of the same content, and to notice another one.
+/// The description of a partial download. It contains the data that is needed to request the rest of the same content,
+/// and to detect that the content is another one.
 struct ResumePoint: Codable, Hashable, Sendable {
-    /// The name by which the part and a later response belong together.
+    /// The name by which a part and a later response are matched.
     let content: String
     /// The strong validator of the content: an entity tag, or a date.
     let validator: String
-    /// How many bytes the whole has, where the server said.
+    /// The size of the whole content in bytes, if the server has sent it.
     let total: Int64?
 
-    /// Reads a first response; nil if its content cannot be resumed later.
+    /// Creates a resume point from the first response; nil if its content cannot be resumed later.
     init?(_ response: HTTPResponse, content: String) {
         let headers = response.headers
         guard response.status == .ok, !headers.isContentEncoded, headers[.acceptRanges]?.lowercased() != "none",
@@ -20,31 +21,33 @@ struct ResumePoint: Codable, Hashable, Sendable {
         total = headers.contentLength.map(Int64.init)
     }
 
-    /// From where to ask for the rest. Of a part that is whole already the last byte is asked for, so that the server
-    /// can vouch for it.
+    /// Returns the position of the first byte to request. If the part is complete already, this is the position of its
+    /// last byte, so that the server can confirm the content.
     func start(after size: Int64) -> Int64 {
         guard let total, size >= total else { return size }
         return size == total ? max(total - 1, 0) : 0
     }
 
-    /// Whether a response is the rest of the same content, from a place.
+    /// Whether a response is the rest of the same content, from a position.
     func isContinued(by response: HTTPResponse, at start: Int64) -> Bool {
         guard response.status == .partialContent, !response.headers.isContentEncoded,
             let range = response.headers.contentRange, range.first == start
         else { return false }
         if let total, range.total != total { return false }
-        // A server that goes on by a date need not repeat it; one that goes on by a tag has to (RFC 9110 section 15.3.7).
+        // A server need not repeat `Last-Modified` in the response to `If-Range`, but must repeat the `ETag` (RFC 9110
+        // section 15.3.7).
         if validator.hasPrefix("\"") { return response.headers[.eTag] == validator }
         return response.headers[.lastModified].map { $0 == validator } ?? true
     }
 }
 
 extension HTTPHeaders {
-    /// Whether the body is packed, so that its bytes are not those of the content.
+    /// Whether the body has a content coding, so that its bytes are not those of the content.
     var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
 
-    /// What tells one content from every other, byte for byte (RFC 9110 sections 8.8.2.2 and 8.8.3): an entity tag
-    /// that is not weak, or a date of the last change that lies at least a second before the response's.
+    /// The strong validator, which distinguishes one content from every other, byte for byte (RFC 9110 sections 8.8.2.2
+    /// and 8.8.3): an entity tag that is not weak, or a `Last-Modified` date that is at least one second before the
+    /// response's `Date`.
     fileprivate var strongValidator: String? {
         if let tag = self[.eTag] {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil

@@ -1,11 +1,14 @@
-/// Notices requests that are equal to one on its way, and does with them what a ``DuplicateRequestPolicy`` says.
+/// A transport that detects a request that is equal to one in progress, and handles it by a ``DuplicateRequestPolicy``.
 ///
-/// Equal are requests of the same method, URL, header fields and body, as adapters made them, but for a few fields
-/// that differ by nature: two users' tokens never meet. Compared are those with a safe method, unless the policy says
-/// otherwise, whose response is wanted in memory or in a file, and whose body is in memory. Of two equal downloads
-/// one may be refused, or end for the other, and they never share a transfer. A service makes one for itself
-/// (`duplicates:`), outermost; services do not meet either, unless they are given the same one as their transport. It
-/// knows transfers, not calls: a call that waits to retry is not on its way.
+/// Equal requests have the same method, URL, header fields and body after adapting, except for a few fields that differ
+/// by nature. Requests with the tokens of two users are therefore never equal. A request is compared only if its method
+/// is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its body is in
+/// memory. Of two equal downloads, one may be rejected or cancelled in favor of the other, and they never share a
+/// transfer.
+///
+/// A service creates this transport for itself (`duplicates:`), as its outermost one. Requests of different services
+/// are not compared, unless the services use the same instance as their transport. The transport knows transfers, not
+/// calls: a call that waits for a retry is not in progress.
 package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
@@ -17,9 +20,9 @@ package final class DuplicateHandlingTransport: Transport {
     /// Wraps a transport.
     ///
     /// - Parameters:
-    ///   - base: What carries the requests.
-    ///   - policy: What becomes of duplicates, where the request has no policy of its own; nil has every request sent.
-    ///   - ignored: Header fields that equal requests may differ in.
+    ///   - base: The transport that sends the requests.
+    ///   - policy: The policy for requests that have no policy of their own; nil sends every request.
+    ///   - ignored: The header fields that may differ between equal requests.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
         ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
@@ -30,9 +33,10 @@ package final class DuplicateHandlingTransport: Transport {
         hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
-    /// Sends the request, or has it wait for an equal one.
+    /// Sends the request, or waits for the response to an equal one.
     ///
-    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` where an equal request took its place.
+    /// - Throws: The errors of the base; ``NetworkError/Kind/cancelled`` if the policy ends this call because of an
+    ///   equal request.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         guard let policy = policy(for: request) else { return try await base.send(request, delivering: delivery) }
         if let file = request[option: FileDownload.self] {
@@ -45,15 +49,16 @@ package final class DuplicateHandlingTransport: Transport {
         return try await caller.response(to: request)
     }
 
-    /// The policy that the request is subject to.
+    /// Returns the policy for the request; nil if the request is not compared.
     private func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
         guard let policy = request[option: DuplicatesOption.self] ?? policy else { return nil }
         return request.method.isSafe || policy.includesUnsafeMethods ? policy : nil
     }
 
-    /// Who waits for a transfer in the request's name; nil if the request goes its own way.
+    /// Returns the caller that waits for a transfer on behalf of the request; nil if the request is sent separately.
     ///
-    /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+    /// Not inlined, because large locals would become part of the async function that waits, and every waiting call
+    /// retains the frame of that function.
     @inline(never)
     private func caller(
         _ request: HTTPRequest, _ delivery: BodyDelivery, _ policy: DuplicateRequestPolicy
@@ -69,7 +74,7 @@ package final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Begins a transfer, or decides about the one under way. Where that has gone meanwhile, it looks anew.
+    /// Begins a transfer, or decides about the one in progress. If that one ends meanwhile, it searches again.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
             switch running.place(for: key, ignoring: ignored) {
@@ -82,7 +87,7 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Decides and attaches; nil if the transfer is over.
+    /// Decides and attaches; returns nil if the transfer is over.
     private func decide(
         about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
     ) throws -> Place? {
@@ -90,7 +95,7 @@ package final class DuplicateHandlingTransport: Transport {
         case .separate:
             return .separate
         case .share(let audience) where !audience.isEarlier && !transfer.key.hasAnswer(of: key, ignoring: ignored):
-            return .separate  // one's answer is not the other's
+            return .separate  // the response to one request is not valid for the other
         case .share(let audience):
             return try share(transfer, audience, key.request)
         case .restart(let audience):
@@ -98,33 +103,33 @@ package final class DuplicateHandlingTransport: Transport {
             transfer.cancel(SharedTransfer.isReplaced)
             guard case .observer = audience else { return .waiting(caller) }
             caller.leave()
-            throw SharedTransfer.superseded("its answer goes to an observer")
+            throw SharedTransfer.superseded("its response goes to an observer")
         }
     }
 
-    /// Attaches to a transfer; nil if that is over.
+    /// Attaches to a transfer; returns nil if the transfer is over.
     private func share(
         _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
     ) throws -> Place? {
         let held = CallScope.currentPermit
         switch audience {
         case .earlier:
-            throw SharedTransfer.superseded("an equal request is on its way")
+            throw SharedTransfer.superseded("an equal request is in progress")
         case .everybody:
             guard let caller = transfer.attach() else { return nil }
-            held?.release(after: nil)  // it waits for another one's transfer, which has a place
+            held?.release(after: nil)  // it waits for another caller's transfer, which has a permit
             return .waiting(caller)
         case .latest:
             return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }
         case .observer(let observer):
             guard transfer.observe(observer, at: held) else { return nil }
-            transfer.supersede("the answer goes to an observer")
-            throw SharedTransfer.superseded("its answer goes to an observer")
+            transfer.supersede("the response goes to an observer")
+            throw SharedTransfer.superseded("its response goes to an observer")
         }
     }
 
-    /// Begins a transfer in the place of another one; nil if that is not there any more. Who observes it does so
-    /// before it begins: it may be over at once.
+    /// Begins a transfer in place of another one; returns nil if that one is no longer in progress. An observer is
+    /// attached before the transfer begins, because the transfer may end at once.
     private func begin(
         _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {

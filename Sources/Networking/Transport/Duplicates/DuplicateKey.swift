@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a request is known by among those under way.
+/// The key by which a request is found among the requests in progress.
 struct DuplicateKey: Sendable {
-    /// The request, as adapters made it.
+    /// The request after adapting.
     let request: HTTPRequest
-    /// How its response is wanted.
+    /// How the response is delivered.
     let delivery: BodyDelivery
-    /// The same for duplicates. It is of group or address, and of the user, and computed once: what it leaves open,
-    /// the comparison settles.
+    /// A hash that is equal for duplicates, computed once. It covers the group or the URL, and the credentials if they
+    /// must be equal. `isDuplicate(of:ignoring:)` compares the rest.
     let hash: Int
 
-    /// The key of a request; nil if that is compared with none.
+    /// Creates the key of a request; nil if the request is not compared with others.
     ///
-    /// - Parameter hashesCredentials: Whether duplicates have the same ones, so that many users' requests for one
-    ///   address are told apart at once.
+    /// - Parameter hashesCredentials: Whether the hash covers the credentials, because duplicates must have equal ones.
+    ///   This quickly distinguishes the requests of many users for one URL.
     init?(_ request: HTTPRequest, delivering delivery: BodyDelivery, hashingCredentials hashesCredentials: Bool) {
         self.request = request
         self.delivery = delivery
@@ -29,9 +29,9 @@ struct DuplicateKey: Sendable {
         guard group != nil || isCompared && request.body.data != nil else { return nil }
     }
 
-    /// Whether two requests are duplicates of each other: of one group and user, or equal.
+    /// Whether two requests are duplicates: they have the same group and the same credentials, or they are equal.
     ///
-    /// - Parameter ignored: The header fields in which equal requests may differ.
+    /// - Parameter ignored: The header fields that may differ between equal requests.
     func isDuplicate(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         let group = group
         guard hash == other.hash, group == other.group else { return false }
@@ -39,17 +39,17 @@ struct DuplicateKey: Sendable {
         return DuplicateKey.credentials(of: request) == DuplicateKey.credentials(of: other.request)
     }
 
-    /// Whether the response to the one is a response to the other: members of a group may differ, in how the response
-    /// is wanted, too, and so may the idempotency keys of a double tap.
+    /// Whether the response to one request is also a response to the other. Requests of one group may differ, also in
+    /// how their responses are delivered. The idempotency keys of a double tap may differ, too.
     func hasAnswer(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]
     }
 
-    /// What stands for the whole request but its credentials; nil if the request itself is compared.
+    /// The group of the request, which is compared together with the credentials; nil if the whole request is compared.
     private var group: String? { request[option: DuplicateGroupOption.self] }
 
-    /// Both what is sent and what comes are in memory.
+    /// Whether the body of the request and the body of its response are in memory.
     private var isComparable: Bool { limit != nil && request.body.data != nil }
 
     private var limit: Int? { if case .buffered(let limit) = delivery { limit } else { nil } }
@@ -58,7 +58,7 @@ struct DuplicateKey: Sendable {
         HTTPHeaders(request.headers.filter(\.isSensitive))
     }
 
-    /// The fields that are compared.
+    /// Returns the header fields that are compared.
     private func headers(without ignored: [HTTPHeader.Name]) -> HTTPHeaders {
         let headers = request.allHeaders
         guard headers.contains(where: { ignored.contains($0.name) }) else { return headers }

@@ -30,22 +30,22 @@ public struct DuplicateRequestPolicy: Sendable {
             case latest
             case observer(@Sendable (Result<HTTPResponse, any Error>) -> Void)
 
-            /// Whether the new call gets nothing of the transfer.
+            /// Whether only the earlier calls get the response.
             var isEarlier: Bool { if case .earlier = self { true } else { false } }
         }
 
         enum Action: Sendable {
-            /// The new request goes its own way.
+            /// The new request is sent separately.
             case separate
-            /// The transfer under way goes on.
+            /// The transfer in progress continues.
             case share(Audience)
-            /// It is cancelled, and a new one begins.
+            /// The transfer in progress is cancelled, and a new one begins.
             case restart(Audience)
         }
 
         let action: Action
 
-        /// Both are sent, as if there were no policy.
+        /// Both requests are sent, as if there were no policy.
         public static let allow = Decision(action: .separate)
         /// All calls get the response of one transfer. Cancelling one of them cancels only that one.
         public static let join = Decision(action: .share(.everybody))
@@ -57,14 +57,14 @@ public struct DuplicateRequestPolicy: Sendable {
         /// The earlier calls end, and their transfer continues for the new one.
         public static let keepLatest = Decision(action: .share(.latest))
 
-        /// The transfer continues, and a closure gets its response; every call ends.
+        /// The transfer continues, and `observer` is called with its result; every call ends.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
             Decision(action: .share(.observer(observer)))
         }
 
-        /// The transfer is cancelled, a new one begins, and a closure gets its response; every call ends.
+        /// The transfer is cancelled, a new one begins, and `observer` is called with its result; every call ends.
         public static func replace(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
@@ -76,13 +76,13 @@ public struct DuplicateRequestPolicy: Sendable {
     /// Whether requests with unsafe methods are compared, too.
     let includesUnsafeMethods: Bool
 
-    /// Makes a policy of a closure.
+    /// Creates a policy from a closure.
     ///
     /// - Parameters:
-    ///   - includesUnsafeMethods: Whether requests with methods that change something, such as POST, are compared,
-    ///     too. Default: false.
+    ///   - includesUnsafeMethods: Whether requests with unsafe methods, such as POST, are compared, too. Default:
+    ///     false.
     ///   - decide: Decides about the request in progress and the new one, both after adapting. It may be called again
-    ///     for the same pair if something has changed meanwhile.
+    ///     for the same pair if the transfer in progress has changed meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
         _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision
@@ -91,7 +91,7 @@ public struct DuplicateRequestPolicy: Sendable {
         self.choose = decide
     }
 
-    /// Makes a policy that always decides the same.
+    /// Returns a policy that always makes the same decision.
     public static func always(_ decision: Decision, includesUnsafeMethods: Bool = false) -> DuplicateRequestPolicy {
         DuplicateRequestPolicy(includesUnsafeMethods: includesUnsafeMethods) { _, _ in decision }
     }
@@ -112,7 +112,7 @@ public struct DuplicateRequestPolicy: Sendable {
 
 /// The policy of one request.
 enum DuplicatesOption: HTTPRequest.Option {
-    /// The service's.
+    /// Nil, which means the policy of the service.
     static var defaultValue: DuplicateRequestPolicy? { nil }
 }
 

@@ -1,17 +1,17 @@
-/// The downloads into files that are in progress. A file has one writer: an equal download is refused, or takes the
-/// place of the one in progress, and the two never share a transfer.
+/// The downloads into files that are in progress. A file has one writer: an equal download is rejected, or replaces the
+/// one in progress. Two downloads never share a transfer.
 struct RunningDownloads: Sendable {
     private let downloads = Locked<[Int: Few<RunningDownload>]>([:])
 
-    /// Sends the request of a download, unless an equal one is in progress and the policy keeps that.
+    /// Sends the request of a download, unless an equal one is in progress and the policy lets that one continue.
     ///
-    /// - Throws: What the base throws; ``NetworkError/Kind/cancelled`` if an equal download is kept, or takes its
-    ///   place.
+    /// - Throws: The errors of the base; ``NetworkError/Kind/cancelled`` if an equal download continues or replaces
+    ///   this one.
     func send(
         _ request: HTTPRequest, into file: FileDownload, delivering delivery: BodyDelivery, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
     ) async throws -> HTTPResponse {
-        // What is asked for depends on how much of the file is there.
+        // The requested range depends on how much of the file exists.
         let ignored = ignored + [.range, .ifRange]
         guard let key = DuplicateKey(request, delivering: delivery, hashingCredentials: false) else {
             return try await base.send(request, delivering: delivery)
@@ -24,7 +24,7 @@ struct RunningDownloads: Sendable {
                 throw SharedTransfer.superseded("an equal download is in progress")
             case .restart(.latest), .share(.latest):
                 try await other.leave()
-                // What was there of the file may be another part by now, or none: all of it is asked for.
+                // The part may be another one now, or may not exist any more, so the whole file is requested.
                 request.headers.removeAll { $0.name == .range || $0.name == .ifRange }
             case .separate, .share, .restart:
                 return try await base.send(request, delivering: delivery)
@@ -33,9 +33,10 @@ struct RunningDownloads: Sendable {
         return try await download.send(request, delivering: delivery, over: base) { remove(download) }
     }
 
-    /// Notes a download.
+    /// Registers a download.
     ///
-    /// - Returns: An equal one of another attempt, which has to be decided about first; nil if the download is noted.
+    /// - Returns: An equal download of another attempt, which must be decided about first; nil if the download is
+    ///   registered.
     private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeader.Name]) -> RunningDownload? {
         downloads.withLock { downloads in
             let equal = downloads[download.key.hash]?.first {
@@ -55,10 +56,11 @@ struct RunningDownloads: Sendable {
     }
 }
 
-/// A download in progress: from its request until its file is in its place.
+/// A download in progress: from its request until its file is at its target.
 final class RunningDownload: Sendable {
     let key: DuplicateKey
-    /// The same for all requests of an attempt, which may send several, one after another.
+    /// The file of the attempt. It is the same for all requests of an attempt, which may send several, one after
+    /// another.
     let file: FileDownload
     private let gate = PauseGate()
     private let end = Settlement<Void>()
@@ -70,8 +72,8 @@ final class RunningDownload: Sendable {
 
     /// Sends the request.
     ///
-    /// - Parameter forget: Is called once the download is over: when its file is in its place or closed, or when its body
-    ///   is released and no file was begun, as that of an error is.
+    /// - Parameter forget: Called when the download is over: when its file is at its target or closed, or when its body
+    ///   is released and no file was begun, as for an error response.
     func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, over base: any Transport,
         whenOver forget: @escaping @Sendable () -> Void
@@ -81,7 +83,7 @@ final class RunningDownload: Sendable {
         do {
             var response = try await waiting { try await base.send(request, delivering: delivery) }
             guard case .stream(let body) = response.content else {
-                end.settle(.success(()))  // all of it is there
+                end.settle(.success(()))  // the whole body is in memory
                 return response
             }
             let release = BodyRelease(end)
@@ -97,7 +99,7 @@ final class RunningDownload: Sendable {
         }
     }
 
-    /// Ends the download for an equal one, and waits until it is over.
+    /// Ends the download in favor of an equal one, and waits until it is over.
     func leave() async throws {
         _ = gate.pause()
         let isOver = Settlement<Void>()
@@ -107,7 +109,7 @@ final class RunningDownload: Sendable {
 
     private func waiting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         do { return try await PauseGate.passing(gate, work) } catch {
-            guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download took its place") }
+            guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download replaced it") }
             throw error
         }
     }

@@ -1,17 +1,17 @@
-/// The transfers under way that a duplicate may join, each known by its key. Copies share them.
+/// The transfers in progress that a duplicate may join, each with its key. Copies share them.
 struct RunningTransfers: Sendable {
-    /// By the hash of their keys: equal keys have equal ones.
+    /// The transfers by the hash of their keys. Equal keys have equal hashes.
     private let transfers = Locked<[Int: Few<SharedTransfer>]>([:])
 
     enum Place {
         case taken(by: SharedTransfer)
-        /// It is the caller's, whose transfer has not begun.
+        /// There was no such transfer. The transfer of the new caller is registered and has not begun.
         case free(SharedTransfer.Caller)
     }
 
-    /// Finds the transfer under way for a key; where there is none, puts a new one there.
+    /// Returns the transfer in progress for a key, or registers a new one if there is none.
     ///
-    /// - Parameter ignored: The header fields in which equal requests may differ.
+    /// - Parameter ignored: The header fields that may differ between equal requests.
     func place(for key: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Place {
         func find(in transfers: inout Few<SharedTransfer>) -> Place {
             if let found = transfers.first(where: { $0.key.isDuplicate(of: key, ignoring: ignored) }) {
@@ -24,7 +24,8 @@ struct RunningTransfers: Sendable {
         return transfers.withLock { find(in: &$0[key.hash, default: Few()]) }
     }
 
-    /// Puts a transfer in the place of another one of an equal key; false if that is not there any more.
+    /// Replaces a transfer with another one that has an equal key; returns false if the old one is no longer in
+    /// progress.
     func replace(_ old: SharedTransfer, by new: SharedTransfer) -> Bool {
         transfers.withLock { transfers in
             guard transfers[old.key.hash]?.remove(where: { $0 === old }) != nil else { return false }
@@ -33,7 +34,7 @@ struct RunningTransfers: Sendable {
         }
     }
 
-    /// Forgets a transfer.
+    /// Removes a transfer.
     func remove(_ transfer: SharedTransfer) {
         transfers.withLock { transfers in
             guard var found = transfers.removeValue(forKey: transfer.key.hash) else { return }

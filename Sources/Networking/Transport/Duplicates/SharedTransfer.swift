@@ -1,6 +1,7 @@
 /// One transfer for which several calls may wait.
 ///
-/// It runs in a task of its own, so that no caller's end is its end: only when the last one has left is it cancelled.
+/// It runs in its own task, so that the end of one caller does not end it. It is cancelled only when the last caller
+/// has left.
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -8,9 +9,10 @@ final class SharedTransfer: Sendable {
 
     private enum Phase: Sendable {
         case running
-        /// It has its outcome.
+        /// The transfer has its outcome.
         case answered
-        /// Nobody wants it any more.
+        /// The transfer was cancelled, because no caller or observer needs it any more or because another one replaced
+        /// it.
         case abandoned
     }
 
@@ -19,12 +21,13 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// The place of a caller who has left the transfer to others.
+        /// The permit of a caller that has left the transfer to others.
         var place: (any TransferPermit)?
 
         var lacksPermit: Bool { phase == .running && place == nil }
 
-        /// Nobody can attach any more: hands over what is to be ended.
+        /// Ends the transfer, so that no caller can attach any more. Returns the previous state, whose callers and
+        /// observers must be notified; nil if the transfer had ended before.
         mutating func finish(_ phase: Phase) -> State? {
             guard self.phase == .running else { return nil }
             defer { self = State(phase: phase) }
@@ -32,7 +35,7 @@ final class SharedTransfer: Sendable {
         }
     }
 
-    /// What it is known by: the request that began it, and how its response is wanted.
+    /// The key of the request that began the transfer.
     let key: DuplicateKey
     private let running: RunningTransfers
     private let state: Locked<State>
@@ -43,7 +46,7 @@ final class SharedTransfer: Sendable {
         state = Locked(State(callers: Few(beginner)))
     }
 
-    /// Begins the transfer, unless everybody has left by now.
+    /// Begins the transfer, unless all callers have left already.
     func begin(on base: any Transport) {
         guard state.withLock({ $0.phase == .running }) else { return }
         let task = start(on: base)
@@ -51,13 +54,13 @@ final class SharedTransfer: Sendable {
             if state.phase == .running { state.task = task }
             return state.phase == .abandoned
         }
-        // Everybody may have left before the task was there to be cancelled.
+        // All callers may have left before the task existed and could be cancelled.
         if isUnwanted { task.cancel() }
     }
 
-    /// Starts a task that the end of the caller does not end: at once on the caller's thread, up to its first wait,
-    /// where the system can. A task that is handed to another thread costs ten times as much, and one that never waits
-    /// need not be.
+    /// Starts a task that does not end with the task of its caller. If the system supports it, the task starts
+    /// immediately on the caller's thread and runs there until it first suspends: handing a task to another thread
+    /// costs ten times as much, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
         CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)
@@ -69,7 +72,7 @@ final class SharedTransfer: Sendable {
         }
     }
 
-    /// A body that is pulled has one reader: for several callers it is brought into memory.
+    /// Sends the request. A stream has only one reader, so for several callers the body is read into memory.
     private func send(on base: any Transport) async {
         let outcome: Outcome
         do {
@@ -82,9 +85,9 @@ final class SharedTransfer: Sendable {
         end(.answered, outcome)
     }
 
-    /// Adds a caller; nil if the transfer is over.
+    /// Attaches a caller; returns nil if the transfer is over.
     ///
-    /// - Parameter reason: Why the callers so far end; nil if they stay.
+    /// - Parameter reason: The reason with which the earlier callers end; nil if they stay attached.
     func attach(superseding reason: String? = nil) -> Caller? {
         let turn = Waiter()
         let superseded: Few<Waiter>? = state.withLock { state in
@@ -99,8 +102,8 @@ final class SharedTransfer: Sendable {
         return Caller(joining: self, turn)
     }
 
-    /// Calls a closure with the outcome, and keeps the permit of the request that it was given for; false if the
-    /// transfer is over.
+    /// Attaches an observer, which is called with the outcome, and takes over the permit of its request; returns false
+    /// if the transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in
             guard state.phase == .running else { return false }
@@ -111,8 +114,8 @@ final class SharedTransfer: Sendable {
         return isThere
     }
 
-    /// Keeps a place for the rest of the transfer, unless that is over or has one: then it stays with its caller, who
-    /// tells how the call ended.
+    /// Takes over a permit for the rest of the transfer. If the transfer is over or has a permit already, the permit
+    /// stays with its caller, which reports how the call ended.
     private func take(_ place: (any TransferPermit)?) {
         guard let place, state.withLock({ $0.lacksPermit }), let kept = place.handOver() else { return }
         let isTaken = state.withLock { state in
@@ -123,7 +126,7 @@ final class SharedTransfer: Sendable {
         if !isTaken { kept.release(after: nil) }
     }
 
-    /// Ends every caller so far, and goes on.
+    /// Ends all callers so far. The transfer continues.
     func supersede(_ reason: String) {
         let callers = state.withLock { state in
             defer { state.callers = Few() }
@@ -132,12 +135,12 @@ final class SharedTransfer: Sendable {
         callers.forEach { $0.settle(.failure(SharedTransfer.superseded(reason))) }
     }
 
-    /// Ends the transfer with everybody who waits for it.
+    /// Cancels the transfer, and ends all its callers.
     func cancel(_ reason: String) {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
-    /// One caller leaves; the last one takes the transfer along.
+    /// Detaches one caller. When the last one detaches, the transfer is cancelled.
     private func detach(_ turn: Waiter, leaving place: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == turn.id }
@@ -151,7 +154,7 @@ final class SharedTransfer: Sendable {
         if let ended = state.withLock({ $0.finish(phase) }) { settle(ended, as: phase, outcome) }
     }
 
-    /// - Parameter ended: What it was until now.
+    /// - Parameter ended: The state before the end.
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
         if phase == .abandoned { ended.task?.cancel() }
@@ -160,21 +163,22 @@ final class SharedTransfer: Sendable {
         for observer in ended.observers { observer(outcome) }
     }
 
-    static let isReplaced = "a newer equal request took its place"
+    static let isReplaced = "a newer equal request replaced it"
 
     static func superseded(_ reason: String) -> NetworkError {
         NetworkError(.cancelled, reason: reason)
     }
 
-    /// One who waits for a transfer.
+    /// A caller that waits for a transfer.
     struct Caller: Sendable {
         let transfer: SharedTransfer
         fileprivate let turn: Settlement<HTTPResponse>
         private let isBeginner: Bool
 
-        /// Makes a transfer, with the caller who begins it.
+        /// Creates a transfer, with the caller that begins it.
         ///
-        /// - Parameter running: Is told to forget it once nobody can attach any more, before anybody is answered.
+        /// - Parameter running: The registry of transfers. The transfer is removed from it when no caller can attach
+        ///   any more, before any caller gets its result.
         init(beginning key: DuplicateKey, in running: RunningTransfers) {
             turn = Waiter()
             transfer = SharedTransfer(key, in: running, for: turn)
@@ -187,12 +191,13 @@ final class SharedTransfer: Sendable {
             isBeginner = false
         }
 
-        /// Stops waiting, before it has begun to.
+        /// Detaches the caller before it has begun to wait.
         func leave() {
             transfer.detach(turn, leaving: nil)
         }
 
-        /// The response, with the caller's own options in place of those of the one who began.
+        /// Waits for the response. The options of the response's request are those of `request`, not those of the
+        /// caller that began the transfer.
         func response(to request: HTTPRequest) async throws -> HTTPResponse {
             do { return own(try await turn.value(), to: request) } catch { throw left(with: error, request) }
         }
@@ -206,8 +211,8 @@ final class SharedTransfer: Sendable {
             return response
         }
 
-        /// Not inlined: what is big must not become part of the function that waits, whose memory each waiting call
-        /// keeps.
+        /// Not inlined, because large locals would become part of the async function that waits, and every waiting call
+        /// retains the frame of that function.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
             transfer.detach(turn, leaving: CallScope.currentPermit)

@@ -1,13 +1,13 @@
-/// A response that is written into a file. It travels with the attempt's request, and is over once the file is in its
-/// place, or closed after a failure.
+/// The option of a request whose response is written into a file. It reports when the download has ended: the file has
+/// been closed, in its final place or after a failure.
 final class FileDownload: HTTPRequest.Option, Sendable {
     static var defaultValue: FileDownload? { nil }
 
     private let end = Settlement<Void>()
 
-    /// The download is over.
+    /// Reports the end of the download, which calls the closures of ``observeEnd(_:)``.
     func finish() { end.settle(.success(())) }
 
-    /// Calls a closure once the download is over.
+    /// Calls a closure when the download has ended, or immediately if it has ended already.
     func observeEnd(_ action: @escaping @Sendable () -> Void) { end.observe { _ in action() } }
 }

@@ -1,5 +1,5 @@
-/// A request's body, as an engine reads it: in buffers of any size, checked against its length, and from the beginning
-/// again. Used on one thread or queue.
+/// A request's body as an engine reads it: into buffers of any size, checked against its length, and again from the
+/// beginning after it is reopened. Used on one thread or queue.
 struct OutgoingBody: ~Copyable {
     private let request: HTTPRequest
     private var reader: (any HTTPBody.Reader)?
@@ -11,7 +11,7 @@ struct OutgoingBody: ~Copyable {
         self.request = request
     }
 
-    /// Whether there are bytes left that have not been read.
+    /// Whether the body is open. An empty body is never open.
     var isOpen: Bool { reader != nil }
 
     /// Opens the body, if there are bytes to send.
@@ -23,7 +23,7 @@ struct OutgoingBody: ~Copyable {
         reader?.onReady(onReady)
     }
 
-    /// Nothing more is read until the body is opened again.
+    /// Closes the body. Nothing more is read until it is opened again.
     mutating func close() {
         reader?.close()
         reader = nil
@@ -31,13 +31,13 @@ struct OutgoingBody: ~Copyable {
         bytesRead = 0
     }
 
-    /// Reads the next bytes.
+    /// Reads the next bytes into a buffer of any size.
     ///
     /// - Throws: ``NetworkError`` if the body is longer or shorter than its length.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> HTTPBody.ReadResult {
         guard let reader else { return .end }
         if let count = staged?.take(into: buffer) { return .bytes(count) }
-        // Readers may rely on some room; engines sometimes have room for a few bytes only.
+        // Readers may rely on room for 4,096 bytes, but engines sometimes have room for a few bytes only.
         guard buffer.count < StagedBytes.smallest else { return try read(into: buffer, from: reader) }
         let staged = staged ?? StagedBytes()
         self.staged = staged
@@ -65,9 +65,9 @@ struct OutgoingBody: ~Copyable {
         return result
     }
 
-    /// The body must not go on after its length: it would be cut off there, and nobody would know.
+    /// Checks that the body has no bytes after its length. The engine would cut them off without an error.
     private func checkEnd(of reader: any HTTPBody.Reader, after length: Int) throws(NetworkError) {
-        // As large as an engine's own, in case a reader relies on some room.
+        // As large as an engine's buffer, because a reader may rely on a minimum size.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
         if case .bytes = try reader.readNext(into: buffer) { throw .bodyTooLong(length) }
@@ -76,7 +76,7 @@ struct OutgoingBody: ~Copyable {
 
 /// Bytes of a body that were read before the engine had room for them.
 private final class StagedBytes {
-    /// The smallest buffer that readers are given.
+    /// The size of the smallest buffer that is passed to a reader, in bytes.
     static let smallest = 4_096
 
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: smallest, alignment: 16)
@@ -86,11 +86,13 @@ private final class StagedBytes {
         buffer.deallocate()
     }
 
-    /// The given number of bytes were read into the buffer.
+    /// Records that the given number of bytes was read into the buffer.
     func fill(_ count: Int) {
         rest = 0..<count
     }
 
+    /// Moves bytes into another buffer.
+    ///
     /// - Returns: The number of bytes moved; nil if there are none.
     func take(into target: UnsafeMutableRawBufferPointer) -> Int? {
         guard !rest.isEmpty else { return nil }

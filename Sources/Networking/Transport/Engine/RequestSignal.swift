@@ -1,36 +1,37 @@
-/// What happens to a request below the pipeline, reported by engines, redirects, and handlers that wait.
+/// An event of a request below the pipeline. Engines, the transport that follows redirects, and error handlers that
+/// wait report it.
 enum RequestSignal: Sendable {
-    /// An engine has taken the request and is about to carry it.
+    /// An engine has accepted the request and is about to send it.
     case sent(HTTPRequest)
-    /// A response leads elsewhere, and the request that follows it is about to be sent.
+    /// The response is a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of a response has come.
+    /// The head of a response has been received.
     case head(HTTPStatus, HTTPHeaders)
-    /// Nothing is sent for a reason of its own.
+    /// The request waits, and nothing is sent. The value is the reason.
     case waiting(RequestWait)
 }
 
-/// Why a call does not go on just now.
+/// The reason why a call waits.
 public enum RequestWait: Sendable {
-    /// An admission policy, named by its type, says "not now": it waits for a place or for a token.
+    /// An admission policy delays the call until it has a permit or an access token. The value is the name of the
+    /// policy's type.
     case admission(policy: String)
-    /// An attempt has failed, and another one follows: after a while, or at once, after zero.
+    /// An attempt has failed, and another one follows after a delay. A delay of zero means immediately.
     case retry(after: Duration, RetryDecision)
-    /// The system has no connection.
+    /// The system has no network connection.
     case connectivity
-    /// Somebody has paused the call.
+    /// The call is paused.
     case paused
 }
 
-/// Receives the signals of a request below the pipeline; nil unless the call has observers.
+/// The receiver of a request's signals below the pipeline; nil unless the call has observers.
 struct RequestWatch: HTTPRequest.Option, Sendable {
-    /// Nobody.
     static var defaultValue: RequestWatch? { nil }
 
-    /// Takes a signal, on the thread that tells.
+    /// Receives a signal, on the thread that reports it.
     let tell: @Sendable (RequestSignal) -> Void
 
-    /// Makes a watch of a closure.
+    /// Creates a watch that calls a closure.
     init(_ tell: @escaping @Sendable (RequestSignal) -> Void) {
         self.tell = tell
     }
@@ -38,11 +39,13 @@ struct RequestWatch: HTTPRequest.Option, Sendable {
 
 /// The permit of the call that a transfer belongs to.
 protocol TransferPermit: CallPermit {
-    /// Releases the permit, unless that has happened.
+    /// Releases the permit, unless it has been released already.
     ///
-    /// - Parameter outcome: How the request ended for which it was held; nil if nothing was sent in its name.
+    /// - Parameter outcome: The outcome of the request for which the permit was held; nil if no request was sent.
     func release(after outcome: Result<HTTPResponse, any Error>?)
-    /// Takes the permit away from the call, for a transfer that outlives it; nil if it has been released.
+    /// Moves the permit from the call to a transfer that outlives the call.
+    ///
+    /// - Returns: Nil if the permit has been released.
     func handOver() -> (any TransferPermit)?
 }
 

@@ -2,23 +2,24 @@
 struct ResponseHead: Sendable {
     let status: HTTPStatus
     let headers: HTTPHeaders
-    /// The version of HTTP, `1.1` or `2`; nil if the engine cannot tell.
+    /// The version of HTTP, `1.1` or `2`; nil if the engine does not report it.
     var version: String?
 
-    /// Whether the response serves one request at a time on its connection.
+    /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
-    /// The number of bytes in the body as it is transferred (RFC 9112 section 6.3); nil if the head does not say, or
-    /// the response has no body.
+    /// Returns the number of bytes in the body as it is transferred (RFC 9112 section 6.3); nil if the head does not
+    /// state it, or if the response has no body.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response has several lengths,
-    ///   or one that is not a number.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response contains different
+    ///   lengths, or one that is not a number.
     func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
         let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
         guard !hasNoBody, !headers.hasTransferCoding else { return nil }
         guard let text = headers[.contentLength] else { return nil }
         if let length = ResponseHead.number(text[...]) { return length }
-        // Equal values, in several fields or in one (as intermediaries join fields), are one (RFC 9110 section 8.6).
+        // Equal values count as one, whether they are in several fields or in one field (intermediaries join fields,
+        // RFC 9110 section 8.6).
         let values = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
             Substring($0).trimmingBlanks()
         }
@@ -32,7 +33,7 @@ struct ResponseHead: Sendable {
         return numbers.first
     }
 
-    /// The number that is written with these digits.
+    /// Returns the number that the digits represent; nil if the text contains another character.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
     }
@@ -41,14 +42,14 @@ struct ResponseHead: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether the body is framed by transfer codings, so that `Content-Length` does not count (RFC 9112 section 6.1).
+    /// Whether the body is framed by transfer codings, so that `Content-Length` is ignored (RFC 9112 section 6.1).
     var hasTransferCoding: Bool {
         contains(.transferEncoding) && self[.transferEncoding]?.lowercased() != "identity"
     }
 }
 
 extension Substring {
-    /// The text without blanks and tabs at either end.
+    /// Returns the text without spaces and tabs at either end.
     func trimmingBlanks() -> Substring {
         let start = utf8.drop(while: HTTPGrammar.isBlank)
         guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }

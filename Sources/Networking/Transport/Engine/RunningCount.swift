@@ -3,16 +3,16 @@ struct RunningCount: Sendable {
     private(set) var count = 0
     private var whenNone: [@Sendable () -> Void] = []
 
-    /// An exchange begins.
+    /// Counts an exchange that begins.
     ///
-    /// - Returns: False if none may begin any more.
+    /// - Returns: Whether the exchange may begin; false after ``drain(_:)``.
     mutating func begin() -> Bool {
         guard whenNone.isEmpty else { return false }
         count += 1
         return true
     }
 
-    /// An exchange has ended.
+    /// Removes an exchange that has ended from the count.
     ///
     /// - Returns: The closures to call, outside any lock.
     mutating func end() -> [@Sendable () -> Void] {
@@ -20,10 +20,10 @@ struct RunningCount: Sendable {
         return count == 0 ? whenNone : []
     }
 
-    /// No exchange may begin any more.
+    /// Refuses further exchanges.
     ///
-    /// - Parameter whenNone: To be called when none is in progress.
-    /// - Returns: Whether none is now, so that the caller has to call the closure.
+    /// - Parameter whenNone: A closure to call when no exchange is in progress.
+    /// - Returns: Whether no exchange is in progress now, so that the caller has to call the closure.
     mutating func drain(_ whenNone: @escaping @Sendable () -> Void) -> Bool {
         self.whenNone.append(whenNone)
         return count == 0

@@ -2,7 +2,7 @@
     import CryptoKit
     import Foundation
 
-    /// Computes a SHA-256 sum.
+    /// A SHA-256 digest that is computed piece by piece.
     final class SHA256Digest {
         private var hash = SHA256()
 

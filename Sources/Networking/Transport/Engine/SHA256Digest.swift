@@ -7,12 +7,14 @@ import Foundation
         import Musl
     #endif
 
-    /// Computes a SHA-256 sum with the system's libcrypto, which is loaded when it is first needed.
+    /// A SHA-256 digest that is computed piece by piece with the system's libcrypto. The library is loaded at its first
+    /// use.
     final class SHA256Digest {
         private let library: Library
         private let context: OpaquePointer
 
-        /// - Throws: ``NetworkError/Kind/checksumUnavailable`` where the system has no libcrypto.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/checksumUnavailable`` if the system has no libcrypto,
+        ///   or if libcrypto cannot compute SHA-256.
         init() throws {
             guard let library = Library.shared, let context = library.make() else {
                 throw NetworkError(
@@ -22,7 +24,7 @@ import Foundation
             self.library = library
             self.context = context
             guard library.begin(context, library.sha256(), nil) == 1 else {
-                throw NetworkError(.checksumUnavailable, reason: "SHA-256 is not available: libcrypto refuses it")
+                throw NetworkError(.checksumUnavailable, reason: "SHA-256 is not available: libcrypto cannot start it")
             }
         }
 
@@ -41,7 +43,7 @@ import Foundation
             return Data(sum[..<Int(count)])
         }
 
-        /// The functions of libcrypto's stable interface, version 1.1 and 3.
+        /// The functions of libcrypto's stable API, which versions 1.1 and 3 have in common.
         private struct Library: Sendable {
             let make: @convention(c) () -> OpaquePointer?
             let free: @convention(c) (OpaquePointer?) -> Void
@@ -59,7 +61,7 @@ import Foundation
                     let sha256 = dlsym(handle, "EVP_sha256"), let begin = dlsym(handle, "EVP_DigestInit_ex"),
                     let update = dlsym(handle, "EVP_DigestUpdate"), let finish = dlsym(handle, "EVP_DigestFinal_ex")
                 else { return nil }
-                // Each symbol has this form in openssl/evp.h.
+                // The types are those of the declarations in openssl/evp.h.
                 self.make = unsafeBitCast(make, to: (@convention(c) () -> OpaquePointer?).self)
                 self.free = unsafeBitCast(free, to: (@convention(c) (OpaquePointer?) -> Void).self)
                 self.sha256 = unsafeBitCast(sha256, to: (@convention(c) () -> OpaquePointer?).self)

@@ -1,12 +1,13 @@
 import Foundation
 
-/// A request's body, read to its end for an engine that cannot pull: in memory, or in a file where it is long.
+/// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
+/// memory, a long one in a temporary file.
 enum SpooledBody: Sendable {
     case data(Data)
     case file(TemporaryFile)
 
-    /// The bytes; those of a file are mapped, since Foundation's own way of sending files is not to be trusted on
-    /// Linux (L42).
+    /// The bytes of the body. A file is mapped into memory, because Foundation's own way of sending files is not
+    /// reliable on Linux (L42).
     var bytes: Data {
         get throws {
             switch self {
@@ -16,12 +17,13 @@ enum SpooledBody: Sendable {
         }
     }
 
-    /// Reads a body; one that is in memory already stays there.
+    /// Reads a body to its end. A body that is already in memory is used as it is.
     ///
     /// - Parameters:
     ///   - body: The body.
-    ///   - limit: How many bytes are kept in memory.
-    ///   - idle: How long it may have nothing; longer is a ``NetworkError/Kind/idleTimedOut``.
+    ///   - limit: The largest number of bytes to hold in memory. A longer body goes into a temporary file.
+    ///   - idle: The longest time without new bytes. After that, the error is of kind
+    ///     ``NetworkError/Kind/idleTimedOut``.
     init(_ body: HTTPBody, inMemory limit: Int, idle: Duration) async throws {
         if let data = body.data {
             self = .data(data)

@@ -1,7 +1,8 @@
 import Foundation
 
 extension TLSConfiguration {
-    /// The SHA-256 digest of a server's public key, to trust that key only (RFC 7469 section 2.4).
+    /// The SHA-256 digest of a server's public key. With pins, a client trusts only servers with one of these keys
+    /// (RFC 7469 section 2.4).
     ///
     /// ```sh
     /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
@@ -10,9 +11,10 @@ extension TLSConfiguration {
         /// The digest in base64.
         let base64: String
 
-        /// Makes a pin of `sha256//…`, `sha256/…` or of the base64 alone; nil if it is not a digest of 32 bytes.
+        /// Creates a pin from `sha256//…`, `sha256/…`, or the base64 text alone. Returns nil if the text is not a
+        /// digest of 32 bytes.
         public init?(_ text: String) {
-            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)  // what tools print ends with a newline
+            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)  // the output of tools ends with a newline
             let prefix = ["sha256//", "sha256/"].first(where: text.hasPrefix) ?? ""
             let base64 = String(text.dropFirst(prefix.count))
             guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
@@ -23,7 +25,7 @@ extension TLSConfiguration {
             base64 = digest.base64EncodedString()
         }
 
-        /// The pin as libcurl and curl write it: `sha256//…`.
+        /// The pin in the form that libcurl and curl use: `sha256//…`.
         public var description: String { "sha256//\(base64)" }
     }
 }
@@ -36,7 +38,8 @@ extension TLSConfiguration.Pin {
         /// A point of an elliptic curve: P-256, P-384 or P-521 (ANSI X9.63), with the curve's number of bits.
         case curve(Data, bits: Int)
 
-        /// The key as certificates have it: SubjectPublicKeyInfo in DER (RFC 5280 section 4.1); nil for another curve.
+        /// The key in the form that certificates contain: SubjectPublicKeyInfo in DER (RFC 5280 section 4.1); nil if
+        /// the curve is not known.
         var subjectPublicKeyInfo: Data? {
             switch self {
             case .rsa(let key):
@@ -61,9 +64,9 @@ extension TLSConfiguration.Pin {
         }
     }
 
-    /// Makes the pin of a key.
+    /// Creates the pin of a key.
     ///
-    /// - Returns: Nil for a kind of key that is not known.
+    /// - Returns: Nil if the kind of key is not known.
     /// - Throws: ``NetworkError`` if the system has no SHA-256.
     init?(_ key: ExportedKey) throws {
         guard let info = key.subjectPublicKeyInfo else { return nil }
@@ -73,7 +76,7 @@ extension TLSConfiguration.Pin {
     }
 }
 
-/// A value in DER (X.690 section 8.1).
+/// Returns a value in DER (X.690 section 8.1).
 private func der(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
     var length: [UInt8] = []
     var rest = contents.count

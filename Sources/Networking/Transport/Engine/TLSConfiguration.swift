@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The certificates that a client trusts, and its own. The same on each engine.
+/// The certificates that a client trusts, its own certificate, and the oldest version of TLS that it accepts. The
+/// configuration has the same meaning for every engine.
 ///
 /// ```swift
 /// var tls = TLSConfiguration()
@@ -10,22 +11,23 @@ public import Foundation
 /// let transport = try URLSessionTransport(tls: tls)               // on Apple platforms
 /// ```
 ///
-/// An engine that does not support a part says so when the transport is created, with an error of kind
-/// ``NetworkError/Kind/invalidRequest`` that names the part. `URLSession` on Linux supports none.
+/// If an engine does not support a setting, the transport's initializer throws an error of kind
+/// ``NetworkError/Kind/invalidRequest`` that names the setting. `URLSession` on Linux supports none of them.
 ///
-/// On Apple platforms, App Transport Security checks servers as well. For an authority that the device does not know,
-/// the domain needs an exception in the app's `Info.plist`.
+/// On Apple platforms, App Transport Security checks servers as well. If the device does not know an authority, the
+/// domain needs an exception in the app's `Info.plist`.
 public struct TLSConfiguration: Hashable, Sendable {
-    /// The authorities that are trusted. Default: those of the system.
+    /// The certificate authorities that the client trusts. Default: the authorities of the system.
     public var trust: Trust
-    /// The server's public key must be one of these, and its certificate must be trusted, too. Default: any key.
+    /// The pins of the accepted public keys. The server's key must match one of them, and its certificate must be
+    /// trusted, too. Default: none; any key is accepted.
     public var pins: [TLSConfiguration.Pin]
-    /// The certificate that the client sends to each server that asks for one, also after a redirect. Default: none.
+    /// The certificate that the client sends to each server that requests one, also after a redirect. Default: none.
     public var clientCertificate: ClientCertificate?
-    /// The oldest version of TLS that is accepted. Default: TLS 1.2.
+    /// The oldest version of TLS that the client accepts. Default: TLS 1.2.
     public var minimumVersion: Version
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(
         trust: Trust = .system, pins: [TLSConfiguration.Pin] = [], clientCertificate: ClientCertificate? = nil,
         minimumVersion: Version = .v1_2
@@ -38,11 +40,12 @@ public struct TLSConfiguration: Hashable, Sendable {
 
     /// The authorities that are trusted.
     public enum Trust: Hashable, Sendable {
-        /// Those of the system.
+        /// The authorities of the system.
         case system
-        /// Those in a file of PEM certificates, and no others.
+        /// The authorities in a file of PEM certificates, and no others.
         case file(URL)
-        /// These PEM certificates, and no others. (libcurl before 7.77 reads files only.)
+        /// The authorities in PEM data, and no others. libcurl supports this since 7.77; older versions read files
+        /// only.
         case pem(Data)
     }
 
@@ -64,19 +67,19 @@ public struct TLSConfiguration: Hashable, Sendable {
         let source: Source
         let passphrase: String?
 
-        /// Makes a client certificate of PEM files, which `URLSession` cannot read.
+        /// Creates a client certificate from PEM files, which `URLSession` cannot read.
         ///
         /// - Parameters:
-        ///   - certificate: The certificate, followed by those of its chain.
-        ///   - key: The private key; nil if it is in the certificate's file.
+        ///   - certificate: The file with the certificate, followed by the certificates of its chain.
+        ///   - key: The file with the private key; nil if the key is in the certificate's file.
         ///   - passphrase: The passphrase of the private key.
         public init(certificate: URL, key: URL? = nil, passphrase: String? = nil) {
             source = .pem(certificate: certificate, key: key)
             self.passphrase = passphrase
         }
 
-        /// Makes a client certificate of the contents of a PKCS #12 file (`.p12`, `.pfx`; RFC 7292), which each engine
-        /// can read. On a Mac, the system adds it to the user's keychain.
+        /// Creates a client certificate from the contents of a PKCS #12 file (`.p12`, `.pfx`; RFC 7292), which every
+        /// engine can read. On macOS, the system adds the certificate to the user's keychain.
         ///
         /// - Parameters:
         ///   - data: The file's contents.
@@ -86,7 +89,7 @@ public struct TLSConfiguration: Hashable, Sendable {
             self.passphrase = passphrase
         }
 
-        /// The certificate's path, or the number of bytes; never the passphrase.
+        /// The path of the certificate's file, or the number of bytes of the PKCS #12 data; never the passphrase.
         var redactedDescription: String {
             switch source {
             case .pem(let certificate, _): "client certificate \(certificate.path)"
@@ -97,7 +100,10 @@ public struct TLSConfiguration: Hashable, Sendable {
 }
 
 extension TLSConfiguration {
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part that cannot be read.
+    /// Checks that the certificates and keys can be read.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting that cannot be
+    ///   read.
     func validate() throws(NetworkError) {
         switch trust {
         case .system: break
@@ -117,7 +123,8 @@ extension TLSConfiguration {
         }
     }
 
-    /// The certificates of ``trust`` in DER, for an engine that does not read PEM; nil for those of the system.
+    /// The certificates of ``trust`` in DER, for an engine that does not read PEM; nil if ``trust`` is
+    /// ``Trust/system``.
     var authorities: [Data]? {
         get throws(NetworkError) {
             let pem: Data
@@ -158,7 +165,7 @@ extension TLSConfiguration {
         }
     }
 
-    /// The certificates in a PEM file (RFC 7468), in DER. What is not base64 is left out.
+    /// Returns the certificates of a PEM file (RFC 7468) in DER. Characters that are not base64 are ignored.
     private static func certificates(in pem: Data) -> [Data] {
         String(decoding: pem, as: UTF8.self)
             .components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()

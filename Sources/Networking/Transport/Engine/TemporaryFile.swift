@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// A file that is there as long as somebody holds it.
+/// A temporary file that is deleted when its last reference is released.
 final class TemporaryFile: Sendable {
     let url: URL
     private let handle: FileHandle
@@ -35,17 +35,18 @@ final class TemporaryFile: Sendable {
     func append(_ data: Data) throws {
         do { try handle.write(contentsOf: data) } catch {
             throw NetworkError(
-                .bodyUnreadable, reason: "the request's body cannot be put into a temporary file", underlying: error)
+                .bodyUnreadable, reason: "the request's body cannot be saved to a temporary file", underlying: error)
         }
     }
 }
 
-/// Has the system write a file to stable storage.
+/// Writes a file to stable storage.
 ///
-/// - Returns: Whether it did; otherwise `errno` says why not.
+/// - Returns: Whether the file was written; if not, `errno` is the reason.
 func synchronizeFile(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
-        // There, fsync leaves the bytes in the drive's cache. Some file systems have fsync only (fcntl(2)).
+        // On Apple platforms, fsync leaves the bytes in the drive's cache. Some file systems support fsync only
+        // (fcntl(2)).
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
     #endif
     return fsync(descriptor) == 0

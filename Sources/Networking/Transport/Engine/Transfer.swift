@@ -1,13 +1,13 @@
 import Foundation
 
-/// One exchange in an engine: takes what comes from the wire and settles the response once.
+/// One exchange of an engine. It collects the head and the body of the response, and settles the response once.
 ///
-/// It knows no engine. An engine tells it of the head, the bytes and the end, one after another on a thread or queue of
-/// its own, and ends the exchange when bytes are not wanted any more: the caller or the reader has left, or a bound was
-/// passed.
+/// It does not depend on any engine. An engine reports the head, the bytes and the end, one after another on its own
+/// thread or queue. The engine ends the exchange when the bytes are no longer needed: the caller no longer waits, the
+/// reader has stopped reading, or a limit was exceeded.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
     let request: HTTPRequest
-    /// Settled once head, body and timing are what the response is made of, and are not changed any more.
+    /// Settled when the values of which the response consists (head, body and timing) are final.
     private let isAnswered = Settlement<Void>()
     private let limit: Int?
     private let pipe: BytePipe?
@@ -16,13 +16,13 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// The number of bytes of the body that have arrived.
     private var received = 0
     private var timing = HTTPResponse.Timing()
-    /// Who counts a body that comes into memory; one that is pulled is counted where it is pulled.
+    /// The meter that counts a body in memory. A streamed body is counted where it is read.
     private var meter: ProgressMeter?
 
     /// - Parameters:
-    ///   - request: What is sent.
+    ///   - request: The request to send.
     ///   - delivery: How the body is returned.
-    ///   - pipe: Makes what a pulled body goes through.
+    ///   - pipe: A closure that creates the pipe of a streamed body.
     init(_ request: HTTPRequest, delivering delivery: BodyDelivery, through pipe: () -> BytePipe) {
         self.request = request
         switch delivery {
@@ -35,14 +35,15 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Waits for the response. A pulled body is made here and belongs to the caller alone, so that dropping it is
-    /// noticed.
+    /// Waits for the response. A streamed body is created here, and only the caller refers to it, so that the engine
+    /// notices when the caller releases it.
     func response() async throws -> HTTPResponse {
         try await isAnswered.value()
         return answer
     }
 
-    // Not inlined: what is big must not become part of the function that waits, whose memory each waiting call keeps.
+    // Not inlined: large values must not become part of the frame of the function that waits, because each waiting call
+    // retains that memory.
     private var answer: HTTPResponse {
         @inline(never) get {
             let content = pipe.map { HTTPResponse.Content.stream(IncomingBody($0, of: request)) } ?? .data(body)
@@ -55,8 +56,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Whether a head has arrived.
     var hasHead: Bool { head != nil }
 
-    /// Whether fewer bytes of the body have arrived than `Content-Length` says; false if the length says nothing about
-    /// decoded bytes.
+    /// Whether fewer bytes of the body have arrived than `Content-Length` states. False for a body with a content
+    /// coding, because the length does not count decoded bytes.
     var isCutOff: Bool {
         guard let head, !head.headers.contains(.contentEncoding), let length = head.headers.contentLength else {
             return false
@@ -64,14 +65,14 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         return received < length
     }
 
-    /// The head came. One of status 1xx goes before the real one and is none.
+    /// Receives a head. A head of status 1xx is ignored, because it precedes the final head.
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing) {
         guard !head.status.isInformational else { return }
         self.head = head
         request[option: RequestWatch.self]?.tell(.head(head.status, head.headers))
         guard pipe != nil else { return count(head) }
         self.timing = timing()
-        self.timing.total = nil  // the body is still to come
+        self.timing.total = nil  // the body has not been received yet
         isAnswered.settle(.success(()))
     }
 
@@ -82,14 +83,14 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))
     }
 
-    /// Makes place for a body of known length, so that it is not moved while it grows.
+    /// Reserves memory for a body of known length, so that the body is not moved while it grows.
     func expect(bytes count: Int) {
         if let limit, count <= limit { body.reserveCapacity(min(count, 1 << 26)) }
     }
 
-    /// Bytes of the body came.
+    /// Receives bytes of the body.
     ///
-    /// - Returns: Whether they were taken; `.abandoned` once nobody wants them.
+    /// - Returns: Whether the bytes were taken; `.abandoned` if they are no longer needed.
     func receive(_ bytes: UnsafeRawBufferPointer) -> BytePipe.WriteResult {
         guard let limit else {
             let result = pipe?.write(Data(bytes)) ?? .abandoned
@@ -107,12 +108,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         return .taken
     }
 
-    /// The exchange is over and went well.
+    /// Ends the exchange successfully.
     ///
-    /// - Parameter httpVersion: The version of HTTP, for an engine that knows it only now.
+    /// - Parameter httpVersion: The version of HTTP, from an engine that knows it only at the end.
     func finish(timing: HTTPResponse.Timing, httpVersion: String? = nil) {
         pipe?.finish()
-        // The head of a streamed response was passed on long ago.
+        // The head of a streamed response has already been returned.
         if pipe == nil, let httpVersion { head?.version = httpVersion }
         guard head != nil else {
             return fail(
@@ -124,9 +125,9 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         isAnswered.settle(.success(()))
     }
 
-    /// The exchange is over and went wrong.
+    /// Ends the exchange with an error.
     ///
-    /// - Parameter body: What the error tells of the body.
+    /// - Parameter body: The part of the response's body to store in the error.
     func fail(_ error: NetworkError, with body: Data = Data()) {
         let response = head.map {
             HTTPResponse($0.status, headers: $0.headers, content: .data(body), to: request, httpVersion: $0.version)

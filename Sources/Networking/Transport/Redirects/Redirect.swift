@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a response asks for next.
+/// The next step after a response.
 enum Redirect {
-    /// It is the response of the call.
+    /// The response is not a redirect: it is the response of the call.
     case none
-    /// The request to send in its place.
+    /// The response is a redirect: this request is sent next.
     case follow(HTTPRequest)
 
     private static let statuses: Set<HTTPStatus> = [
@@ -22,7 +22,7 @@ enum Redirect {
         }
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
-            throw Redirect.refusal("it has \(locations.count) different Locations", response)
+            throw Redirect.refusal("expected one Location, found \(locations.count) different ones", response)
         }
         let target = try Redirect.target(location, of: response)
         var next = request
@@ -43,7 +43,7 @@ enum Redirect {
         self = .follow(next)
     }
 
-    /// The fields that are meant for the first server, in addition to credentials.
+    /// The fields that are meant for the original server. They are removed in addition to credentials.
     private static let originFields: Set<HTTPHeader.Name> = [.host, .traceparent, .tracestate]
 
     private static let contentFields: Set<HTTPHeader.Name> = [
@@ -68,12 +68,12 @@ enum Redirect {
         }
         guard let host = target.host, !host.isEmpty else { throw refusal("its Location has no host", response) }
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
-            throw refusal("it leads from https to http", response)
+            throw refusal("its Location leads from https to http", response)
         }
         return inheritingFragment(target, from: response.request.url)
     }
 
-    /// RFC 9110 section 10.2.2: a target without a fragment takes over that of the request.
+    /// Returns the target with the fragment of the request if the target has none (RFC 9110 section 10.2.2).
     private static func inheritingFragment(_ target: URL, from source: URL) -> URL {
         guard target.fragment == nil, let fragment = source.fragment,
             var components = URLComponents(url: target, resolvingAgainstBaseURL: true)

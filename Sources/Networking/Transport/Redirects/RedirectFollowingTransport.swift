@@ -1,10 +1,10 @@
 import Foundation
 
-/// Follows redirects, hop by hop, the same way on every engine.
+/// A transport that follows redirects in the same way on every engine.
 ///
-/// 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one, 307 and 308 keep method and body. When
-/// scheme, host or port changes, only fields that are known to be harmless are kept, and `Idempotency-Key`, `Prefer`,
-/// `Last-Event-ID` and `X-HTTP-Method-Override`; https never leads to http.
+/// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
+/// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
+/// `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`. A redirect from https to http is refused.
 package struct RedirectFollowingTransport: Transport {
     private let base: any Transport
     private let policy: RedirectPolicy
@@ -15,9 +15,9 @@ package struct RedirectFollowingTransport: Transport {
         self.policy = policy
     }
 
-    /// Sends the request and whatever the responses redirect to.
+    /// Sends the request, and the requests that the responses redirect to.
     ///
-    /// - Throws: What the base throws, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
+    /// - Throws: The errors of the base, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
         guard let next = try next(after: response, hops: 0) else { return response }
@@ -50,9 +50,10 @@ package struct RedirectFollowingTransport: Transport {
         return error
     }
 
-    /// What to send in place of a response; nil if that is the response.
+    /// Returns the request that follows a redirect; nil if the response is the response of the call.
     ///
-    /// Not inlined: what is big must not become part of the functions that wait, whose memory each waiting call keeps.
+    /// Not inlined, because large locals would become part of the async function that waits, and every waiting call
+    /// retains the frame of that function.
     @inline(never)
     private func next(after response: HTTPResponse, hops: Int) throws -> HTTPRequest? {
         guard case .follow(let limit) = policy, case .follow(let next) = try Redirect(response) else { return nil }
@@ -66,13 +67,13 @@ package struct RedirectFollowingTransport: Transport {
     }
 }
 
-/// Which redirects are followed, [RFC 9110 section 15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4).
+/// The redirects that are followed ([RFC 9110 section 15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
 public enum RedirectPolicy: Hashable, Sendable {
-    /// Up to so many, one after another.
+    /// Follows at most `limit` redirects in a row.
     case follow(limit: Int)
-    /// None: the 3xx is the response.
+    /// Follows no redirects: the 3xx response is the response of the call.
     case ignore
 
-    /// Up to 20.
+    /// Follows at most 20 redirects in a row.
     public static let standard = RedirectPolicy.follow(limit: 20)
 }

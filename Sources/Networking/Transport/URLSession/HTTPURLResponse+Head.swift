@@ -9,12 +9,13 @@ extension HTTPURLResponse {
         var headers = HTTPHeaders()
         for (name, value) in allHeaderFields {
             let name = HTTPHeader.Name("\(name)")
-            // Foundation on Linux joins equal fields by commas. A blank is in no URL, so that these are several.
+            // Foundation on Linux joins fields of the same name with commas. A URL contains no space, so ", " separates
+            // two values.
             let values =
                 switch name {
                 case .setCookie: JoinedCookies(value: "\(value)").fields
                 case .location: "\(value)".components(separatedBy: ", ")
-                // A carriage return that ends no line counts as a blank (RFC 9112 section 2.2).
+                // A carriage return that does not end a line counts as a space (RFC 9112 section 2.2).
                 default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
                 }
             for value in values { headers.append(HTTPHeader(name, value)) }
@@ -23,11 +24,12 @@ extension HTTPURLResponse {
     }
 }
 
-/// The `Set-Cookie` fields of a response in the form of Foundation on Linux: one string, joined by commas.
+/// The `Set-Cookie` fields of a response in the form of Foundation on Linux: one string, joined with commas.
 struct JoinedCookies {
     let value: String
 
-    /// The separate fields. A comma begins another field if a name and `=` follow it, as they do not in a date.
+    /// The separate fields. A comma begins another field if a name and `=` follow it. In a date, they do not follow the
+    /// comma.
     var fields: [String] {
         let bytes = value.utf8
         var fields: [String] = []

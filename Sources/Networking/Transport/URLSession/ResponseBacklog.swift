@@ -1,14 +1,15 @@
 import Foundation
 
-/// The chunks of a response that arrived after its reader had no more room, until it has. Used on one queue.
+/// The chunks of a response that arrived while its reader had no room. They are stored until the reader has room. Used
+/// on one queue.
 ///
 /// `URLSession` delivers some bytes, and the end of the response, after its task was suspended.
 struct ResponseBacklog {
-    /// What became of a chunk.
+    /// The result of storing a chunk.
     enum Admission: Equatable {
-        /// It is kept. If it is the first one, the task is to be suspended.
+        /// The chunk was stored. If it is the first one, the task must be suspended.
         case kept(isFirst: Bool)
-        /// It is more than may be kept.
+        /// The chunk exceeds the capacity.
         case tooMany
     }
 
@@ -17,15 +18,15 @@ struct ResponseBacklog {
     private var bytes = 0
     private var end: (@Sendable () -> Void)?
 
-    /// - Parameter capacity: The largest number of bytes to keep.
+    /// - Parameter capacity: The largest number of bytes to store.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Whether the task is suspended.
+    /// Whether chunks are stored, so that the task is suspended.
     var isHeldBack: Bool { !chunks.isEmpty }
 
-    /// Keeps a chunk.
+    /// Stores a chunk.
     mutating func keep(_ chunk: Data) -> Admission {
         guard bytes + chunk.count <= capacity else { return .tooMany }
         chunks.append(chunk)
@@ -33,17 +34,17 @@ struct ResponseBacklog {
         return .kept(isFirst: chunks.count == 1)
     }
 
-    /// The response has ended.
+    /// Records the end of the response.
     ///
-    /// - Parameter action: Called after the last chunk; at once if there is none.
+    /// - Parameter action: A closure to call after the last chunk; immediately if there is none.
     mutating func finish(_ action: @escaping @Sendable () -> Void) {
         if chunks.isEmpty { action() } else { end = action }
     }
 
     /// Passes chunks on until one is refused.
     ///
-    /// - Parameter offer: Takes a chunk, or returns false.
-    /// - Returns: Whether all were taken, so that the task is to be resumed.
+    /// - Parameter offer: A closure that takes a chunk, or returns false.
+    /// - Returns: Whether all chunks were taken, so that the task must be resumed.
     mutating func drain(_ offer: (Data) -> Bool) -> Bool {
         var count = 0
         while count < chunks.count, offer(chunks[count]) {
@@ -57,7 +58,7 @@ struct ResponseBacklog {
         return true
     }
 
-    /// Forgets the chunks and the end.
+    /// Removes the chunks and the recorded end.
     mutating func removeAll() {
         self = ResponseBacklog(capacity: capacity)
     }

@@ -8,14 +8,15 @@ import Foundation
 final class RunningTask: @unchecked Sendable {  // because of the lock and, for the backlog, the queue
     let transfer: Transfer
     let upload: SessionUpload
-    /// The upload's temporary file, which exists until the task is over.
+    /// The upload's temporary file, which exists until the task has ended.
     private let spooled: SpooledBody?
     private let queue: DispatchQueue
     private let start = ContinuousClock.now
     private let lock = NSLock()
     private var task: URLSessionTask?
     private var session: URLSession?
-    /// The transport, which lives as long as the task: a body may be read when the app has released it.
+    /// The transport, retained as long as the task exists, because a body may be read after the app has released the
+    /// transport.
     private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
     private var activity: SessionActivity
@@ -23,7 +24,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
     private var transaction: TransactionTimes?
     private var bodyStream: SessionBodyStream?
     private var streams = 0
-    /// Touched on the queue only.
+    /// Used on the queue only.
     private var backlog: ResponseBacklog
 
     init(
@@ -47,7 +48,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         reader.task = self
     }
 
-    /// What a transfer's reader calls, without keeping it.
+    /// A weak reference to the task, through which a transfer's reader calls the task without retaining it.
     private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
         weak var task: RunningTask?
     }
@@ -61,9 +62,10 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
     }
 
-    /// Starts the task and its timer; both are released at the end, and so are session and transport.
+    /// Starts the task and its timer. The task, the timer, the session and the transport are released at the end.
     ///
-    /// - Parameter session: A session of the same queue of Foundation's, asked before the task is ended as idle.
+    /// - Parameter session: A session that uses the same internal queue of Foundation. It is queried before the task is
+    ///   ended as idle.
     func start(_ task: URLSessionTask, asking session: URLSession, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.setEventHandler { [weak self] in self?.checkIdleTime() }
@@ -76,46 +78,47 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
         if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
         timer.resume()
-        // On the queue, because it can block for seconds, as long as Foundation's own queue is busy.
+        // Posted to the queue, because `resume()` can block for seconds, as long as Foundation's own queue is busy.
         queue.async {
             task.resume()
             self.lock.withLock { self.activity.begin(at: self.now) }
         }
     }
 
-    /// Ends the task as Foundation does.
+    /// Cancels the `URLSessionTask`, whose end Foundation then reports.
     func cancelTask() {
         let task = lock.withLock { self.task }
         queue.async { task?.cancel() }
     }
 
-    /// There was activity: the idle timeout restarts.
+    /// Records activity, which restarts the idle timeout.
     func noteActivity() {
         lock.withLock { activity.note(at: now) }
     }
 
-    /// Bytes of the request's body were sent.
+    /// Records that bytes of the request's body were sent.
     func noteSent(_ count: Int64) {
         noteActivity()
         meter?.noteSent(Int(count))
     }
 
-    /// What counts the bytes that Foundation sends. Those of a stream are counted as they are read.
+    /// The meter that counts the bytes that Foundation sends. The bytes of a stream are counted when they are read.
     private var meter: ProgressMeter? {
         if case .stream = upload { nil } else { transfer.request[option: ProgressOption.self] }
     }
 
-    /// Foundation waits for a network, which is no idle time.
+    /// Records that Foundation waits for a network, which does not count as idle time.
     func noteWaiting() {
         lock.withLock { activity.isWaiting = true }
     }
 
-    /// The task's metrics, which arrive before its end.
+    /// Stores the task's metrics, which arrive before its end.
     func note(_ transaction: TransactionTimes) {
         lock.withLock { self.transaction = transaction }
     }
 
-    /// Ends the task. Posted to the queue: `URLSessionTask.cancel()` can block its caller for long.
+    /// Ends the task. The cancellation is posted to the queue, because `URLSessionTask.cancel()` can block its caller
+    /// for a long time.
     func cancel() {
         guard let (task, owner) = release() else { return }
         queue.async {
@@ -124,16 +127,17 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
     }
 
-    /// The task has ended.
+    /// Releases the task's resources after the task has ended.
     ///
-    /// - Returns: The transport, to be released on the queue: its last reference ends the session.
+    /// - Returns: The transport, to be released on the queue, because releasing its last reference ends the session.
     func end() -> URLSessionTransport? {
-        // Only now: a stream that ended before the task would be a whole body.
+        // The stream is closed only now: if it ended before the task, its end would count as the end of a complete
+        // body.
         lock.withLock { bodyStream }?.close()
         return release()?.owner
     }
 
-    /// Releases task, timer and transport.
+    /// Releases the task, the session, the timer and the transport.
     private func release() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
             defer { (self.task, self.session, self.timer, self.owner) = (nil, nil, nil, nil) }
@@ -146,9 +150,10 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
 
 /// The request's body.
 extension RunningTask {
-    /// Opens the body for a stream that `URLSession` asks for: at the beginning, and when it sends the request again.
+    /// Opens the body as a stream when `URLSession` requests one: at the beginning, and when it sends the request
+    /// again.
     ///
-    /// - Returns: Nil if the body cannot be opened, or not again; the call has failed.
+    /// - Returns: Nil if the body cannot be opened, or cannot be opened again. In these cases the call has failed.
     func makeBodyStream() -> SessionBodyStream? {
         let (isFirst, isRunning) = lock.withLock {
             streams += 1
@@ -182,7 +187,7 @@ extension RunningTask {
     }
 }
 
-/// The response. On the queue.
+/// The response, which is handled on the queue.
 extension RunningTask {
     func receiveHead(_ head: ResponseHead) {
         noteActivity()
@@ -190,7 +195,8 @@ extension RunningTask {
         transfer.receiveHead(head, timing: timing)
     }
 
-    /// Passes bytes of the body on. While the reader has no room, the task is suspended, if that holds the server back.
+    /// Passes bytes of the body to the transfer. While the reader has no room, the task is suspended on platforms on
+    /// which that stops the server from sending.
     func receive(_ data: Data) {
         noteActivity()
         if !backlog.isHeldBack {
@@ -214,7 +220,7 @@ extension RunningTask {
         }
     }
 
-    /// The reader has room again.
+    /// Resumes the delivery, because the reader has room again.
     private func resumeReading() {
         queue.async { [self] in
             var isAbandoned = false
@@ -234,18 +240,18 @@ extension RunningTask {
         }
     }
 
-    /// The reader has left.
+    /// Ends the task, because the reader has stopped reading.
     private func abandon() {
         cancel()
         queue.async { self.backlog.removeAll() }
     }
 
-    /// The response has ended: `action` is called when its bytes have been passed on.
+    /// Records the end of the response. `action` is called when all its bytes have been passed on.
     func finish(_ action: @escaping @Sendable () -> Void) {
         backlog.finish(action)
     }
 
-    /// The version of HTTP, if metrics have arrived.
+    /// The version of HTTP; nil if no metrics have arrived.
     var httpVersion: String? { lock.withLock { transaction?.httpVersion } }
 }
 
@@ -266,7 +272,8 @@ extension RunningTask {
             }
             if isFirst { self?.endIfIdle(since: activity) }
         }
-        // Foundation may be late and not the server: what it has to report arrives before the answer to this question.
+        // Foundation may be late, and not the server. Foundation delivers its pending events before it completes
+        // `getAllTasks`.
         session.getAllTasks { _ in end() }
         queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)
     }

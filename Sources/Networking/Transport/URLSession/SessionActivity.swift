@@ -1,44 +1,45 @@
-/// When a task of `URLSession` counts as idle. A time is the span since the task was started.
+/// The activity of a `URLSession` task, from which it follows whether the task is idle. A time is the span since the
+/// start of the task.
 struct SessionActivity {
     private let idle: Duration
-    /// The limit before there is a sign of a connection.
+    /// The limit until there is a sign of a connection.
     private let connecting: Duration
     private var isConnected = false
     private var last = Duration.zero
-    /// Whether the task waits for a network; until there is activity.
+    /// Whether the task waits for a network. Activity sets this to false.
     var isWaiting = false
     /// Whether the task is suspended until its reader has room.
     var isHeldBack = false
 
-    /// - Parameter connecting: The limit before there is a sign of a connection; nil for no other limit than the idle
-    ///   timeout. `URLSession` does not report when it has a connection, so that it should be generous.
+    /// - Parameter connecting: The limit until there is a sign of a connection; nil if only the idle timeout applies.
+    ///   The limit should be generous, because `URLSession` does not report when it has a connection.
     init(idle: Duration, connecting: Duration?) {
         self.idle = idle
         self.connecting = min(connecting ?? idle, idle)
     }
 
-    /// The limit that counts now.
+    /// The limit that applies now.
     var limit: Duration { isConnected ? idle : connecting }
 
-    /// There was a sign of a connection: bytes in either direction, or a certificate.
+    /// Records a sign of a connection: bytes in either direction, or a certificate.
     mutating func note(at time: Duration) {
         isConnected = true
         isWaiting = false
         last = time
     }
 
-    /// The task begins.
+    /// Records the beginning of the task.
     mutating func begin(at time: Duration) {
         last = time
     }
 
-    /// The time that is left before the task is idle, not greater than zero if it is; nil while nothing can move, for
-    /// reasons that are not the server's.
+    /// Returns the time that is left before the task is idle; zero or less if it is idle. Returns nil while the task
+    /// waits for a network or for its reader, because the server does not cause these waits.
     func timeLeft(at time: Duration) -> Duration? {
         isWaiting || isHeldBack ? nil : limit - (time - last)
     }
 
-    /// Whether there was no activity since a copy was made.
+    /// Returns whether there was no activity since `other` was copied.
     func isUnchanged(since other: SessionActivity) -> Bool {
         last == other.last && isConnected == other.isConnected && isWaiting == other.isWaiting
             && isHeldBack == other.isHeldBack

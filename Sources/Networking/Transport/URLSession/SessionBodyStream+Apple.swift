@@ -1,9 +1,10 @@
 #if !canImport(FoundationNetworking)
     import Foundation
 
-    /// A request's body as a stream for `URLSession`: one end of a bound pair, whose other end is written here.
+    /// A request's body as a stream for `URLSession`. The stream is one end of a bound pair, and this class writes the
+    /// body to the other end.
     ///
-    /// Everything but ``close()`` runs on the queue.
+    /// All methods except ``close()`` run on the queue.
     final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because of the queue
         let input: InputStream
         private let output: OutputStream
@@ -16,8 +17,9 @@
         /// Opens the body.
         ///
         /// - Parameters:
+        ///   - request: The request with the body.
         ///   - queue: The queue on which the body is read.
-        ///   - onError: Called on the queue with an error of the body's.
+        ///   - onError: A closure that is called on the queue with an error of the body.
         init(
             _ request: HTTPRequest, queue: DispatchQueue, onError: @escaping @Sendable (NetworkError) -> Void
         ) throws(NetworkError) {
@@ -47,7 +49,7 @@
             upload.close()
         }
 
-        /// What a body's reader calls, without keeping the stream.
+        /// A weak reference to the stream, through which a body's reader calls the stream without retaining it.
         private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
             weak var stream: SessionBodyStream?
 
@@ -76,13 +78,14 @@
                 }
                 if status == .finished { end() }
             } catch {
-                // The stream stays open until the task has ended: its end would be the end of a whole body.
+                // The stream stays open until the task has ended, because its end would count as the end of a complete
+                // body.
                 hasFailed = true
                 onError(error)
             }
         }
 
-        /// Ends the body where it is.
+        /// Ends the body at its current position.
         func close() {
             queue.async { self.end() }
         }

@@ -7,7 +7,7 @@
     }
 
     extension URLSession {
-        /// A task for a request.
+        /// Creates a task for a request.
         func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
             switch upload {
             case .data: dataTask(with: message)
@@ -18,14 +18,15 @@
     }
 
     extension URLSessionTask {
-        /// Has the server wait until the task is resumed. Some bytes may still be delivered.
+        /// Suspends the task, so that the server stops sending until the task is resumed. Some bytes may still be
+        /// delivered.
         func holdBack() {
             suspend()
         }
     }
 
     extension URLRequest {
-        /// Allows the given networks only.
+        /// Allows only the given networks.
         mutating func restrict(to access: NetworkAccess) {
             allowsCellularAccess = access.contains(.cellular)
             allowsExpensiveNetworkAccess = access.contains(.expensive)
@@ -34,23 +35,24 @@
     }
 
     extension URLSessionConfiguration {
-        /// A copy with the oldest version of TLS that is accepted.
+        /// Returns a copy that requires the minimum version of TLS.
         ///
         /// - Throws: ``NetworkError`` for a background session.
         func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration {
             guard identifier == nil else {
                 throw NetworkError(
                     .invalidRequest,
-                    reason: "configuration: a background session has no data tasks, and outlives the call")
+                    reason: "configuration: background sessions are not supported: their tasks outlive the call")
             }
             guard let copy = copy() as? URLSessionConfiguration else {
-                throw NetworkError(.invalidRequest, reason: "configuration: it cannot be copied")
+                throw NetworkError(.invalidRequest, reason: "configuration: the session configuration cannot be copied")
             }
             copy.require(tls.minimumVersion)
             return copy
         }
 
-        /// Refuses older versions of TLS, unless it refuses more already. (The system's default is TLS 1.0.)
+        /// Raises the minimum version of TLS to the given one, unless it is already higher. (The system's default is
+        /// TLS 1.0.)
         func require(_ version: TLSConfiguration.Version) {
             let wanted: tls_protocol_version_t =
                 switch version {
@@ -78,11 +80,11 @@
     }
 
     extension URLSessionFailure {
-        /// Whether there is a network that the request or the user's settings exclude.
+        /// Whether a network is available, but the request or the user's settings exclude it.
         var isRestricted: Bool { (error as? URLError)?.networkUnavailableReason != nil }
     }
 
-    // Optional methods of Objective-C's protocol, for which the compiler infers `@objc` from their names.
+    // Optional methods of an Objective-C protocol. The compiler infers `@objc` from their names.
     extension URLSessionTransferDelegate {
         func urlSession(
             _ session: URLSession, task: URLSessionTask,
@@ -103,7 +105,8 @@
     }
 
     extension TransactionTimes {
-        /// The last transaction is the one whose response the task has.
+        /// Creates the times of the last transaction, which is the one with the task's response; nil if there is no
+        /// transaction.
         init?(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return nil }
             self.init(

@@ -7,7 +7,8 @@
     }
 
     extension URLSession {
-        /// A task for a request. Upload tasks are not to be trusted on Linux; ``SessionUpload`` is always data there.
+        /// Creates a task for a request. It is always a data task, because upload tasks are not reliable on Linux: a
+        /// ``SessionUpload`` always contains data there.
         func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
             dataTask(with: message)
         }
@@ -19,7 +20,7 @@
     }
 
     extension URLRequest {
-        /// Does nothing: Linux does not know the kinds of networks.
+        /// Does nothing: Foundation on Linux does not distinguish kinds of networks.
         mutating func restrict(to access: NetworkAccess) {}
     }
 
@@ -31,8 +32,8 @@
     }
 
     extension AuthenticationResponse {
-        /// On Linux only a 401 or 407 causes a challenge, and only cancelling it neither hangs nor crashes. The
-        /// response is complete by then; Foundation reports its end as a cancellation.
+        /// On Linux, only a 401 or 407 causes a challenge. The challenge is cancelled, because every other disposition
+        /// hangs or crashes. The response is complete at that time, and Foundation reports its end as a cancellation.
         static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
             .responseAsReceived
         }
@@ -51,16 +52,17 @@
     }
 
     extension URLSessionFailure {
-        /// False: Linux does not know the kinds of networks.
+        /// Always false: Foundation on Linux does not distinguish kinds of networks.
         var isRestricted: Bool { false }
     }
 
-    /// A request's body as a stream for `URLSession`. There is none on Linux: see ``SessionPlatform/streamsUploads``.
+    /// A request's body as a stream for `URLSession`. Linux does not support it: see
+    /// ``SessionPlatform/streamsUploads``.
     final class SessionBodyStream: Sendable {
         init(
             _ request: HTTPRequest, queue: DispatchQueue, onError: @escaping @Sendable (NetworkError) -> Void
         ) throws(NetworkError) {
-            throw NetworkError(.bodyUnreadable, reason: "the body: URLSession on Linux sends no streams")
+            throw NetworkError(.bodyUnreadable, reason: "the body: URLSession on Linux cannot send streams")
         }
 
         func close() {}

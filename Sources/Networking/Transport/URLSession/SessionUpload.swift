@@ -1,15 +1,15 @@
 import Foundation
 
-/// How `URLSession` is given the body of a request.
+/// The form in which `URLSession` receives the body of a request.
 enum SessionUpload: Sendable {
-    /// In memory, or mapped into it.
+    /// Bytes in memory, or a file that is mapped into memory.
     case data(Data)
-    /// As a file, which the session reads while it sends it.
+    /// A file that the session reads while it sends it.
     case file(URL)
-    /// As a stream, of which the session asks for a new one each time that it begins to send.
+    /// A stream. The session requests a new one each time it begins to send.
     case stream
 
-    /// The way in which a body takes the least memory on Apple platforms.
+    /// Creates the form in which a body takes the least memory on Apple platforms.
     init(streaming body: HTTPBody) {
         if let data = body.data {
             self = .data(data)
@@ -20,7 +20,7 @@ enum SessionUpload: Sendable {
         }
     }
 
-    /// The only way that is to be trusted on Linux (LINUX-FOUNDATION L17, L27, L42).
+    /// Creates the only form that is reliable on Linux (LINUX-FOUNDATION L17, L27, L42).
     init(_ body: SpooledBody) throws {
         self = .data(try body.bytes)
     }

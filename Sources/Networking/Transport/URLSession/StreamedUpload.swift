@@ -1,10 +1,10 @@
-/// Moves a request's body into a stream that has room for some bytes at a time. Used on one queue.
+/// An upload that writes a request's body into a stream, as far as the stream has room. Used on one queue.
 struct StreamedUpload: ~Copyable {
     /// The progress of an upload.
     enum Status: Equatable {
-        /// The stream has no room, or the body has no bytes yet: to be called again.
+        /// The stream has no room, or the body has no bytes yet. ``run(_:)`` must be called again.
         case waiting
-        /// Everything has been written.
+        /// The whole body has been written.
         case finished
     }
 
@@ -27,8 +27,8 @@ struct StreamedUpload: ~Copyable {
 
     /// Writes until the stream has no room, or the body has no bytes.
     ///
-    /// - Parameter write: Writes bytes and returns how many: 0 if the stream has no room.
-    /// - Throws: The body's error; the upload is over.
+    /// - Parameter write: A closure that writes bytes and returns how many it has written; 0 if the stream has no room.
+    /// - Throws: The body's error, which ends the upload.
     mutating func run(_ write: (UnsafeRawBufferPointer) -> Int) throws(NetworkError) -> Status {
         while true {
             while !pending.isEmpty {
@@ -44,7 +44,7 @@ struct StreamedUpload: ~Copyable {
         }
     }
 
-    /// Nothing more is read.
+    /// Closes the body. Nothing more is read from it.
     mutating func close() {
         body.close()
     }

@@ -2,15 +2,15 @@
     import Foundation
     import Security
 
-    /// Responds to the challenges of TLS as a ``TLSConfiguration`` says.
+    /// A responder to TLS challenges, as configured by a ``TLSConfiguration``.
     final class TLSAuthentication: @unchecked Sendable {  // because nothing changes after init
         private let pins: [TLSConfiguration.Pin]
-        /// The authorities to trust; nil for those of the system.
+        /// The authorities to trust; nil if the authorities of the system are trusted.
         private let authorities: [SecCertificate]?
         private let client: URLCredential?
         private let isTrusted: @Sendable (SecTrust, String) -> Bool
 
-        /// - Throws: ``NetworkError`` that names the part that the system cannot read.
+        /// - Throws: ``NetworkError`` that names the setting that the system cannot read.
         init(
             _ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool
         ) throws(NetworkError) {
@@ -52,7 +52,7 @@
                 }
             }
             guard pins.isEmpty || isPinned(trust) else {
-                return NetworkError(.tlsUntrusted, reason: "the server's public key is none of the pins")
+                return NetworkError(.tlsUntrusted, reason: "the server's public key matches no pin")
             }
             guard isTrusted(trust, host) else {
                 return NetworkError(.tlsUntrusted, reason: "the app's own check refused the server")
@@ -75,7 +75,7 @@
             _ certificate: TLSConfiguration.ClientCertificate
         ) throws(NetworkError) -> URLCredential {
             guard case .pkcs12(let data) = certificate.source else {
-                throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: URLSession reads PKCS #12 only")
+                throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: expected PKCS #12, found PEM")
             }
             let options = [kSecImportExportPassphrase as String: certificate.passphrase ?? ""]
             var items: CFArray?
@@ -90,7 +90,7 @@
             }
             let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
             let identity = unsafeDowncast(value, to: SecIdentity.self)  // because its type was just checked
-            // The chain begins with the identity's own certificate, which is not to be sent twice.
+            // The chain begins with the identity's own certificate, which must not be sent twice.
             return URLCredential(
                 identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
         }

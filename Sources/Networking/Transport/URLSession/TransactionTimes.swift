@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `URLSessionTaskMetrics` reports about the last transaction of a task: Apple's dates and names.
+/// The last transaction of a task, as `URLSessionTaskMetrics` reports it with Apple's dates and names.
 struct TransactionTimes {
     var start: Date?
     var nameLookupEnd: Date?
@@ -15,7 +15,7 @@ struct TransactionTimes {
     /// The protocol's name for ALPN (RFC 7301): `h2`, `http/1.1`.
     var protocolName: String?
 
-    /// The times, each counted from the beginning; zero for the parts of a connection that was reused.
+    /// The times, each relative to the start; zero for the phases of a connection that was reused.
     var timing: HTTPResponse.Timing {
         HTTPResponse.Timing(
             nameLookup: isReusedConnection ? .zero : span(to: nameLookupEnd),
@@ -24,7 +24,7 @@ struct TransactionTimes {
             firstByte: span(to: responseStart), total: span(to: responseEnd))
     }
 
-    /// The version of HTTP as responses have it: `1.1`, `2`, `3`.
+    /// The version of HTTP in the form of ``HTTPResponse/httpVersion``: `1.1`, `2`, `3`.
     var httpVersion: String? {
         switch protocolName?.lowercased() {
         case "h2", "h2c": "2"

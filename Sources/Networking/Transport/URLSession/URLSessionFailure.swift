@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a session said went wrong, and what that means.
+/// An error of a session, and its translation into a ``NetworkError``.
 ///
-/// Foundation on Linux has one code, -1, for a truncated body, a bad chunk, a malformed header and every TLS failure;
-/// how far the exchange had come, and libcurl's words, tell them apart.
+/// Foundation on Linux has one code, -1, for a truncated body, a malformed chunk, a malformed header and every TLS
+/// failure. The progress of the exchange and libcurl's message distinguish them.
 struct URLSessionFailure {
     let error: any Error
     let isSecure: Bool
     let hasHead: Bool
-    /// Whether fewer bytes of a body came than its length.
+    /// Whether fewer bytes of the body arrived than its length states.
     let isCutOff: Bool
 
     init(_ error: any Error, isSecure: Bool, hasHead: Bool, isCutOff: Bool) {
@@ -22,7 +22,8 @@ struct URLSessionFailure {
         NetworkError(kind, reason: text.map { "\(kind.explanation) (\($0))" }, underlying: error)
     }
 
-    /// The system's one line. Not its `userInfo`, which has the URL with its query.
+    /// The system's description in one line. The rest of `userInfo` is not used, because it contains the URL with its
+    /// query.
     private var text: String? {
         let text = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
         return text.flatMap { $0.isEmpty || $0.contains("://") ? nil : $0 }
@@ -35,7 +36,7 @@ struct URLSessionFailure {
         case .unknown: return kindOfUnknown
         case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
-        // The URL was checked before, so that it is the response that is no HTTP.
+        // The URL was checked before, so it is the response that is not HTTP.
         case .unsupportedURL, .badURL: return .malformedResponse
         default: return NetworkError.Kind(error.code)
         }
@@ -45,7 +46,7 @@ struct URLSessionFailure {
 
     private var kindOfUnknown: NetworkError.Kind {
         let text = text?.lowercased() ?? ""
-        // Of a chunked body, only the text tell an early end from a chunk that is malformed.
+        // For a chunked body, only the text distinguishes an early end from a malformed chunk.
         if hasHead {
             return isCutOff || text.contains("closed") || text.contains("bytes missing")
                 ? .truncatedBody : .malformedResponse

@@ -4,7 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Passes the events of a session's tasks to their transfers. Every method runs on the session's own queue.
+/// A delegate that passes the events of a session's tasks to their transfers. Every delegate method runs on the
+/// session's own queue.
 final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Entry: Sendable {
         let running: RunningTask
@@ -15,7 +16,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     private let state = Locked(State())
 
     private struct State: Sendable {
-        /// By the task itself: identifiers of tasks are unique in one session only.
+        /// The tasks in progress. The key is the task object, because task identifiers are unique in one session only.
         var entries: [ObjectIdentifier: Entry] = [:]
         var running = RunningCount()
     }
@@ -30,7 +31,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         self.authenticate = authenticate
     }
 
-    /// - Returns: False if no new task may start.
+    /// Registers a task.
+    ///
+    /// - Returns: Whether the task may start; false after ``drain(_:)``.
     func register(_ running: RunningTask, for task: URLSessionTask) -> Bool {
         state.withLock { state in
             guard state.running.begin() else { return false }
@@ -42,9 +45,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     /// The tasks in progress.
     var runningTasks: [RunningTask] { state.withLock { $0.entries.values.map(\.running) } }
 
-    /// Takes no more tasks.
+    /// Refuses further tasks.
     ///
-    /// - Parameter whenEmpty: Called when no task is in progress any more.
+    /// - Parameter whenEmpty: A closure to call when no task is in progress.
     func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
         if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
     }
@@ -53,7 +56,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         state.withLock { $0.entries[ObjectIdentifier(task)]?.running }
     }
 
-    /// Refuses every redirect: the 3xx is the response, and ``RedirectFollowingTransport`` sends each hop.
+    /// Refuses every redirect: the 3xx is the response, and ``RedirectFollowingTransport`` sends each request of the
+    /// redirect chain.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -108,7 +112,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     }
 
     #if canImport(FoundationNetworking)
-        /// The same for a connection, of which Linux knows no details.
+        /// Cancels a challenge of a connection, because Foundation on Linux reports no details of connections.
         func urlSession(
             _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -125,11 +129,11 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         defer { for call in whenNone { call() } }
         let running = entry.running
         let transfer = running.transfer
-        // The transport is released last: with it, the session may be shut down.
+        // The transport is released last, because its release may shut down the session.
         let owner = running.end()
         defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
-            // Foundation on Linux reports no head of a 3xx without Location, nor of a 401 with a challenge.
+            // Foundation on Linux does not report the head of a 3xx without Location, or of a 401 with a challenge.
             running.receiveHead(response.head)
         }
         let failure = error.flatMap { self.failure($0, of: transfer, wasChallenged: entry.wasChallenged) }
@@ -142,7 +146,9 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         }
     }
 
-    /// - Returns: Nil if the response is complete: its challenge was cancelled.
+    /// Returns the error of the call.
+    ///
+    /// - Returns: Nil if the response is complete, and only its challenge was cancelled.
     private func failure(_ error: any Error, of transfer: Transfer, wasChallenged: Bool) -> NetworkError? {
         guard !wasChallenged || !transfer.hasHead else { return nil }
         guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }

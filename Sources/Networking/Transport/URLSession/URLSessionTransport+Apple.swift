@@ -3,15 +3,16 @@
     public import Security
 
     extension URLSessionTransport {
-        /// Makes a transport with an additional check of servers, such as TrustKit's. The check can refuse a server
-        /// that `tls` trusts, and cannot accept another one.
+        /// Creates a transport with an additional check of servers, such as TrustKit's. The check can refuse a server
+        /// that `tls` trusts, but it cannot accept a server that `tls` does not trust.
         ///
         /// - Parameters:
-        ///   - configuration: The session's configuration, copied.
-        ///   - tls: The certificates to trust, and the client's own.
-        ///   - limits: The bounds of what is held in memory.
-        ///   - isTrusted: Called once for each connection, on the session's queue, with the server's trust object and
-        ///     host. A call to a server that is refused ends with ``NetworkError/Kind/tlsUntrusted``.
+        ///   - configuration: The session's configuration, which is copied.
+        ///   - tls: The certificates to trust, and the client's own certificate.
+        ///   - limits: The limits of the bytes in memory.
+        ///   - isTrusted: A closure that checks a server. It is called once for each connection, on the session's
+        ///     queue, with the server's trust object and host. If it returns false, the call ends with
+        ///     ``NetworkError/Kind/tlsUntrusted``.
         public convenience init(
             configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
             limits: Limits = Limits(),

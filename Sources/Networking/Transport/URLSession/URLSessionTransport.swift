@@ -5,36 +5,37 @@
     public import Foundation
 #endif
 
-/// Sends requests with `URLSession`: the engine of Apple platforms, and of Linux if libcurl cannot be loaded.
+/// A transport that sends requests with `URLSession`. It is the default transport on Apple platforms, and on Linux if
+/// libcurl cannot be loaded.
 ///
-/// One long-lived session with a delegate on a queue of its own. Redirects, timeouts, cookies and caching are the
-/// library's own.
+/// The transport has one long-lived session with a delegate on its own queue. The library itself implements redirects,
+/// timeouts, cookies and caching.
 ///
-/// On Linux, Foundation has limits that cannot be removed from outside:
+/// On Linux, Foundation has limitations that the library cannot remove:
 ///
-/// - Refused with ``NetworkError/Kind/invalidRequest`` before anything is sent: a body on GET, a method in lower case,
-///   a path with `.` or `..` as a segment, an IPv6 address as host. Foundation would send something else.
-/// - A request that must not be repeated has a session and a connection of its own, since Foundation repeats requests
-///   on connections that died, without their bodies.
+/// - The transport refuses the following requests with ``NetworkError/Kind/invalidRequest`` before it sends anything: a
+///   body on GET, a method in lower case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
+///   would send something else.
+/// - A request that must not be repeated has its own session and connection, because Foundation repeats requests on
+///   lost connections, without their bodies.
 /// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is
-///   not held back: past ``Limits/bufferedBytes`` the call fails.
+///   not slowed down: if more than ``Limits/bufferedBytes`` wait, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
-/// - A compressed body that ends early is not noticed.
-/// - A server that closes the connection inside the response head ends the process, by a failed assertion of
-///   Foundation's.
+/// - The early end of a compressed body is not detected.
+/// - If a server closes the connection inside the response head, an assertion of Foundation fails and ends the process.
 ///
-/// On Apple platforms, files are sent by upload tasks and other bodies as streams, a slow reader holds the server back,
-/// and metrics give the times of a connection and the version of HTTP of a response that is not streamed. What differs
-/// from Linux:
+/// On Apple platforms, the transport sends files with upload tasks, and other bodies that are not in memory as streams.
+/// A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of a
+/// response that is not streamed. These points differ from Linux:
 ///
-/// - Connecting has no timeout of its own. With the default idle timeout, a call is idle after twice
-///   ``HTTPRequest/Timeouts/connect``, 30 s by default, until the first sign of a connection: a new certificate, or bytes.
-/// - A session that waits for a network (`waitsForConnectivity`) has no idle timeout from then until the first bytes;
-///   give such calls a total deadline.
-/// - A background session is refused: its tasks outlive the process, and so the call.
-/// - Timeouts are continuous time: an app that was suspended for longer than one finds its calls timed out.
+/// - Connecting has no timeout of its own. With the default idle timeout, a call without a sign of a connection (a new
+///   certificate, or bytes) is idle after twice ``HTTPRequest/Timeouts/connect``, 30 s by default.
+/// - A session that waits for a network (`waitsForConnectivity`) has no idle timeout from then until the first bytes
+///   arrive. Give such calls a total deadline.
+/// - A background session is refused, because its tasks outlive the process, and so the call.
+/// - Timeouts measure continuous time: if an app was suspended for longer than a timeout, its calls have timed out.
 public final class URLSessionTransport: Transport {
-    /// The transport that services use by default on Apple platforms: one session a process.
+    /// The transport that services use by default on Apple platforms. It has one session per process.
     public static let shared = URLSessionTransport(
         configuration: .withoutPolicy, limits: Limits(), authenticate: AuthenticationResponse.standard)
 
@@ -46,30 +47,31 @@ public final class URLSessionTransport: Transport {
     private let limits: Limits
     private let isShutDown = Locked(false)
 
-    /// The bounds of what is held in memory.
+    /// The limits of the bytes in memory.
     public struct Limits: Hashable, Sendable {
-        /// The number of bytes of a streamed body that may wait for a slow reader; with more the body fails. Default:
-        /// 16 MiB. On Apple platforms the server is held back after 256 KiB; the limit counts what still arrives then.
+        /// The number of bytes of a streamed body that may wait for a slow reader. If more bytes wait, the body fails.
+        /// Default: 16 MiB. On Apple platforms, the server stops sending after 256 KiB; the limit includes the bytes
+        /// that still arrive after that.
         public var bufferedBytes: Int
-        /// The number of bytes of a request body that comes from a reader, and is kept in memory; a longer one goes
-        /// through a temporary file. Default: 64 MiB. Apple platforms stream such a body.
+        /// The largest number of bytes of a request body from a reader to hold in memory. A longer body goes through a
+        /// temporary file. Default: 64 MiB. Not used on Apple platforms, where the transport streams such a body.
         public var requestBodyBytes: Int
 
-        /// Makes a set of bounds.
+        /// Creates a set of limits.
         public init(bufferedBytes: Int = 16 << 20, requestBodyBytes: Int = 64 << 20) {
             self.bufferedBytes = bufferedBytes
             self.requestBodyBytes = requestBodyBytes
         }
     }
 
-    /// Makes a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration, copied. Default: ephemeral, without cache, cookies and stored
-    ///     credentials, and with as many connections to a host as the library's own limits allow.
-    ///   - tls: The certificates to trust, and the client's own.
-    ///   - limits: The bounds of what is held in memory.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the part that `URLSession`
+    ///   - configuration: The session's configuration, which is copied. Default: ephemeral, without cache, cookies and
+    ///     stored credentials, and with as many connections to a host as the library's own limits allow.
+    ///   - tls: The certificates to trust, and the client's own certificate.
+    ///   - limits: The limits of the bytes in memory.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting that `URLSession`
     ///   does not support on this platform: any TLS setting on Linux, a client certificate in PEM or a background
     ///   configuration on Apple platforms.
     public convenience init(
@@ -99,7 +101,7 @@ public final class URLSessionTransport: Transport {
         shutDown()
     }
 
-    /// Ends the session: calls under way fail, and so does each one after, with ``NetworkError/Kind/transportShutDown``.
+    /// Ends the session. Calls in progress, and all later calls, end with ``NetworkError/Kind/transportShutDown``.
     public func shutDown() {
         let wasOpen = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }
@@ -107,15 +109,16 @@ public final class URLSessionTransport: Transport {
         }
         guard wasOpen else { return }
         session.invalidateAndCancel()
-        for running in delegate.runningTasks { running.cancelTask() }  // those with sessions of their own
+        for running in delegate.runningTasks { running.cancelTask() }  // those in their own sessions, too
     }
 
-    /// Shuts down gracefully, as a server does before it ends: refuses new requests with
-    /// ``NetworkError/Kind/transportShutDown``, waits for those in progress, and then calls ``shutDown()``. A redirect, a retry,
-    /// and a call that waits for a permit are new requests. Of several calls of this method, the shortest limit counts.
+    /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
+    /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended, and then calls
+    /// ``shutDown()``. A redirect, a retry, and a call that waits for a permit are new requests. If this method is
+    /// called several times, the shortest limit applies.
     ///
-    /// - Parameter limit: How long to wait; requests that are in progress after that end. Waiting also ends when
-    ///   the task is cancelled.
+    /// - Parameter limit: The longest time to wait. Requests that are still in progress after that are ended. The wait
+    ///   also ends when the task is cancelled.
     public func shutDown(draining limit: Duration) async {
         let isDrained = Settlement<Void>()
         delegate.drain { isDrained.settle(.success(())) }
@@ -123,9 +126,9 @@ public final class URLSessionTransport: Transport {
         shutDown()
     }
 
-    /// Sends a request; one hop.
+    /// Sends a request, without following redirects.
     ///
-    /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/invalidRequest`` where nothing was sent.
+    /// - Throws: ``NetworkError``. The kind ``NetworkError/Kind/invalidRequest`` means that nothing was sent.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             try request.validate()
@@ -150,7 +153,7 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    /// The body, in the form in which the session takes it.
+    /// Returns the body in the form that the session takes.
     private func upload(for request: HTTPRequest) async throws -> (SessionUpload, SpooledBody?) {
         guard !SessionPlatform.current.streamsUploads else { return (SessionUpload(streaming: request.body), nil) }
         let spooled = try await SpooledBody(
@@ -165,17 +168,17 @@ public final class URLSessionTransport: Transport {
             let task = session.task(with: message, for: running.upload)
             defer { if session !== self.session { session.finishTasksAndInvalidate() } }
             guard delegate.register(running, for: task) else {
-                task.cancel()  // a session that is to be invalidated waits for a task that was not started
+                task.cancel()  // otherwise the invalidated session would wait for this task
                 throw NetworkError(.transportShutDown)
             }
             running.start(task, asking: self.session, of: self)
         }
     }
 
-    /// The session for a request.
+    /// Returns the session for a request.
     private func session(for request: HTTPRequest) -> URLSession {
         #if canImport(FoundationNetworking)
-            // Only a new session has no kept connections, on which Foundation would repeat the request.
+            // A new session has no open connections. On an open connection, Foundation would repeat the request.
             guard request.body.isEmpty, request.method.isIdempotent else {
                 return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
             }
@@ -183,30 +186,32 @@ public final class URLSessionTransport: Transport {
         return session
     }
 
-    /// The request in Foundation's form, without its body.
+    /// Returns the request as a `URLRequest`, without its body.
     private func message(for request: HTTPRequest) throws -> URLRequest {
         #if canImport(FoundationNetworking)
             try refuseUnsendable(request)
         #endif
         var message = URLRequest(url: request.url.withLowercasedScheme)
         message.httpMethod = request.method.rawValue
-        // The timers are the library's: Foundation's count waiting, and whole seconds only.
+        // The library has its own timers, because Foundation's timers count waiting, and only whole seconds.
         message.timeoutInterval = 7 * 86_400
         message.restrict(to: request[option: NetworkAccessOption.self] ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
         guard request.method != .get else {
-            throw NetworkError(.invalidRequest, reason: "body: URLSession sends none with \(request.method)")
+            throw NetworkError(.invalidRequest, reason: "body: URLSession cannot send a body with \(request.method)")
         }
         if message.value(forHTTPHeaderField: "Content-Type") == nil {
-            // Without one, Foundation on Linux would say that the bytes are a form.
+            // Without this field, Foundation on Linux would label the bytes as a form.
             message.setValue(MediaType.octetStream.description, forHTTPHeaderField: "Content-Type")
         }
         return message
     }
 
     #if canImport(FoundationNetworking)
-        /// - Throws: ``NetworkError`` for a request that Foundation on Linux would send in another form, or not at all.
+        /// Checks that Foundation on Linux can send a request.
+        ///
+        /// - Throws: ``NetworkError`` if Foundation would send the request in another form, or not at all.
         private func refuseUnsendable(_ request: HTTPRequest) throws {
             func refusal(_ reason: String) -> NetworkError {
                 NetworkError(.invalidRequest, reason: "\(reason); use CurlTransport")
@@ -228,7 +233,8 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URL {
-    /// Schemes are case-insensitive (RFC 3986 section 3.1); Foundation on Linux knows them in lower case only.
+    /// The URL with its scheme in lower case. Schemes are case-insensitive (RFC 3986 section 3.1), but Foundation on
+    /// Linux accepts them in lower case only.
     fileprivate var withLowercasedScheme: URL {
         guard let scheme, scheme != scheme.lowercased() else { return self }
         return URL(string: scheme.lowercased() + absoluteString.dropFirst(scheme.count)) ?? self
@@ -236,13 +242,14 @@ extension URL {
 }
 
 extension URLSessionTransport: RedactedReflectable {
-    /// The engine's name.
+    /// The name of the transport.
     var redactedDescription: String { "URLSessionTransport" }
 }
 
 extension URLSessionConfiguration {
-    /// Ephemeral, and without every policy that is the library's own: no cache, no cookies, no stored credentials, and
-    /// as many connections a host as are asked for.
+    /// An ephemeral configuration without the policies that the library itself implements: no cache, no cookies, no
+    /// stored credentials, and up to 512 connections to a host, because the library has its own limits. It requires TLS
+    /// 1.2 or later.
     public static var withoutPolicy: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
