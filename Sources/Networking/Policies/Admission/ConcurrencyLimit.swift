@@ -81,29 +81,29 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// Returns a permit if one is free and no other request waits for it.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         guard let origin = origin(request) else { return AdmissionPermit() }
-        return state.withLock { takePlace(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
+        return state.withLock { takePermit(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
     }
 
     /// Waits in the queue of the request's host.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         guard let origin = origin(request) else { return AdmissionPermit() }
         let priority = request.priority
-        let turn = Waiter()
+        let waiter = Waiter()
         let positions = request[option: QueuePositions.self]
         let known = positions?.number(in: state.id)
         let number: UInt64? = state.withLock { state in
-            if takePlace(at: origin, &state) { return nil }
+            if takePermit(at: origin, &state) { return nil }
             if known == nil { state.nextNumber += 1 }
             let number = known ?? state.nextNumber
             state.waiting += 1
-            state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()].insert(turn, number: number)
+            state.hosts[origin, default: Host()].lines[priority, default: WaitingLine()].insert(waiter, number: number)
             nominate(origin, &state)
             return number
         }
         guard let number else { return AdmissionPermit(for: origin) }
         positions?.note(number, in: state.id)
         do {
-            try await turn.value()
+            try await waiter.value()
         } catch {
             leaveLine(origin, priority, number)
             throw error
@@ -117,13 +117,13 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         var freed = origin
         while let next = nextWaiter(freeing: freed) {
             // A waiter that was cancelled cannot be settled: its permit goes to the next one.
-            if next.turn.settle(.success(())) { return }
+            if next.waiter.settle(.success(())) { return }
             freed = next.origin
         }
     }
 
     /// Takes a permit if one is free and no request waits for it.
-    private func takePlace(at origin: HTTPOrigin, _ state: inout State) -> Bool {
+    private func takePermit(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
         if let host = state.hosts[origin], host.active >= limit || !host.lines.isEmpty { return false }
         state.hosts[origin, default: Host()].active += 1
@@ -132,20 +132,20 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// Releases a permit, and takes it for the next waiter. Returns nil if no waiter can use it.
-    private func nextWaiter(freeing origin: HTTPOrigin) -> (turn: Waiter, origin: HTTPOrigin)? {
+    private func nextWaiter(freeing origin: HTTPOrigin) -> (waiter: Waiter, origin: HTTPOrigin)? {
         state.withLock { state in
             state.active -= 1
             state.hosts[origin]?.active -= 1
             defer { if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil } }
             nominate(origin, &state)
             guard state.waiting > 0, let next = total == nil ? origin : mostUrgent(&state),
-                let turn = state.hosts[next]?.popNext()
+                let waiter = state.hosts[next]?.popNext()
             else { return nil }
             state.waiting -= 1
             state.active += 1
             state.hosts[next]?.active += 1
             nominate(next, &state)
-            return (turn, next)
+            return (waiter, next)
         }
     }
 

@@ -65,12 +65,12 @@ final class Permit: TransferPermit {
                 for index in policies.indices where permits[index] == nil {
                     permits[index] = try policies[index].tryEnter(request, for: endpoint)
                     guard permits[index] == nil else { continue }
-                    giveBack()
+                    returnPermits()
                     return index
                 }
                 return nil
             } catch {
-                giveBack()
+                returnPermits()
                 throw error
             }
         }
@@ -93,12 +93,12 @@ final class Permit: TransferPermit {
                     if permits[index] == nil { try await wait(for: index, noteWait) }
                 }
             } catch {
-                giveBack()
+                returnPermits()
                 throw error
             }
         }
 
-        private mutating func giveBack() {
+        private mutating func returnPermits() {
             for index in policies.indices.reversed() {
                 if let permit = permits[index] { policies[index].leave(permit, .notSent) }
                 permits[index] = nil

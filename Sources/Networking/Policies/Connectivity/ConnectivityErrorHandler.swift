@@ -16,41 +16,41 @@
 /// server is sent again only if that is safe: see ``RequestFailure/isSafeToRepeat``.
 public struct ConnectivityErrorHandler: ErrorHandler {
     private let reachability: ReachabilityService
-    private let patience: Duration
+    private let waitLimit: Duration
 
     /// Creates a handler.
     ///
     /// - Parameters:
     ///   - reachability: The service that knows the state of the network. It need not be monitoring. If it is
     ///     monitoring, the handler detects earlier that the network caused a lost connection.
-    ///   - patience: The maximum time for which a call waits, if its deadline does not end it before. Default: 60
+    ///   - waitLimit: The maximum time for which a call waits, if its deadline does not end it before. Default: 60
     ///     seconds.
-    public init(_ reachability: ReachabilityService, waitingAtMost patience: Duration = .seconds(60)) {
+    public init(_ reachability: ReachabilityService, waitingAtMost waitLimit: Duration = .seconds(60)) {
         self.reachability = reachability
-        self.patience = patience
+        self.waitLimit = waitLimit
     }
 
     /// Waits for the network and requests a retry. The first retry starts at once; later retries of the same call start
     /// after a pause that grows.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        guard shouldCancel(failure), !ReachabilityService.isProbing else { return .next(failure.error) }
+        guard shouldWait(failure), !ReachabilityService.isProbing else { return .next(failure.error) }
         let earlier = failure.history.flatMap(\.decisions).map(\.reason)
         // The limit applies to the whole call, not to each retry that a later handler grants.
-        guard !earlier.contains(impatience) else { return .next(failure.error) }
+        guard !earlier.contains(timeoutReason) else { return .next(failure.error) }
         let pause = ConnectivityErrorHandler.pause(after: earlier.filter { $0 == Self.reachable }.count)
         if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
             return .next(failure.error, because: refusal)
         }
         failure.request?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
-        guard let isThere = try? await reachability.waitUntilReachable(atMost: patience) else {
+        guard let isThere = try? await reachability.waitUntilReachable(atMost: waitLimit) else {
             return .next(failure.error)
         }
-        guard isThere else { return .next(failure.error, because: impatience) }
+        guard isThere else { return .next(failure.error, because: timeoutReason) }
         return .retry(after: pause, because: Self.reachable)
     }
 
     private static let reachable = "the network can be reached"
-    private var impatience: String { "no connection came within \(patience.shortText)" }
+    private var timeoutReason: String { "no connection came within \(waitLimit.shortText)" }
 
     private static let beforeSending: Set<NetworkError.Kind> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
@@ -60,7 +60,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
         .idleTimedOut,
     ]
 
-    private func shouldCancel(_ failure: RequestFailure) -> Bool {
+    private func shouldWait(_ failure: RequestFailure) -> Bool {
         guard let error = failure.networkError else { return false }
         let isUnsent = Self.beforeSending.contains(error.kind) && error.redirects.isEmpty
         guard isUnsent || failure.isSafeToRepeat else { return false }

@@ -38,7 +38,7 @@ public struct HTTPProbe: ReachabilityProbe {
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)
         do {
             let response = try await transport.send(request, delivering: .streamed)
-            return isFromPortal(response.status) ? .captivePortal : InterfaceProbe.wayOut
+            return isFromPortal(response.status) ? .captivePortal : InterfaceProbe.reachableStatus
         } catch let error as NetworkError {
             switch error.kind {
             case .tlsUntrusted: return .captivePortal

@@ -23,7 +23,7 @@ public struct InterfaceProbe: ReachabilityProbe {
 
     /// The status after a host was reached: the status of the interfaces, or
     /// ``ReachabilityStatus/Interface/ethernetOrWiFi`` if no usable interface is found.
-    static var wayOut: ReachabilityStatus {
+    static var reachableStatus: ReachabilityStatus {
         let interfaces = InterfaceProbe().quickStatus()
         return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
     }

@@ -8,7 +8,7 @@ enum NetworkInterface {
     /// Returns the kind of network of an interface: from the files of the system or, if they do not say, from its name.
     static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
         #if os(Linux)
-            if let told = told(of: name, in: folder) { return told }
+            if let kindFromSystemFiles = kindFromSystemFiles(of: name, in: folder) { return kindFromSystemFiles }
         #endif
         return isCellular(name) ? .cellular : .ethernetOrWiFi
     }
@@ -19,7 +19,7 @@ enum NetworkInterface {
 
     /// Returns the kind of network from the files of Linux: the folders of a radio, the device type, and whether there
     /// is a device. Returns nil if the files do not say.
-    private static func told(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
+    private static func kindFromSystemFiles(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
         let device = folder.appendingPathComponent(name)
         func has(_ entry: String) -> Bool {
             FileManager.default.fileExists(atPath: device.appendingPathComponent(entry).path)

@@ -4,24 +4,24 @@ final class ReachabilityPoller: Sendable {
         /// The pause between two checks. It is settled when it is over.
         var pause: Settlement<Void>?
         /// Whether a change was reported since the last check began.
-        var isHurried = false
+        var isCheckRequested = false
     }
 
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(_ looker: ReachabilityChecker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
+    init(_ checker: ReachabilityChecker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
         let state = state
         let polling = Task.detached {
             while !Task.isCancelled {
-                state.withLock { $0.isHurried = false }
-                guard let found = try? await looker.look() else { return }
+                state.withLock { $0.isCheckRequested = false }
+                guard let found = try? await checker.look() else { return }
                 let pause = Settlement<Void>()
-                let isHurried = state.withLock { state in
+                let isCheckRequested = state.withLock { state in
                     state.pause = pause
-                    return state.isHurried
+                    return state.isCheckRequested
                 }
-                if isHurried { continue }
+                if isCheckRequested { continue }
                 let timer = clock.schedule(at: clock.now() + (found.isReachable ? interval : whileDown)) {
                     pause.settle(.success(()))
                 }
@@ -33,9 +33,9 @@ final class ReachabilityPoller: Sendable {
     }
 
     /// Starts the next check at once.
-    func hurry() {
+    func checkNow() {
         let pause = state.withLock { state in
-            state.isHurried = true
+            state.isCheckRequested = true
             return state.pause
         }
         pause?.settle(.success(()))

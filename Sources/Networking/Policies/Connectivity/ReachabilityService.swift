@@ -22,7 +22,7 @@ public final class ReachabilityService: Sendable {
         var poller: ReachabilityPoller?
     }
 
-    private let looker: ReachabilityChecker
+    private let checker: ReachabilityChecker
     private let interval: Duration
     private let intervalWhileDown: Duration
     private let clock: NetworkClock
@@ -42,11 +42,11 @@ public final class ReachabilityService: Sendable {
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
         timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
     ) {
-        looker = ReachabilityChecker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
+        checker = ReachabilityChecker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
         self.interval = max(interval, .milliseconds(1))
         self.intervalWhileDown = max(min(intervalWhileDown, interval), .milliseconds(1))
         self.clock = clock
-        probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.hurry() }
+        probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.checkNow() }
     }
 
     /// Creates a service that connects to a host. Without a host, the service uses the path monitor (`PathProbe`) on
@@ -73,15 +73,15 @@ public final class ReachabilityService: Sendable {
     public var isReachable: Bool {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
-        return isLooking && status != .unknown ? status.isReachable : looker.probe.quickStatus().isReachable
+        return isLooking && status != .unknown ? status.isReachable : checker.probe.quickStatus().isReachable
     }
 
     /// Whether the network costs more than others: a cellular network or a personal hotspot. False on Linux. A change
     /// of this property alone is not published.
-    public var isExpensive: Bool { looker.probe.isExpensive }
+    public var isExpensive: Bool { checker.probe.isExpensive }
 
     /// Whether the network is in Low Data Mode. False on Linux. A change of this property alone is not published.
-    public var isConstrained: Bool { looker.probe.isConstrained }
+    public var isConstrained: Bool { checker.probe.isConstrained }
 
     /// Whether the current task runs a probe. A call that a probe makes must not wait for the network, because it would
     /// wait for itself.
@@ -103,7 +103,7 @@ public final class ReachabilityService: Sendable {
     /// - Returns: The status that the check found.
     @discardableResult
     public func check() async -> ReachabilityStatus {
-        (try? await looker.look()) ?? status
+        (try? await checker.look()) ?? status
     }
 
     /// Waits until the network can be reached. Checks at once, then at the interval while it waits, also without
@@ -118,10 +118,10 @@ public final class ReachabilityService: Sendable {
             clock.schedule(at: clock.now() + limit) { isReachable.settle(.success(false)) }
         }
         // Only new checks count, not the status of an earlier one.
-        let token = looker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
+        let token = checker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }
-        running?.hurry()  // a new poller checks at once
+        running?.checkNow()  // a new poller checks at once
         defer {
             token.cancel()
             timer?.cancel()
@@ -137,7 +137,7 @@ public final class ReachabilityService: Sendable {
             let isWanted = state.isMonitoring || state.waiting > 0
             if isWanted, state.poller == nil {
                 state.poller = ReachabilityPoller(
-                    looker, interval: interval, whileDown: intervalWhileDown, clock: clock)
+                    checker, interval: interval, whileDown: intervalWhileDown, clock: clock)
             }
             guard !isWanted else { return nil }
             defer { state.poller = nil }

@@ -27,14 +27,14 @@ struct RoutingTable {
         var routes: [(metric: UInt64, interface: String)] = []
         for line in ipv4.split(separator: "\n").dropFirst() {
             let fields = line.split(whereSeparator: \.isWhitespace)
-            guard fields.count >= 8, fields[1] == "00000000", fields[7] == "00000000", RoutingTable.leads(fields[3])
+            guard fields.count >= 8, fields[1] == "00000000", fields[7] == "00000000", RoutingTable.isUsable(fields[3])
             else { continue }
             routes.append((UInt64(fields[6]) ?? 0, String(fields[0])))
         }
         for line in ipv6.split(separator: "\n") {
             let fields = line.split(whereSeparator: \.isWhitespace)
             guard fields.count >= 10, fields[0].allSatisfy({ $0 == "0" }), fields[1] == "00", fields[9] != "lo",
-                RoutingTable.leads(fields[8])
+                RoutingTable.isUsable(fields[8])
             else { continue }
             // IPv6 routes come after IPv4 routes, because their metrics are not comparable.
             routes.append(((UInt64(fields[5], radix: 16) ?? 0) + 1 << 32, String(fields[9])))
@@ -47,7 +47,7 @@ struct RoutingTable {
     }
 
     /// Whether a route is up (RTF_UP) and does not reject packets (RTF_REJECT).
-    private static func leads(_ flags: Substring) -> Bool {
+    private static func isUsable(_ flags: Substring) -> Bool {
         guard let flags = UInt32(flags, radix: 16) else { return false }
         return flags & 0x1 != 0 && flags & 0x200 == 0
     }

@@ -36,7 +36,7 @@ public struct TCPConnectionProbe: ReachabilityProbe {
         let isConnected = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { continuation.resume(returning: connectsToAnyAddress()) }
         }
-        return isConnected ? InterfaceProbe.wayOut : .notReachable
+        return isConnected ? InterfaceProbe.reachableStatus : .notReachable
     }
 
     private func connectsToAnyAddress() -> Bool {

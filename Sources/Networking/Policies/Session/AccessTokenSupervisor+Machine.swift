@@ -100,6 +100,6 @@ extension AccessTokenSupervisor {
             }
         }
         _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }
-        lookIfDue()
+        readStoreIfPostponed()
     }
 }

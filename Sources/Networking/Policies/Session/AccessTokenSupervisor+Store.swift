@@ -136,7 +136,7 @@ extension AccessTokenSupervisor {
             while needsWrite(), let store {
                 do {
                     try await writing.withLock { try await keep(in: store) }
-                    lookIfDue()
+                    readStoreIfPostponed()
                     delay = .seconds(1)
                 } catch {
                     events.publish(.notStored(error))
@@ -193,14 +193,14 @@ extension AccessTokenSupervisor {
     /// Returns the generation of the current token if the store can be read now.
     private func beginLook() -> Int? {
         state.withLock { state in
-            state.isLookDue = !state.machine.isToLook
-            return state.isLookDue ? nil : state.machine.tokenGeneration
+            state.isReadPostponed = !state.machine.isToLook
+            return state.isReadPostponed ? nil : state.machine.tokenGeneration
         }
     }
 
     /// Reads the store if a read was postponed.
-    func lookIfDue() {
-        guard state.withLock({ $0.isLookDue && $0.machine.isToLook }) else { return }
+    func readStoreIfPostponed() {
+        guard state.withLock({ $0.isReadPostponed && $0.machine.isToLook }) else { return }
         Task.detached { [self] in await lookForChanges() }
     }
 }

@@ -53,7 +53,7 @@ public final class AccessTokenSupervisor: Sendable {
         /// The wait of the task that updates the store. It is settled when the task must try again at once.
         var keeper: Settlement<Void>?
         /// Whether another process may have changed the store since it was last read.
-        var isLookDue = false
+        var isReadPostponed = false
     }
 
     let refresh: Refresh

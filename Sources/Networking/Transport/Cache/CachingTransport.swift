@@ -25,9 +25,9 @@ package struct CachingTransport: Transport {
         if let kept, kept.isFresh(for: request, at: cache.date()) {
             return kept.response(to: request, at: cache.date())
         }
-        var asked = request
-        if kept?.makeConditional(&asked) != true { kept = nil }
-        var response = try await base.send(asked, delivering: delivery)
+        var conditionalRequest = request
+        if kept?.makeConditional(&conditionalRequest) != true { kept = nil }
+        var response = try await base.send(conditionalRequest, delivering: delivery)
         // The cache has added these conditions. They are removed from the response's request, so that a redirect does
         // not copy them to the request to its target.
         response.request.headers.remove(.ifNoneMatch)

@@ -83,12 +83,12 @@ public struct FileDestination: Sendable {
     }
 
     /// The file that contains the bytes until the download is complete.
-    var part: URL { beside("part") }
+    var part: URL { hiddenSibling("part") }
 
     /// The small file that describes the part.
-    private var note: URL { beside("resume") }
+    private var note: URL { hiddenSibling("resume") }
 
-    private func beside(_ ending: String) -> URL {
+    private func hiddenSibling(_ ending: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
     }
 
@@ -122,7 +122,7 @@ public struct FileDestination: Sendable {
     func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
         defer { response.request[option: FileDownload.self]?.finish() }  // after the file is closed
         try check()
-        let name = resuming == .never ? beside("\(UUID().uuidString).part") : part
+        let name = resuming == .never ? hiddenSibling("\(UUID().uuidString).part") : part
         let file = try PartFile(name, isLocked: resuming != .never, fault)
         defer { file.close() }
         let isKept = try begin(file, response)
@@ -144,7 +144,7 @@ public struct FileDestination: Sendable {
             // The file with this name must still be the file that was written here; another process may have replaced
             // it.
             guard file.isNamed(name) else { throw fault(ENOENT) }
-            let target = try putInPlace(name)
+            let target = try moveToTarget(name)
             if isDurable { synchronizeFolder() }
             return target
         } catch {
@@ -195,7 +195,7 @@ public struct FileDestination: Sendable {
         return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"
     }
 
-    private func putInPlace(_ part: URL) throws -> URL {
+    private func moveToTarget(_ part: URL) throws -> URL {
         var target = url
         if rule == .replace {
             guard rename(part.path, url.path) == 0 else { throw fault(errno) }

@@ -94,7 +94,7 @@ package final class DuplicateHandlingTransport: Transport {
         switch policy.decision(running: transfer.key.request, new: key.request).action {
         case .separate:
             return .separate
-        case .share(let audience) where !audience.isEarlier && !transfer.key.hasAnswer(of: key, ignoring: ignored):
+        case .share(let audience) where !audience.isEarlier && !transfer.key.sharesResponse(of: key, ignoring: ignored):
             return .separate  // the response to one request is not valid for the other
         case .share(let audience):
             return try share(transfer, audience, key.request)
@@ -115,7 +115,7 @@ package final class DuplicateHandlingTransport: Transport {
         switch audience {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is in progress")
-        case .everybody:
+        case .all:
             guard let caller = transfer.attach() else { return nil }
             held?.release(after: nil)  // it waits for another caller's transfer, which has a permit
             return .waiting(caller)

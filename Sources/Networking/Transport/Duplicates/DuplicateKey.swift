@@ -41,7 +41,7 @@ struct DuplicateKey: Sendable {
 
     /// Whether the response to one request is also a response to the other. Requests of one group may differ, also in
     /// how their responses are delivered. The idempotency keys of a double tap may differ, too.
-    func hasAnswer(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
+    func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]
     }

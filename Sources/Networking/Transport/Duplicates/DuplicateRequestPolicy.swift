@@ -25,7 +25,7 @@ public struct DuplicateRequestPolicy: Sendable {
     /// The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests again.
     public struct Decision: Sendable {
         enum Audience: Sendable {
-            case everybody
+            case all
             case earlier
             case latest
             case observer(@Sendable (Result<HTTPResponse, any Error>) -> Void)
@@ -48,7 +48,7 @@ public struct DuplicateRequestPolicy: Sendable {
         /// Both requests are sent, as if there were no policy.
         public static let allow = Decision(action: .separate)
         /// All calls get the response of one transfer. Cancelling one of them cancels only that one.
-        public static let join = Decision(action: .share(.everybody))
+        public static let join = Decision(action: .share(.all))
         /// The earlier calls and their transfer end, and a new transfer begins: for search as you type, with a group
         /// (`RequestSettings.duplicateGroup`).
         public static let replace = Decision(action: .restart(.latest))

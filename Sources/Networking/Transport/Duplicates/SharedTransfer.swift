@@ -10,7 +10,7 @@ final class SharedTransfer: Sendable {
     private enum Phase: Sendable {
         case running
         /// The transfer has its outcome.
-        case answered
+        case finished
         /// The transfer was cancelled, because no caller or observer needs it any more or because another one replaced
         /// it.
         case abandoned
@@ -22,9 +22,9 @@ final class SharedTransfer: Sendable {
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
         /// The permit of a caller that has left the transfer to others.
-        var place: (any TransferPermit)?
+        var permit: (any TransferPermit)?
 
-        var lacksPermit: Bool { phase == .running && place == nil }
+        var lacksPermit: Bool { phase == .running && permit == nil }
 
         /// Ends the transfer, so that no caller can attach any more. Returns the previous state, whose callers and
         /// observers must be notified; nil if the transfer had ended before.
@@ -82,45 +82,45 @@ final class SharedTransfer: Sendable {
             }
             outcome = .success(response)
         } catch { outcome = .failure(error) }
-        end(.answered, outcome)
+        end(.finished, outcome)
     }
 
     /// Attaches a caller; returns nil if the transfer is over.
     ///
     /// - Parameter reason: The reason with which the earlier callers end; nil if they stay attached.
     func attach(superseding reason: String? = nil) -> Caller? {
-        let turn = Waiter()
+        let waiter = Waiter()
         let superseded: Few<Waiter>? = state.withLock { state in
             guard state.phase == .running else { return nil }
             let before = reason == nil ? Few() : state.callers
             if reason != nil { state.callers = Few() }
-            state.callers.append(turn)
+            state.callers.append(waiter)
             return before
         }
         guard let superseded else { return nil }
         superseded.forEach { $0.settle(.failure(SharedTransfer.superseded(reason ?? ""))) }
-        return Caller(joining: self, turn)
+        return Caller(joining: self, waiter)
     }
 
     /// Attaches an observer, which is called with the outcome, and takes over the permit of its request; returns false
     /// if the transfer is over.
-    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at place: (any TransferPermit)?) -> Bool {
+    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at permit: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in
             guard state.phase == .running else { return false }
             state.observers.append(observer)
             return true
         }
-        if isThere { take(place) }
+        if isThere { take(permit) }
         return isThere
     }
 
     /// Takes over a permit for the rest of the transfer. If the transfer is over or has a permit already, the permit
     /// stays with its caller, which reports how the call ended.
-    private func take(_ place: (any TransferPermit)?) {
-        guard let place, state.withLock({ $0.lacksPermit }), let kept = place.handOver() else { return }
+    private func take(_ permit: (any TransferPermit)?) {
+        guard let permit, state.withLock({ $0.lacksPermit }), let kept = permit.handOver() else { return }
         let isTaken = state.withLock { state in
             guard state.lacksPermit else { return false }
-            state.place = kept
+            state.permit = kept
             return true
         }
         if !isTaken { kept.release(after: nil) }
@@ -141,12 +141,12 @@ final class SharedTransfer: Sendable {
     }
 
     /// Detaches one caller. When the last one detaches, the transfer is cancelled.
-    private func detach(_ turn: Waiter, leaving place: (any TransferPermit)?) {
+    private func detach(_ waiter: Waiter, leaving permit: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
-            state.callers.remove { $0.id == turn.id }
+            state.callers.remove { $0.id == waiter.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
         }
-        guard let abandoned else { return take(place) }
+        guard let abandoned else { return take(permit) }
         settle(abandoned, as: .abandoned, .failure(NetworkError(.cancelled)))
     }
 
@@ -158,7 +158,7 @@ final class SharedTransfer: Sendable {
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
         if phase == .abandoned { ended.task?.cancel() }
-        ended.place?.release(after: outcome)
+        ended.permit?.release(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
@@ -172,7 +172,7 @@ final class SharedTransfer: Sendable {
     /// A caller that waits for a transfer.
     struct Caller: Sendable {
         let transfer: SharedTransfer
-        fileprivate let turn: Settlement<HTTPResponse>
+        fileprivate let waiter: Settlement<HTTPResponse>
         private let isBeginner: Bool
 
         /// Creates a transfer, with the caller that begins it.
@@ -180,26 +180,26 @@ final class SharedTransfer: Sendable {
         /// - Parameter running: The registry of transfers. The transfer is removed from it when no caller can attach
         ///   any more, before any caller gets its result.
         init(beginning key: DuplicateKey, in running: RunningTransfers) {
-            turn = Waiter()
-            transfer = SharedTransfer(key, in: running, for: turn)
+            waiter = Waiter()
+            transfer = SharedTransfer(key, in: running, for: waiter)
             isBeginner = true
         }
 
-        fileprivate init(joining transfer: SharedTransfer, _ turn: Settlement<HTTPResponse>) {
+        fileprivate init(joining transfer: SharedTransfer, _ waiter: Settlement<HTTPResponse>) {
             self.transfer = transfer
-            self.turn = turn
+            self.waiter = waiter
             isBeginner = false
         }
 
         /// Detaches the caller before it has begun to wait.
         func leave() {
-            transfer.detach(turn, leaving: nil)
+            transfer.detach(waiter, leaving: nil)
         }
 
         /// Waits for the response. The options of the response's request are those of `request`, not those of the
         /// caller that began the transfer.
         func response(to request: HTTPRequest) async throws -> HTTPResponse {
-            do { return own(try await turn.value(), to: request) } catch { throw left(with: error, request) }
+            do { return own(try await waiter.value(), to: request) } catch { throw left(with: error, request) }
         }
 
         private func own(_ answer: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
@@ -215,7 +215,7 @@ final class SharedTransfer: Sendable {
         /// retains the frame of that function.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
-            transfer.detach(turn, leaving: CallScope.currentPermit)
+            transfer.detach(waiter, leaving: CallScope.currentPermit)
             return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
         }
     }
