@@ -1,8 +1,32 @@
-/// A part of a service that a reset of the service resets, too.
+/// A part of a service whose state is cleared by a reset of the service.
 ///
-/// `Transport`, `RequestAdapter`, `AdmissionPolicy` and `ErrorHandler` inherit from it. Implement ``reset()`` if your
-/// part has a state, such as a queue or a counter. A transport that wraps another one calls the `reset()` of that
-/// one.
+/// ``Transport``, ``RequestAdapter``, ``AdmissionPolicy`` and ``ErrorHandler`` inherit from this protocol. Implement
+/// ``reset()`` if your part has a state, such as a queue or a counter. A transport that wraps another one calls the
+/// `reset()` of that transport.
+///
+/// ## When it is called
+///
+/// ``NetworkClient/reset()`` ends all calls, waits until they have returned, and then calls `reset()` of each part once.
+/// Calls that have begun since may be in progress. If `reset()` resets the same service again, that reset returns as soon
+/// as the calls have returned.
+///
+/// The method is called on any thread. The reset of the service waits for it.
+///
+/// ## Example
+///
+/// ```swift
+/// /// Counts the requests of the current user; a reset starts with the next user.
+/// actor RequestCounter: RequestAdapter {
+///     private var count = 0
+///
+///     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async {
+///         count += 1
+///         request.headers["X-Request-Number"] = "\(count)"
+///     }
+///
+///     func reset() { count = 0 }
+/// }
+/// ```
 public protocol ResetParticipant: Sendable {
     /// Returns to the initial state. Default: does nothing.
     ///

@@ -1,6 +1,26 @@
 import Foundation
 
-/// Issues requests: ``NetworkService`` and its subclasses, or a struct or actor of yours with a ``NetworkClient``.
+/// Issues requests: ``NetworkService`` and its subclasses, or your own struct or actor with a ``NetworkClient``.
+///
+/// The protocol has one requirement. All calls are methods of its extensions, and go through `send(_:as:with:)`.
+///
+/// | form | returns |
+/// |---|---|
+/// | `request(_:)`, `request(_:as:)` | the value |
+/// | `response(_:)`, `send(_:as:)` | the value and the response |
+/// | `request(for:success:failure:)` | a ``CancellableRequest``; the closures run on the main actor |
+/// | `task(_:as:)` | a ``RequestTask``, which runs at once and can be cancelled, paused and chained |
+///
+/// ## Tasks, threads and errors
+///
+/// An asynchronous call runs in the task of its caller. Cancelling that task ends the call. Methods may be called from
+/// any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping`` make of the
+/// failure.
+///
+/// A wrapper of your own takes `some Endpoint<Untyped>` if the caller names the result type, and `some Endpoint` if it
+/// takes a converter.
+///
+/// ## Example
 ///
 /// ```swift
 /// struct Weather: NetworkRequesting {
@@ -9,12 +29,6 @@ import Foundation
 ///     func today() async throws -> Forecast { try await request(WeatherEndpoint.today) }
 /// }
 /// ```
-///
-/// Every call is in extensions of this protocol and goes through `send(_:as:with:)`. An asynchronous call runs in its
-/// caller's task: cancelling that ends it. It throws the error that the service's handlers and its mapping have made
-/// of the failure.
-///
-/// A wrapper of your own for endpoints whose result type is named at the call takes `some Endpoint<Untyped>`.
 public protocol NetworkRequesting: Sendable {
     /// The parts that requests pass through.
     var client: NetworkClient { get }

@@ -47,7 +47,7 @@ struct DocumentationTests {
         let text = try String(contentsOf: file, encoding: .utf8)
         let compiled = Self.lines(Substring(text)).joined(separator: "\n")
         let points = text.matches(of: /\/\/ snippet\.(\w+\/[\w\/+]+)/).map { String($0.output.1) }
-        #expect(points.count >= 10)
+        #expect(points.count >= 13)
         for point in points {
             let source = try String(
                 contentsOf: Self.root.appendingPathComponent("Sources/Networking/\(point).swift"), encoding: .utf8)

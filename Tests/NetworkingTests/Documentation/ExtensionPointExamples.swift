@@ -63,6 +63,20 @@ private enum ExtensionPoints {
     }
     // snippet.end
 
+    // snippet.Primitives/ResetParticipant
+    /// Counts the requests of the current user; a reset starts with the next user.
+    actor RequestCounter: RequestAdapter {
+        private var count = 0
+
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async {
+            count += 1
+            request.headers["X-Request-Number"] = "\(count)"
+        }
+
+        func reset() { count = 0 }
+    }
+    // snippet.end
+
     // snippet.Policies/Observation/RequestObserver
     struct SlowCallObserver: RequestObserver {
         let report: @Sendable (String) -> Void
@@ -112,6 +126,34 @@ private enum ExtensionPoints {
         let total = try await service.request(.head("users"), as: count)
         // snippet.end
         _ = total
+    }
+
+    struct Forecast: Decodable, Sendable {}
+
+    struct WeatherEndpoint: Endpoint {
+        static let today = WeatherEndpoint()
+        let path: EndpointPath = "today"
+    }
+
+    // snippet.Service/NetworkRequesting
+    struct Weather: NetworkRequesting {
+        let client: NetworkClient
+
+        func today() async throws -> Forecast { try await request(WeatherEndpoint.today) }
+    }
+    // snippet.end
+
+    struct SignIn: Sendable {
+        func refresh(_ old: AccessToken?) async throws -> AccessToken { AccessToken("new") }
+    }
+
+    static func storing(_ folder: URL, _ signIn: SignIn) {
+        // snippet.Policies/Session/AccessTokenStore
+        let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in
+            try await signIn.refresh(old)
+        }
+        // snippet.end
+        _ = session
     }
 
     static func validating() {

@@ -33,7 +33,8 @@ struct EventTests {
         #expect(try await text == "there")
         #expect(
             names(observer) == [
-                "started", "attemptStarted", "permitAcquired", "adapted", "sent", "head", "attemptEnded", "waiting", "attemptStarted",
+                "started", "attemptStarted", "permitAcquired", "adapted", "sent", "head", "attemptEnded", "waiting",
+                "attemptStarted",
                 "permitAcquired", "adapted", "sent", "head", "attemptEnded", "finished",
             ])
         #expect(Set(observer.events.map(\.call.id)).count == 1)
@@ -54,7 +55,8 @@ struct EventTests {
         #expect(try await service.request(UserEndpoint.open) as String == "here")
         #expect(
             names(observer) == [
-                "started", "attemptStarted", "permitAcquired", "adapted", "redirected", "head", "attemptEnded", "finished",
+                "started", "attemptStarted", "permitAcquired", "adapted", "redirected", "head", "attemptEnded",
+                "finished",
             ])
         #expect(observer.reports.first?.attempts.first?.redirects.map(\.status) == [.found])
 

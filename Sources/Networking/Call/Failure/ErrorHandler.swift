@@ -1,14 +1,28 @@
 /// Decides what happens after a failed attempt: another error, the end of the call, or a retry.
 ///
-/// A service calls its handlers one after another, in the task of the call: the session's handler, then those of
-/// ``NetworkConfiguration/errorHandlingService``, then retries, then the general mapping. Each handler gets the error
-/// that the previous one has returned. A failure is an error before, during or after sending, such as a status that a
-/// validator rejects.
+/// Set handlers with ``NetworkConfiguration/errorHandlingService``. To map errors only, prefer
+/// ``NetworkConfiguration/errorMapping``, which is called last and once for each call.
 ///
-/// A retry is not granted if the call was cancelled or reset, if its deadline would pass, if its attempts are used up,
-/// or if the body cannot be sent twice; the next handler is called then. To map errors, prefer
-/// ``NetworkConfiguration/errorMapping``, which runs last and once per call. A handler that waits must use
-/// ``withCallCancellation(_:)``.
+/// ## When it is called
+///
+/// The pipeline calls the handlers in order after each failed attempt: the handler of the session, those of
+/// ``NetworkConfiguration/errorHandlingService``, retries, the general mapping. Each handler gets the error that the
+/// previous one returned. An attempt fails if an adapter, the transport, a validator or the converter throws.
+///
+/// The method runs in the task of the call, on any thread. Calls fail at the same time, so the method is called
+/// concurrently.
+///
+/// ## What it may return
+///
+/// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
+/// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
+/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The retry is not granted if the call was
+///   cancelled or reset, if its deadline would pass, if its attempts are used up, or if the body cannot be sent twice.
+///   Then the next handler is called.
+///
+/// A handler that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the wait.
+///
+/// ## Example
 ///
 /// ```swift
 /// struct MaintenanceHandler: ErrorHandler {

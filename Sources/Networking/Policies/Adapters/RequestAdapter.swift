@@ -1,13 +1,28 @@
-/// A type that changes requests before they are sent: it adds a header field, a signature or a trace.
+/// Changes requests before they are sent: adds a header field, a signature or a trace context.
 ///
-/// The adapters of a service run in the order of ``NetworkConfiguration/requestAdaptingService``, in the task of the
-/// call, before each attempt. Each time, they receive the request as the endpoint describes it, so that a retry gets
-/// current values. The adapter of the session, which adds the token, runs last. Redirects are not adapted again.
+/// Set adapters with ``NetworkConfiguration/requestAdaptingService``.
 ///
-/// An adapter may change anything. A value that it sets replaces the value of the endpoint or of an earlier adapter; an
-/// adapter for a default sets only what is absent. If an adapter throws an error, the attempt ends and the error goes
-/// to the error handlers. An adapter that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the
-/// wait.
+/// ## When it is called
+///
+/// The pipeline calls the adapters in order before each attempt, after admission. Each time they start from the request
+/// that the endpoint describes, so a retry gets current values. The adapter of the session, which adds the token, is the
+/// last one. Adapters are not called for redirects.
+///
+/// The method runs in the task of the call, on any thread. Calls run at the same time, so the method is called
+/// concurrently.
+///
+/// ## What it may do
+///
+/// An adapter may change everything about the request. A value that it sets replaces the value of the endpoint or of an
+/// earlier adapter; an adapter for a default sets only what is absent. It may call other endpoints of the same service:
+/// such a call needs no permit. To wait for something, use ``withCallCancellation(_:)``, so that the end of the call ends
+/// the wait.
+///
+/// ## Errors
+///
+/// An error ends the attempt before anything is sent, and goes to the error handlers.
+///
+/// ## Example
 ///
 /// ```swift
 /// struct TenantAdapter: RequestAdapter {

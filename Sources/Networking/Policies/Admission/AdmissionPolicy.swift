@@ -50,17 +50,32 @@ extension AdmissionPermit.Outcome {
     }
 }
 
-/// A policy that determines when a request may be sent: a limit, a gate or a circuit breaker.
+/// Decides when a request may be sent: a limit, a gate or a circuit breaker.
 ///
-/// A service calls its policies before each attempt, in the task of the call, in this order: the circuit breaker, the
-/// backoff gate, ``NetworkConfiguration/admissionPolicies``, the concurrency limit, and the gate of the session. If a
-/// policy returns nil, the service returns the permits of the others, waits for this policy alone, and then calls the
-/// rest again. So a call does not hold a permit while it waits. The only exception is a call that waits for several
-/// ``ConcurrencyLimit`` policies: it holds the permits of the earlier ones. Each permit is returned exactly once, in
-/// the opposite order, as soon as the response is known and before it is validated. If a policy throws an error, the
-/// attempt ends and the error goes to the error handlers.
+/// Set policies of your own with ``NetworkConfiguration/admissionPolicies``.
 ///
-/// The methods are called from any thread and concurrently.
+/// ## When it is called
+///
+/// The pipeline asks all policies for a permit before each attempt: the circuit breaker, the backoff gate,
+/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls
+/// ``tryEnter(_:for:)`` of each policy. If one of them returns nil, the pipeline returns the permits of the others, calls
+/// ``enter(_:for:)`` of that policy, and then tries the rest again: no call waits while it holds a permit.
+///
+/// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response is
+/// known and before it is validated.
+///
+/// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
+///
+/// ## What it may do
+///
+/// A policy counts, waits, or throws. It must not block the thread. `enter` waits with ``withCallCancellation(_:)`` or
+/// ``NetworkClock/wait(for:)``, which end with the call; a deadline and a reset do not cancel the task.
+///
+/// ## Errors
+///
+/// An error of `tryEnter` or `enter` ends the attempt before anything is sent, and goes to the error handlers.
+///
+/// ## Example
 ///
 /// ```swift
 /// /// Lets nothing out while the app is in the background.

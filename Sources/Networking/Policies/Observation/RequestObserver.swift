@@ -1,12 +1,23 @@
 public import Foundation
 
-/// A type that observes the calls of a service step by step, for logs, metrics and tests.
+/// Observes the calls of a service, step by step: for logs, metrics and tests.
 ///
-/// Set an observer in the configuration (`$0.observers`), or register it while the app runs:
+/// Set observers with ``NetworkConfiguration/observers``, or register them while the app runs with
 /// `service.observers.register(observer)`. A call is observed by the observers that are registered when it begins.
-/// ``observe(_:of:)`` is called on the thread that performs the step, and the call waits for it: return quickly. The
-/// events of one call are reported one after another, except ``RequestEvent/progress(_:)``. The events of different
-/// calls are reported concurrently. An observer cannot change a call.
+///
+/// ## When it is called
+///
+/// ``observe(_:of:)`` is called for each ``RequestEvent`` of each call, on the thread that takes the step. The call waits
+/// until the method returns, so return quickly. The events of one call are reported one after another, except
+/// ``RequestEvent/progress(_:)``. Events of different calls are reported at the same time.
+///
+/// `.progress` is reported only to observers whose ``wantsProgress`` is true.
+///
+/// ## What it may do
+///
+/// An observer cannot change a call. Texts of events, requests and reports contain no secrets; their properties do.
+///
+/// ## Example
 ///
 /// ```swift
 /// struct SlowCallObserver: RequestObserver {

@@ -1,30 +1,42 @@
-/// A store for the token of a session that several processes share: an app and its extension, the workers of a server,
-/// or servers on several machines.
+/// Stores the token of a session that several processes share: an app and its extension, the workers of a server, or
+/// servers on several machines.
 ///
-/// If each refresh makes the previous refresh token invalid, two processes that refresh independently end each other's
-/// session. A supervisor with a store refreshes only while it has exclusive access to the store, and reads the store
-/// first: if another process has saved a newer token, the supervisor uses that token. It reads the store once more
-/// before it reports that the session is over.
+/// If each refresh invalidates the previous refresh token, two processes that refresh on their own log each other out. A
+/// supervisor with a store refreshes only while it holds the store's lock, and reads the store first: if another process
+/// has stored a newer token, the supervisor uses that token.
 ///
-/// ``AccessTokenFile`` saves the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
-/// `Example/EtcdTokenStore.swift` in etcd, for servers on several machines:
+/// ``AccessTokenFile`` stores the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
+/// `Example/EtcdTokenStore.swift` in etcd.
+///
+/// ## When it is called
+///
+/// The supervisor calls ``load()`` when it is created, before each refresh, when ``changes()`` reports a change, and
+/// before it declares the session over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or
+/// removes the token. It refreshes inside ``exclusively(_:)``.
+///
+/// The methods are called on any thread, several at a time. They must not set the supervisor's token.
+///
+/// ## Rules
+///
+/// - `save` is atomic across processes: it compares and writes under one lock, or in one transaction. The new token is on
+///   stable storage when it returns.
+/// - `exclusively` never lets two processes in at the same time, whatever their settings and clocks are. It lets others in
+///   after the process that holds the lock has died. It renews its lock while the operation runs, and cancels the
+///   operation if it has lost the lock.
+/// - A token is stored with its ``AccessToken/session``.
+///
+/// ## Errors
+///
+/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the underlying error of the calls that wait
+/// for the token. A removal that fails is retried until it succeeds.
+///
+/// ## Example
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in
 ///     try await signIn.refresh(old)
 /// }
 /// ```
-///
-/// An implementation for another storage follows these rules:
-/// - ``save(_:replacing:)`` is atomic across processes: it compares and writes under one lock, or in one transaction.
-///   The new token is on stable storage when the method returns.
-/// - ``exclusively(_:)`` never runs the operations of two processes at the same time, whatever their settings and
-///   clocks. If the process that has access dies, others get access. The method renews its access as long as the
-///   operation runs, and cancels the operation if it loses access.
-/// - The methods may be called from any thread and concurrently. They must not set the token of the supervisor. Their
-///   errors are reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or are the underlying errors of the calls
-///   that wait for the token.
-/// - A token is saved with its ``AccessToken/session``.
 public protocol AccessTokenStore: Sendable {
     /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
     func load() async throws -> AccessToken?

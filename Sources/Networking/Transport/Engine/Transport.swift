@@ -8,18 +8,34 @@ public enum BodyDelivery: Sendable {
     case streamed
 }
 
-/// A type that sends a request and returns the response.
+/// Sends a request and returns the response: the only part of a service that performs I/O.
 ///
-/// A transport is the only part of a service that does I/O. ``CurlTransport`` and ``URLSessionTransport`` are
-/// transports, and so are the stubs of `NetworkingTesting`. Write your own transport to wrap another transport, or to
-/// send requests by other means. A service calls the transport once for each attempt and once for each redirect,
-/// because the service itself follows redirects (``RedirectPolicy``). It sends each request in the task of its call, so
-/// that several requests are sent at the same time.
+/// ``CurlTransport`` and ``URLSessionTransport`` are transports, and so are the stubs of `NetworkingTesting`. Write a
+/// transport to wrap another one, or to send requests by other means. Set it with ``NetworkConfiguration/transport``.
 ///
-/// Return every response, whatever its status is. Throw a ``NetworkError`` if there is no response: the error's kind
-/// decides whether the request is sent again. Put the request, as it was sent, into the response. Return promptly when
-/// the task is cancelled; use ``withCallCancellation(_:)`` for your own waits. A transport that sends requests itself
-/// calls ``HTTPRequest/validate()`` first.
+/// ## When it is called
+///
+/// The pipeline calls `send(_:delivering:)` once for each attempt, after admission and after the adapters, and once for
+/// each redirect, because redirects are followed by the library (``RedirectPolicy``). Cookies, cache and duplicates are
+/// applied before the transport is called.
+///
+/// The method runs in the task of the call, on any thread. A service sends many requests at the same time, so the method
+/// is called concurrently.
+///
+/// ## What it does
+///
+/// - Call ``HTTPRequest/validate()`` first, unless the transport passes the request to another transport.
+/// - Send the fields of ``HTTPRequest/allHeaders``, and read the body from ``HTTPRequest/openBody()``.
+/// - Apply the idle and connect timeouts of ``HTTPRequest/timeouts``. The pipeline applies the total deadline.
+/// - Return every response, whatever its status is, with the request as it was sent.
+/// - Return promptly when the task is cancelled. To wait for something of your own, use ``withCallCancellation(_:)``.
+///
+/// ## Errors
+///
+/// Throw a ``NetworkError`` if there is no response. Its kind decides whether the request is sent again. An error of
+/// another type becomes the ``NetworkError/underlying`` error of a ``NetworkError/Kind/unknown``.
+///
+/// ## Example
 ///
 /// ```swift
 /// struct StopwatchTransport: Transport {
