@@ -1,11 +1,11 @@
 import Foundation
 import Networking
 
-// The app of `AppTests`: as in an app, it imports the library alone. `.ci/isolation` type-checks this file in Swift 6 mode,
-// in Swift 5 mode, and with the main actor as the default isolation. `nonisolated` is needed in the last one only: on
-// services, endpoints, models that are decoded, adapters and handlers, which are used on any thread.
+// The app that `AppTests` runs. Like a real app, it imports only the library. `.ci/isolation` type-checks this file in
+// Swift 6 mode, in Swift 5 mode, and with the main actor as the default isolation. Only the last mode needs
+// `nonisolated`: on services, endpoints, decoded models, adapters and handlers, because they are used on any thread.
 
-/// The parts that live as long as the app.
+/// The objects that live as long as the app.
 nonisolated struct App: Sendable {
     let reachability: ReachabilityService
     let profiles: AccountService
@@ -89,7 +89,7 @@ nonisolated struct LoggingErrorHandler: ErrorHandler {
     }
 }
 
-/// What is logged, from any thread.
+/// The logged lines. They can be appended on any thread.
 nonisolated final class Lines: @unchecked Sendable {  // because of the lock around its variable
     private let lock = NSLock()
     private var stored: [String] = []

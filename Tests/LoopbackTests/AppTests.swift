@@ -4,13 +4,14 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// An app as the documentation of RonasIT's library draws it, with stand-ins for the classes of UIKit. Callbacks
-    /// are written as in a view controller: no `assumeIsolated`, and no `@unchecked` except that of the subclasses.
+    /// An app with the structure that the documentation of RonasIT's library describes, with replacements for the
+    /// classes of UIKit. Callbacks are written as in a view controller: without `assumeIsolated`, and with no
+    /// `@unchecked` except that of the service subclasses.
     @Suite("An app with view controllers", .timeLimit(.minutes(1)))
     @MainActor
     struct AppTests {
         @Test(
-            "Its view controllers hold their requests weakly and set labels in callbacks; an expired token is refreshed"
+            "View controllers hold requests weakly and set labels in callbacks; an expired token is refreshed"
         )
         func app() async throws {
             let backend = try Backend()
@@ -32,7 +33,7 @@ extension Loopback {
             #expect(backend.isAdapted.value, "the adapter has run")
         }
 
-        @Test("Its banner shows that the server can be reached no more, and hides when it can")
+        @Test("The banner hides while the server is reachable, and appears when the server stops")
         func banner() async throws {
             let backend = try Backend()
             let app = App(backend.server.url)

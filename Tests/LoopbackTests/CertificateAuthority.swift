@@ -3,12 +3,12 @@
     import Networking
     import Testing
 
-    /// An authority that a test makes, with the certificates it signs, in a folder of its own.
+    /// A certificate authority that a test creates, and the certificates that it issues, in a temporary folder.
     struct CertificateAuthority {
         let scratch = Result { try Scratch() }
 
         var folder: Scratch { get throws { try scratch.get() } }
-        /// The authority's own certificate.
+        /// The certificate of the authority.
         var certificate: URL { get throws { try folder.file("ca.pem") } }
 
         init() throws {
@@ -17,11 +17,11 @@
             )
         }
 
-        /// Makes a key and a certificate, `name.key` and `name.pem`.
+        /// Creates a key and a certificate, `name.key` and `name.pem`.
         ///
         /// - Parameters:
-        ///   - host: What it is for: `IP:127.0.0.1`, `DNS:other.example`.
-        ///   - days: How long it is good; negative for one that has expired.
+        ///   - host: The subject alternative name: `IP:127.0.0.1`, `DNS:other.example`.
+        ///   - days: How many days the certificate is valid; negative for an expired one. Default: 2.
         func issue(_ name: String, for host: String, days: Int = 2) throws {
             try openssl(
                 "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)"
@@ -32,20 +32,20 @@
             )
         }
 
-        /// A certificate's key, encrypted.
+        /// Encrypts the key of a certificate, and returns the file.
         func encryptedKey(_ name: String, passphrase: String) throws -> URL {
             try openssl("pkey -in \(name).key -aes128 -passout pass:\(passphrase) -out \(name).encrypted.key")
             return try folder.file("\(name).encrypted.key")
         }
 
-        /// A certificate with its key as PKCS #12.
+        /// Returns a certificate with its key as PKCS #12.
         func pkcs12(_ name: String, passphrase: String) throws -> Data {
             try openssl(
                 "pkcs12 -export -in \(name).pem -inkey \(name).key -out \(name).p12 -passout pass:\(passphrase)")
             return try Data(contentsOf: folder.file("\(name).p12"))
         }
 
-        /// The pin of a certificate's key.
+        /// Returns the pin of the key of a certificate.
         func pin(_ name: String) throws -> TLSConfiguration.Pin {
             try openssl("x509 -in \(name).pem -pubkey -noout -out \(name).pub.pem")
             try openssl("pkey -pubin -in \(name).pub.pem -outform der -out \(name).pub.der")
@@ -59,7 +59,7 @@
         }
     }
 
-    /// `openssl s_server`, which answers each GET with a page about the connection.
+    /// `openssl s_server`, which responds to each GET with a page about the connection.
     struct TLSServer {
         let url: URL
         private let running: RunningTool

@@ -6,16 +6,16 @@
     @testable import Networking
 
     extension Loopback {
-        @Suite("cURL lines, run", .timeLimit(.minutes(5)))
+        @Suite("Running cURL commands", .timeLimit(.minutes(5)))
         struct CurlCommandRunTests {
-            /// A request as a server saw it.
+            /// A request as the server received it.
             private struct Seen: Equatable, Sendable {
                 let method: HTTPMethod
                 let target: String
                 let fields: [String: [String]]
                 let body: Data
 
-                /// - Parameter names: The fields that count.
+                /// - Parameter names: The names of the fields to compare.
                 init(_ request: LoopbackRequest, names: Set<HTTPHeader.Name>) async throws {
                     method = request.method
                     target = request.target
@@ -28,7 +28,7 @@
             }
 
             @Test(
-                "N-38: un-redacted, run by sh, they send what the library sends: method, target, our fields, body",
+                "An unredacted command that sh runs sends the same request as the library", .row("N-38"),
                 .enabled(if: Tool.curl.isExpected, Tool.curl.comment), arguments: 0..<8)
             func run(part: Int) async throws {
                 let scratch = try Scratch()
@@ -59,7 +59,7 @@
         }
     }
 
-    /// Makes requests of every kind that a command line may trip over.
+    /// Creates requests with parts that are difficult for a command line.
     private struct RequestGenerator {
         private var generator: SeededGenerator
         private let folder: Scratch

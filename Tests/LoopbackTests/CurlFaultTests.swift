@@ -6,7 +6,7 @@
     @testable import Networking
 
     extension Loopback {
-        /// What ``CurlFault`` says the engine does about each fault, on the installed libcurl.
+        /// Tests on the installed libcurl that the engine avoids each ``CurlFault``.
         @Suite("Faults of libcurl", .timeLimit(.minutes(5)))
         struct CurlFaultTests {
             @Test("Each fault of libcurl is avoided on the installed version", arguments: CurlFault.allCases)
@@ -163,7 +163,7 @@
                 let transport = try CurlTransport(configuration)
                 let response = try await transport.send(HTTPRequest(.get, server.url), delivering: .streamed)
                 guard case .stream(let stream) = response.content else {
-                    Issue.record("there is no stream")
+                    Issue.record("the response has no stream")
                     return
                 }
                 var count = 0
@@ -171,7 +171,7 @@
                 #expect(count == body.count)
             }
 
-            /// Runs as on a libcurl that has a fault.
+            /// Returns a transport that behaves as on a libcurl that has this fault.
             private func transport(with fault: CurlFault, _ configuration: CurlTransport.Configuration) throws
                 -> CurlTransport
             {
@@ -203,7 +203,8 @@
                     let transport = try transport(with: fault, configuration)
                     let get = try await send(HTTPRequest(.get, nginx.url), transport)
                     #expect(try get.httpVersion == (Engine.hasLossyHTTP2() && httpVersions != .http2 ? "1.1" : "2"))
-                    // nginx responds before it has the body, which versions before 7.87 take for an error over HTTP/2.
+                    // nginx responds before it has received the body. Over HTTP/2, libcurl before 7.87 treats this as
+                    // an error.
                     guard try httpVersions != .http2 || !Engine.hasLossyHTTP2() else { continue }
                     let response = try await send(HTTPRequest(method, nginx.url, body: body), transport)
                     #expect(response.httpVersion == (httpVersions == .http2 ? "2" : version))

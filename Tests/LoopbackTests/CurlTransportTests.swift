@@ -5,17 +5,17 @@
     import Testing
 
     extension Loopback {
-        /// What only `CurlTransport` has.
+        /// The features that only `CurlTransport` has.
         @Suite("CurlTransport", .timeLimit(.minutes(5)))
         struct CurlTransportTests {
-            @Test("Services that name no transport use it, and it says what it is made of")
+            @Test("Services without a configured transport use it, and its description contains the libcurl version")
             func platform() async throws {
                 #expect(PlatformTransport.shared is CurlTransport)
                 let name = "\(PlatformTransport.shared)"
                 #expect(name.hasPrefix("CurlTransport (libcurl/"))
             }
 
-            @Test("L6: the times of an exchange are reported; a reused connection has none for connecting")
+            @Test("The times of a transfer are reported; the connect time of a reused connection is zero", .row("L6"))
             func timing() async throws {
                 let exchange = try Exchange(CurlTransport()) { _ in .text("hello").delayed(by: .milliseconds(50)) }
                 let first = try await exchange.send(exchange.request()).timing
@@ -29,7 +29,7 @@
                 #expect(try #require(second.total) >= .milliseconds(50))
             }
 
-            @Test("L20: what unpacks to more than its bound is a clear error, and the bound can be set")
+            @Test("A body that decodes to more than the limit is a clear error; the limit is configurable", .row("L20"))
             func bomb() async throws {
                 var configuration = CurlTransport.Configuration()
                 configuration.limits.decodedBytes = 16
@@ -45,7 +45,7 @@
                 #expect(try await wide.send(wide.request()).text == "hello hello hello")
             }
 
-            @Test("Shutting down answers every call, joins the thread and closes the connections, again and again")
+            @Test("Shutting down ends every call and closes the connections, in 20 rounds")
             func shutDown() async throws {
                 for round in 0..<20 {
                     let transport = try CurlTransport(CurlTransport.Configuration(threads: 1 + round % 3))
@@ -63,7 +63,7 @@
                 }
             }
 
-            @Test("Neither an answered nor a cancelled call keeps the transport it was made on")
+            @Test("Neither a completed nor a cancelled call retains its transport")
             func letGo() async throws {
                 let server = try LoopbackServer { _ in .text("hello") }
                 server.route(.get, "/hang") { _ in .text("never").failing(.stallBeforeHead) }
@@ -82,7 +82,7 @@
                 #expect(try await Exchange.eventually { isGone() && server.openConnections == 0 })
             }
 
-            @Test("Several threads carry calls side by side, each answered once")
+            @Test("Several threads run calls in parallel, and each call receives its own response")
             func threads() async throws {
                 let exchange = try Exchange(CurlTransport(CurlTransport.Configuration(threads: 3))) { request in
                     .text(request.path)
@@ -99,10 +99,10 @@
                 #expect(wrong == 0)
             }
 
-            @Test("Connecting has a timeout of its own")
+            @Test("Connecting has its own timeout")
             func connectTimeout() async throws {
-                // The address is set aside for documentation (RFC 5737): nobody answers there, or the system refuses at
-                // once.
+                // The address is reserved for documentation (RFC 5737): no host responds there, or the system refuses
+                // the connection at once.
                 var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
                 request.timeouts = HTTPRequest.Timeouts(idle: .seconds(4), connect: .milliseconds(200))
                 let exchange = try Exchange(CurlTransport(CurlTransport.Configuration(proxy: .direct)))
@@ -112,7 +112,7 @@
                 #expect(ContinuousClock.now - start < .seconds(2))
             }
 
-            @Test("Addresses for hosts take the place of name lookup")
+            @Test("Configured addresses of hosts replace the name lookup")
             func resolve() async throws {
                 let server = try LoopbackServer { request in .text(request.headers["Host"] ?? "") }
                 let transport = try CurlTransport(
@@ -125,7 +125,7 @@
                 }
             }
 
-            @Test("A Unix socket that is not there is named")
+            @Test("The error of a missing Unix socket contains its path")
             func missingSocket() async throws {
                 let transport = try CurlTransport(CurlTransport.Configuration(unixSocketPath: "/no/such.sock"))
                 let error = await Exchange(try LoopbackServer(), transport).failure(
@@ -134,7 +134,7 @@
                 #expect(error?.description.contains("/no/such.sock") == true)
             }
 
-            @Test("A bad configuration is an error that names its part")
+            @Test("The error of an invalid configuration names the invalid setting")
             func badConfiguration() {
                 func reason(_ change: (inout CurlTransport.Configuration) -> Void) -> String? {
                     var configuration = CurlTransport.Configuration()
@@ -174,7 +174,7 @@
                 }
             }
 
-            @Test("No configuration tells a passphrase or a proxy's password")
+            @Test("Descriptions and dumps contain no passphrase and no proxy password")
             func secrets() throws {
                 var configuration = CurlTransport.Configuration()
                 configuration.proxy = .url(try #require(URL(string: "http://user:hunter2@proxy.example:3128")))

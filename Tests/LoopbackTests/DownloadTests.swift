@@ -27,8 +27,8 @@ extension Loopback {
             server.route(.get, "/endless") { _ in
                 LoopbackResponse(
                     content: .written(length: nil) { writer in
-                        // Not as fast as it goes: while bytes come faster than they are read, libcurl inside Foundation never
-                        // returns, and a cancellation waits for it (L22).
+                        // Writes with pauses: while bytes arrive faster than they are read, the libcurl inside
+                        // Foundation never returns, and a cancellation waits for it (L22).
                         while true {
                             try writer.write(Data("line\n".utf8) + Data(count: 100_000))
                             usleep(1_000)
@@ -60,7 +60,7 @@ extension Loopback {
         }
 
         @Test(
-            "U25, L29: a download is in its place when the call is answered, byte for byte, and nothing else is there",
+            "When a download completes, its exact bytes are at the target, and no other file is left", .row("L29"),
             arguments: Engine.allCases)
         func file(engine: Engine) async throws {
             let target = scratch.file("film.mp4")
@@ -70,14 +70,16 @@ extension Loopback {
             #expect(names == ["film.mp4"])
         }
 
-        @Test("I-16, I-19: a file that is there already: fail, replace, or a name of its own")
+        @Test(
+            "An existing file fails the download, is replaced, or the new file gets a unique name", .row("I-16", "I-19")
+        )
         func overwriting() async throws {
             let target = scratch.file("film.mp4")
             try Data("old".utf8).write(to: target)
             let service = try service(.preferred)
             do {
                 _ = try await service.request(Get(name: "whole"), as: .file(at: target))
-                #expect(Bool(false), "it was overwritten")
+                #expect(Bool(false), "the file was overwritten")
             } catch let error as NetworkError {
                 #expect(error.kind == .fileNotWritable)
                 #expect(error.description.contains("the file film.mp4 cannot be written: File exists"))
@@ -94,13 +96,13 @@ extension Loopback {
         }
 
         @Test(
-            "A defect of iONess: the page of an error is no download; it can be read from the error",
+            "A defect of iONess: the body of an error response is not saved as a download; the error contains it",
             arguments: Engine.allCases)
         func errorPage(engine: Engine) async throws {
             let target = scratch.file("film.mp4")
             do {
                 _ = try await service(engine).request(Get(name: "missing"), as: .file(at: target))
-                #expect(Bool(false), "it was taken")
+                #expect(Bool(false), "the error response was saved")
             } catch GeneralRequestError.notFound {}
             let transport = try engine.shared()
             let plain = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
@@ -116,7 +118,7 @@ extension Loopback {
             #expect(names.isEmpty)
         }
 
-        @Test("A download that is cut off leaves nothing behind, and is tried again by a policy")
+        @Test("A download that is cut off leaves no file, and is retried by a retry policy")
         func cut() async throws {
             let target = scratch.file("film.mp4")
             let before = server.requestCount
@@ -128,20 +130,20 @@ extension Loopback {
             #expect(names.isEmpty)
         }
 
-        @Test("A cancelled download leaves nothing behind, and gives its place back")
+        @Test("A cancelled download leaves no file and releases its permit")
         func cancelled() async throws {
             let limit = ConcurrencyLimit(1)
             let task = try service(.preferred, limit: limit).task(
                 Get(name: "endless"), as: .file(at: scratch.file("film.mp4")))
             #expect(try await Exchange.eventually { names.contains { $0.hasSuffix(".part") } })
-            #expect(limit.activeCount == 1, "what goes into a file keeps its place")
+            #expect(limit.activeCount == 1, "a download into a file holds its permit")
             #expect(task.cancel())
             await #expect(throws: GeneralRequestError.cancelled) { _ = try await task.value }
             #expect(names.isEmpty)
             #expect(limit.activeCount == 0)
         }
 
-        @Test("A web address is no file: neither to write to nor to send")
+        @Test("A web address is rejected as a download target and as a file to upload")
         func noFile() async throws {
             let web = try #require(URL(string: "http://h.example/etc/hostname"))
             let download = await #expect(throws: NetworkError.self) {
@@ -154,7 +156,7 @@ extension Loopback {
             #expect(upload?.description.contains("no file URL") == true)
         }
 
-        @Test("A folder that is not there, and a full disk, are clear errors")
+        @Test("A missing folder and a full disk are clear errors")
         func unwritable() async throws {
             let nowhere = scratch.file("no/such/film.mp4")
             var targets = [nowhere]
@@ -164,7 +166,7 @@ extension Loopback {
             for target in targets {
                 do {
                     _ = try await service(.preferred).request(Get(name: "whole"), as: .file(at: target))
-                    #expect(Bool(false), "it was written")
+                    #expect(Bool(false), "the download was written")
                 } catch let error as NetworkError {
                     #expect(error.kind == .fileNotWritable)
                     #expect(error.underlying is POSIXError)
@@ -173,7 +175,7 @@ extension Loopback {
         }
 
         @Test(
-            "A stream has its answer at the head, gives its place back, and ends with its reader",
+            "A streamed call returns at the response head, releases its permit, and ends when its reader stops",
             arguments: Engine.allCases)
         func stream(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)
@@ -192,7 +194,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 
-        @Test("A stream that is refused is an error with its body; lines, JSON lines and events are read as they come")
+        @Test("A stream with an error status throws; lines, JSON lines and events are read as they arrive")
         func readers() async throws {
             let service = try service(.preferred)
             await #expect(throws: GeneralRequestError.notFound) {
@@ -207,7 +209,7 @@ extension Loopback {
                 for try await item in try await service.request(Get(name: "json"), as: .jsonLines(Item.self)) {
                     numbers.append(item.n)
                 }
-                #expect(Bool(false), "the last line is no JSON")
+                #expect(Bool(false), "the last line is not JSON")
             } catch let error as NetworkError {
                 #expect(error.description.contains("line 4: the body is not JSON"))
             }

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Equal downloads at a time", .timeLimit(.minutes(2)))
+    @Suite("Duplicate downloads", .timeLimit(.minutes(2)))
     struct DuplicateDownloadTests {
         private let scratch: Scratch
         private let server: LoopbackServer
@@ -12,8 +12,8 @@ extension Loopback {
         private let count = Box(0)
         private let mayEnd = Box(false)
 
-        /// The first request gets a half of the film, and the rest once it may end; every later one gets what it asks
-        /// for.
+        /// The first request receives the first half of the file, and the second half when `mayEnd` is true. Every
+        /// later request receives what it requests.
         init() throws {
             scratch = try Scratch()
             server = try LoopbackServer()
@@ -46,7 +46,7 @@ extension Loopback {
             return service.task(.get("film"), as: .file(at: target, overwriting: .replace, resuming: resuming))
         }
 
-        /// Waits until the first half is there.
+        /// Waits until a part of the first half has arrived.
         private func begin(_ task: RequestTask<URL>) async throws {
             while task.progress.download.completed < 100_000 { try await Task.sleep(for: .milliseconds(2)) }
         }
@@ -57,7 +57,7 @@ extension Loopback {
         }
 
         @Test(
-            "I-54: with `keepFirst` the second one ends, with the first one's body still on its way",
+            "With `keepFirst` the second download ends while the body of the first one is still arriving", .row("I-54"),
             arguments: Engine.allCases)
         func keepFirst(engine: Engine) async throws {
             let service = try service(engine, .keepFirst)
@@ -67,11 +67,11 @@ extension Loopback {
             mayEnd.change { $0 = true }
             #expect(try Data(contentsOf: await first.value) == content)
             #expect(count.value == 1)
-            #expect(try Data(contentsOf: await download("b", service).value) == content, "the first one is over")
+            #expect(try Data(contentsOf: await download("b", service).value) == content, "the first download has ended")
         }
 
         @Test(
-            "I-54: with `replace` the first one ends, and the second one begins when that has closed its file",
+            "With `replace` the first download ends, and the second one starts after its file is closed", .row("I-54"),
             arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
         func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
             defer { mayEnd.change { $0 = true } }
@@ -84,7 +84,7 @@ extension Loopback {
             #expect(count.value == 2)
         }
 
-        @Test("With `join` both are sent: a file is not shared", arguments: Engine.allCases)
+        @Test("With `join` both downloads are sent, because a file is not shared", arguments: Engine.allCases)
         func join(engine: Engine) async throws {
             let service = try service(engine, .join)
             let first = download("a", service)
@@ -96,7 +96,7 @@ extension Loopback {
         }
 
         @Test(
-            "Who waits for another one's end and is cancelled ends; the one that was to end has ended",
+            "A cancelled download that waits for another one to end is cancelled; the replaced download has ended",
             arguments: Engine.allCases)
         func cancelled(engine: Engine) async throws {
             defer { mayEnd.change { $0 = true } }
@@ -110,7 +110,7 @@ extension Loopback {
             for other in others.dropLast() { #expect(await isCancelled(other)) }
         }
 
-        @Test("A call's own retries are not duplicates of it", arguments: Engine.allCases)
+        @Test("The retries of a call are not its duplicates", arguments: Engine.allCases)
         func retries(engine: Engine) async throws {
             let (content, tries) = (content, Box(0))
             server.route(.get, "/flaky") { request in

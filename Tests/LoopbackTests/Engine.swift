@@ -7,7 +7,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// libcurl, on Linux.
     case curl
     case urlSessionOnLinux = "urlSession on Linux"
-    /// Its expectations are from Apple's documentation: no Apple machine has run them yet.
+    /// The expectations for this engine are from Apple's documentation: no Apple machine has run them yet.
     case urlSessionOnApple = "urlSession on Apple"
 
     var testDescription: String { rawValue }
@@ -21,7 +21,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
         #endif
     }
 
-    /// The arguments of tests that concern one engine; empty on other platforms, so that such a test has no cases.
+    /// Returns the arguments of tests that concern one engine. The result is empty on other platforms, so that such a
+    /// test has no cases.
     static func only(_ engine: Engine) -> [Engine] { allCases.filter { $0 == engine } }
 
     static var curlOnly: [Engine] { only(.curl) }
@@ -32,27 +33,27 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// The engine that services use by default.
     static var preferred: Engine { allCases[0] }
 
-    /// A transport that the suite shares.
+    /// Returns the transport that all tests of this engine share.
     func shared() throws -> any Transport {
         switch self {
         case .curl:
             #if os(Linux)
-                return try #require(CurlTransport.shared, "there is no libcurl")
+                return try #require(CurlTransport.shared, "libcurl is not installed")
             #else
-                throw NetworkError(.unknown, reason: "there is no libcurl on this platform")
+                throw NetworkError(.unknown, reason: "libcurl is not available on this platform")
             #endif
         case .urlSessionOnLinux, .urlSessionOnApple: return URLSessionTransport.shared
         }
     }
 
-    /// A new transport.
+    /// Returns a new transport.
     func make() throws -> any Transport {
         switch self {
         case .curl:
             #if os(Linux)
                 return try CurlTransport()
             #else
-                throw NetworkError(.unknown, reason: "there is no libcurl on this platform")
+                throw NetworkError(.unknown, reason: "libcurl is not available on this platform")
             #endif
         case .urlSessionOnLinux, .urlSessionOnApple: return try URLSessionTransport()
         }
@@ -61,10 +62,11 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
 
 #if os(Linux)
     extension Engine {
-        /// The version of the libcurl that is loaded.
+        /// Returns the version of the loaded libcurl.
         static func curlVersion() throws -> CurlVersion { try CurlLibrary.loaded.get().number }
 
-        /// Whether the libcurl that is loaded does not use HTTP/2 unless it has to: stated for versions before 7.87.
+        /// Returns whether the transport uses HTTP/2 only if the configuration requires it, because the loaded libcurl
+        /// loses HTTP/2 streams. This is so for versions before 7.87.
         static func hasLossyHTTP2() throws -> Bool { try CurlLibrary.loaded.get().has(.lossyHTTP2) }
     }
 #endif

@@ -16,7 +16,8 @@ extension Loopback {
         }
 
         @Test(
-            "L24: odd heads that are clear are read; on URLSession some fail, clearly", arguments: Engine.allCases,
+            "Odd heads that are clear are read; on URLSession some fail, clearly", .row("L24"),
+            arguments: Engine.allCases,
             [
                 ("no blank", "HTTP/1.1 200 OK\r\nX:v\r\nContent-Length: 2\r\n\r\nhi", "v"),
                 ("blank value", "HTTP/1.1 200 OK\r\nX:\r\nContent-Length: 2\r\n\r\nhi", ""),
@@ -38,7 +39,7 @@ extension Loopback {
             }
         }
 
-        @Test("L24: a value in Latin-1 is read as that, one in UTF-8 as that", arguments: Engine.curlOnly)
+        @Test("A value in Latin-1 is read as that, one in UTF-8 as that", .row("L24"), arguments: Engine.curlOnly)
         func latin1(engine: Engine) async throws {
             let head =
                 Data("HTTP/1.1 200 OK\r\nX: caf".utf8) + Data([0xE9])
@@ -49,7 +50,7 @@ extension Loopback {
             #expect(response.headers["Y"] == "café")
         }
 
-        @Test("L31: fields keep their spelling, their order and their number", arguments: Engine.curlOnly)
+        @Test("Fields keep their spelling, their order and their number", .row("L31"), arguments: Engine.curlOnly)
         func fields(engine: Engine) async throws {
             let exchange = try exchange(
                 engine,
@@ -61,7 +62,7 @@ extension Loopback {
         }
 
         @Test(
-            "T4, K1: a jar reads the cookies of a response, and a bad one stops no later request",
+            "A jar reads the cookies of a response, and a bad one stops no later request",
             arguments: Engine.allCases)
         func cookies(engine: Engine) async throws {
             let head = """
@@ -80,7 +81,7 @@ extension Loopback {
         }
 
         @Test(
-            "L19: 4,000 fields are read in linear time; past the limit they are a clear error",
+            "4,000 fields are read in linear time; past the limit they are a clear error", .row("L19"),
             arguments: Engine.curlOnly)
         func manyFields(engine: Engine) async throws {
             let fields = (0..<4_000).map { "X-\($0): v\r\n" }.joined()
@@ -103,7 +104,7 @@ extension Loopback {
         }
 
         @Test(
-            "L18: trailers after a chunked body are read over, and an absurd length is an error",
+            "Trailers after a chunked body are read over, and an absurd length is an error", .row("L18"),
             arguments: Engine.curlOnly)
         func trailers(engine: Engine) async throws {
             // Foundation on Linux ends the process on both.
@@ -134,7 +135,7 @@ extension Loopback {
         }
 
         @Test(
-            "L20, L30: compressed bodies are unpacked, and the head keeps what came over the wire",
+            "Compressed bodies are unpacked, and the head keeps what came over the wire", .row("L20", "L30"),
             arguments: Engine.allCases)
         func compressed(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
@@ -147,7 +148,7 @@ extension Loopback {
         }
 
         @Test(
-            "L25: a scheme in capitals and an address in IPv6 work; on URLSession they fail, clearly",
+            "A scheme in capitals and an address in IPv6 work; on URLSession they fail, clearly", .row("L25"),
             arguments: Engine.allCases)
         func spelling(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())

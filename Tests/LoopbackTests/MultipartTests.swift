@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Multipart forms and files", .timeLimit(.minutes(5)))
     struct MultipartTests {
-        /// A server that keeps each body with its media type, and says nothing.
+        /// A server that stores each body with its media type, and responds with 204.
         private final class Sink: Sendable {
             struct Received: Sendable {
                 let contentType: String
@@ -79,7 +79,7 @@ extension Loopback {
                 })
         }
 
-        /// A part from data, from a file or from a stream, and what a parser must make of it.
+        /// Returns a part (a field, data, a file or a stream), and the values that a parser must read from it.
         private func part(
             _ scratch: Scratch, _ number: Int, _ random: inout SystemRandomNumberGenerator
         ) throws -> (HTTPBody.Part, Expected) {
@@ -115,7 +115,7 @@ extension Loopback {
         }
 
         @Test(
-            "U8, R-30, N-12, N-13, N-14, a defect of NerdzNetworking: names, file names, types and bytes are what independent parsers read, whatever they are",
+            "Independent parsers read every part unchanged", .row("R-30", "N-12", "N-13", "N-14"),
             .enabled(if: Tool.python.isExpected, Tool.python.comment))
         func readBack() async throws {
             var random = SystemRandomNumberGenerator()
@@ -128,7 +128,7 @@ extension Loopback {
                 try await send(.multipart(parts.map(\.0)), to: sink)
             }
             for (index, received) in sink.all.enumerated() {
-                #expect(received.length == "\(received.body.count)", "the length is known beforehand")
+                #expect(received.length == "\(received.body.count)", "the length is known before the body is sent")
                 try received.body.write(to: scratch.file("body-\(index)"))
                 try Data(received.contentType.utf8).write(to: scratch.file("type-\(index)"))
             }
@@ -144,7 +144,8 @@ extension Loopback {
             }
         }
 
-        /// Names come back as browsers have servers read them: with percent codes for quotes and line breaks.
+        /// Returns the part as a parser reads it: quotes and line breaks in names are percent-encoded, as browsers send
+        /// them.
         private static func asParsed(_ part: Expected, by parser: String) -> Expected {
             func shown(_ text: String) -> String {
                 text.unicodeScalars.map { scalar in
@@ -168,7 +169,7 @@ extension Loopback {
                 found = re.search(key + '="([^"]*)"', line)
                 return found and found.group(1)
 
-            # By the letter of RFC 2046, with nothing but the standard library for the heads.
+            # Parses strictly by RFC 2046, with only the standard library.
             from email.parser import BytesHeaderParser
             forms = []
             for index in range(count):
@@ -218,7 +219,7 @@ extension Loopback {
             """
 
         @Test(
-            "I-15: a file is sent as it is, on both engines, with its length and the type of its name",
+            "A file is sent unchanged, with its length and the media type of its file name extension", .row("I-15"),
             arguments: Engine.allCases)
         func file(engine: Engine) async throws {
             let scratch = try Scratch()
@@ -243,7 +244,7 @@ extension Loopback {
             ] {
                 do {
                     try await send(body, to: sink)
-                    #expect(Bool(false), "it was sent")
+                    #expect(Bool(false), "the request was sent")
                 } catch let error as NetworkError {
                     #expect(error.kind == .bodyUnreadable)
                     #expect(
@@ -254,7 +255,7 @@ extension Loopback {
             #expect(sink.server.requestCount == 0)
         }
 
-        @Test("A source that shrinks while it is sent is a clear error, and the server never takes it for whole")
+        @Test("A source that shrinks while it is sent is a clear error, and the server does not accept it as complete")
         func shrinking() async throws {
             let scratch = try Scratch()
             let sink = try Sink()
@@ -262,7 +263,7 @@ extension Loopback {
             try Data(count: 4 << 20).write(to: file)
             let parts = [
                 HTTPBody.Part.stream("first", fileName: "x", length: 1, isReplayable: true) {
-                    // The first part's turn: by now the length of the second has been told.
+                    // The first part is read after the length of the second part has been sent.
                     try Data(count: 10).write(to: file)
                     return try HTTPBody.data(Data([1])).open()
                 }, .file("log", at: file),
@@ -271,7 +272,7 @@ extension Loopback {
             #expect(sink.all.isEmpty)
         }
 
-        @Test("A stream of unknown length is sent in chunks; one that has not what it said ends the call")
+        @Test("A stream of unknown length is sent in chunks; one with a wrong length ends the call with an error")
         func streams() async throws {
             let sink = try Sink()
             func part(_ length: Int?) -> HTTPBody.Part {
@@ -287,7 +288,7 @@ extension Loopback {
             }
         }
 
-        @Test("An upload is replayed whole after a 401 and after a 307")
+        @Test("An upload is sent again in full after a 401 and after a 307")
         func replayed() async throws {
             let scratch = try Scratch()
             let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })

@@ -35,20 +35,20 @@
                 }
             }
 
-            @Test("Where TLS agrees on HTTP/2, many calls share one connection")
+            @Test("If TLS negotiates HTTP/2, many calls share one connection")
             func multiplexed() async throws {
                 let server = try await Self.server(isHTTP2: true, hanging: Self.hanging())
                 let texts = try await texts(server.url, server.transport(), 50)
                 guard try !Engine.hasLossyHTTP2() else { return }
                 #expect(Set(texts.map { $0.split(separator: " ")[0] }) == ["HTTP/2.0"])
-                // Stated for libcurl before 8.0: some calls do not wait for the first connection (#10456).
+                // Known for libcurl before 8.0: some calls do not wait for the first connection (#10456).
                 let mostConnections = try Engine.curlVersion() < CurlVersion(8, 0) ? 2 : 1
                 #expect(Set(texts.map { $0.split(separator: " ")[1] }).count <= mostConnections)
                 #expect(Set(texts.map { $0.split(separator: " ")[2] }).count == 50)
             }
 
             @Test(
-                "Bodies go over HTTP/2 in both directions, and a hanging stream that is cancelled leaves the others alone"
+                "Cancelling hanging HTTP/2 streams does not affect other streams of the connection"
             )
             func streams() async throws {
                 let upstream = try Self.hanging()
@@ -68,7 +68,7 @@
                 #expect(connections.count == 1)
             }
 
-            @Test("Over TLS with HTTP/1.1, a hanging call does not hold up others")
+            @Test("Over TLS with HTTP/1.1, a hanging call does not block other calls")
             func hangingOverTLS() async throws {
                 let upstream = try Self.hanging()
                 let server = try await Self.server(isHTTP2: false, hanging: upstream)
@@ -84,7 +84,7 @@
                 hanging.cancel()
             }
 
-            @Test("A Unix socket takes the place of every host")
+            @Test("With a Unix socket path, requests to every host go to the socket")
             func unixSocket() async throws {
                 let server = try await Self.server(isHTTP2: false, hanging: Self.hanging())
                 let transport = try server.transport { $0.unixSocketPath = server.socket.path }

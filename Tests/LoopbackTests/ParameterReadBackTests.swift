@@ -2,12 +2,12 @@ import Foundation
 import Networking
 import Testing
 
-/// What goes into a query or a form comes out of somebody else's parser.
+/// Tests that an independent parser reads the items that were encoded as a query or a form.
 @Suite(
     "Parameters read back by Python", .timeLimit(.minutes(5)),
     .enabled(if: Tool.python.isExpected, Tool.python.comment))
 struct ParameterReadBackTests {
-    /// Names and values of every kind: separators, blanks, control characters, anything in Unicode.
+    /// Returns random text: separators, blanks, control characters and any Unicode scalar.
     private static func text(_ random: inout SystemRandomNumberGenerator) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...8, using: &random) {
@@ -22,7 +22,7 @@ struct ParameterReadBackTests {
         return text
     }
 
-    @Test("U7: what urllib.parse reads is what went in, in order, for arbitrary Unicode")
+    @Test("Urllib.parse reads the encoded items unchanged and in order, for arbitrary Unicode")
     func readBack() throws {
         var random = SystemRandomNumberGenerator()
         let scratch = try Scratch()
@@ -53,7 +53,7 @@ struct ParameterReadBackTests {
         }
     }
 
-    @Test("R-04: nested values come out under the names that servers look for")
+    @Test("Nested values have the names that servers expect, such as user[name] and tags[]", .row("R-04"))
     func nested() throws {
         struct Value: Encodable {
             var user = ["name": "Ünï & Cödé", "email": "a+b@c.example"]

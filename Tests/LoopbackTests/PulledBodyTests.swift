@@ -52,7 +52,7 @@ extension Loopback {
         }
 
         #if os(Linux)
-            @Test("L22: a slow reader holds the server back, and gets every byte")
+            @Test("A slow reader holds the server back, and gets every byte", .row("L22"))
             func backPressure() async throws {
                 var configuration = CurlTransport.Configuration()
                 configuration.limits.bufferedBytes = 1 << 20
@@ -121,7 +121,7 @@ extension Loopback {
             #expect(response.timing.total == nil)
         }
 
-        @Test("L22: on URLSession a slow reader stays within the bound: past it the body fails")
+        @Test("On URLSession a slow reader stays within the bound: past it the body fails", .row("L22"))
         func bound() async throws {
             let transport = try URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
             let (exchange, _) = try flood(transport)

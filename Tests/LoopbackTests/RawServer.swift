@@ -7,15 +7,16 @@ import Testing
     import Darwin
 #endif
 
-/// A server that does with each connection, bytes and all, what a test says: for what no decent server does.
+/// A server that runs a closure of the test on each connection. It is for raw bytes, and for behaviour that no correct
+/// server has.
 final class RawServer: Sendable {
-    /// One accepted connection, on a thread of its own; closed when the closure returns.
+    /// An accepted connection. It has its own thread, and is closed when the closure returns.
     struct Connection {
         let socket: Int32
-        /// How many came before.
+        /// The number of connections that were accepted before this one.
         let number: Int
 
-        /// Reads a request's head; false if the client has gone.
+        /// Reads the head of a request. Returns false if the client has closed the connection.
         func readHead() -> Bool {
             var head = Data()
             var byte: UInt8 = 0
@@ -26,7 +27,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// How many bytes have come within so many milliseconds, without taking them.
+        /// Returns the number of bytes that arrive within the given time, at most 1,024, and leaves them in the socket.
         func available(within milliseconds: Int32) -> Int {
             var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, milliseconds) > 0 else { return 0 }
@@ -34,7 +35,7 @@ final class RawServer: Sendable {
             return max(recv(socket, &bytes, bytes.count, Int32(MSG_PEEK)), 0)
         }
 
-        /// Reads so many bytes.
+        /// Reads this number of bytes, or fewer if the connection ends.
         func read(_ count: Int) -> Data {
             var bytes = [UInt8](repeating: 0, count: count)
             let got = recv(socket, &bytes, count, Int32(MSG_WAITALL))
@@ -46,13 +47,13 @@ final class RawServer: Sendable {
             _ = send(socket, bytes, bytes.count, RawServer.sendFlags)
         }
 
-        /// Has the connection end by a reset and not by an orderly close.
+        /// Makes the connection end with a reset instead of an orderly close.
         func resetOnClose() {
             var linger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         }
 
-        /// Says that nothing more will be written, and goes on reading.
+        /// Closes the writing side of the connection. Reading is still possible.
         func closeWriting() { _ = shutdown(socket, Int32(SHUT_WR)) }
     }
 
@@ -76,7 +77,8 @@ final class RawServer: Sendable {
                     close(socket)
                 }
             }
-            // Closed by the thread that uses it: its number may otherwise be that of another server's socket already.
+            // The thread that uses the socket closes it. Otherwise its descriptor could already belong to the socket of
+            // another server.
             close(listener)
         }
     }
@@ -87,20 +89,20 @@ final class RawServer: Sendable {
 
     #if os(Linux)
         private static let streamType = Int32(SOCK_STREAM.rawValue)
-        /// Writing to a closed connection is an error, and not a signal.
+        /// Makes writing to a closed connection an error instead of a signal.
         static let sendFlags = Int32(MSG_NOSIGNAL)
         private static func ignorePipeSignals(_ socket: Int32) {}
     #else
         private static let streamType = SOCK_STREAM
         static let sendFlags: Int32 = 0
-        /// Writing to a closed connection is an error, and not a signal.
+        /// Makes writing to a closed connection an error instead of a signal.
         private static func ignorePipeSignals(_ socket: Int32) {
             var isOn: Int32 = 1
             setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout.size(ofValue: isOn)))
         }
     #endif
 
-    /// Whether this machine has a loopback of IPv6.
+    /// Whether this machine has an IPv6 loopback address.
     static let hasV6: Bool = {
         let probe = socket(AF_INET6, streamType, 0)
         defer { close(probe) }

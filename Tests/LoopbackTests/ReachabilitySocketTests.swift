@@ -25,7 +25,7 @@ extension Loopback {
             #expect(await TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status() == .notReachable)
         }
 
-        @Test("R-31: the service publishes the server's going and coming")
+        @Test("The service publishes the server's going and coming", .row("R-31"))
         func service() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
             let service = ReachabilityService(host: "127.0.0.1", port: server.port, interval: .milliseconds(20))

@@ -31,7 +31,8 @@ extension Loopback {
         }
 
         @Test(
-            "L2: a redirect to another port carries no credentials and nothing that may be one; within the origin it does",
+            "A redirect to another port carries no credentials and nothing that may be one; within the origin it does",
+            .row("L2"),
             arguments: Engine.allCases)
         func otherOrigin(engine: Engine) async throws {
             let other = try LoopbackServer(Self.echo)
@@ -46,7 +47,7 @@ extension Loopback {
                     == "GET /target [] Authorization Cookie X-Api-Key X-Secret X-Plain")
         }
 
-        @Test("L3: 307 and 308 keep method and body", arguments: Engine.allCases, [307, 308])
+        @Test("307 and 308 keep method and body", .row("L3"), arguments: Engine.allCases, [307, 308])
         func keepsBody(engine: Engine, code: Int) async throws {
             let server = try LoopbackServer(Self.echo)
             server.route(.post, "/from") { _ in .redirect(to: "/to", HTTPStatus(code)) }
@@ -63,7 +64,7 @@ extension Loopback {
         }
 
         @Test(
-            "L3: relative Locations resolve against the URL that answered",
+            "Relative Locations resolve against the URL that answered", .row("L3"),
             arguments: Engine.allCases,
             [("../b?c=1", "/x/b?c=1"), ("b", "/x/y/b"), ("?q=2", "/x/y/from?q=2"), ("/z", "/z")])
         func relative(engine: Engine, paths: (location: String, target: String)) async throws {

@@ -52,7 +52,7 @@
             }
 
             @Test(
-                "F1: behind nginx that ends connections by GOAWAY, each request is executed exactly once and none fails",
+                "Behind nginx that ends connections by GOAWAY, each request is executed exactly once and none fails",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
                 arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
             func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {
@@ -68,7 +68,7 @@
             }
 
             @Test(
-                "F3: no POST is processed twice by a server that acts on the head alone",
+                "No POST is processed twice by a server that acts on the head alone",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
             func actsOnHead(isHTTP2: Bool) async throws {
                 let nginx = try await Nginx(
@@ -79,7 +79,7 @@
                 #expect(processed.filter { $0.value > 1 }.isEmpty)
             }
 
-            @Test("F2: of 1,000 GETs to a server that drops each kept connection, all succeed")
+            @Test("Of 1,000 GETs to a server that drops each kept connection, all succeed")
             func droppedConnections() async throws {
                 let server = try RawServer { connection in
                     guard connection.readHead() else { return }
@@ -97,7 +97,7 @@
                 #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(1))")
             }
 
-            @Test("T3: a POST whose kept connection is reset after the head is sent once", arguments: [true, false])
+            @Test("A POST whose kept connection is reset after the head is sent once", arguments: [true, false])
             func resetAfterHead(hasBody: Bool) async throws {
                 let heads = Box(0)
                 let server = try RawServer { connection in

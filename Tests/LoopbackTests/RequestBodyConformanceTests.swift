@@ -6,14 +6,14 @@ import Testing
 extension Loopback {
     @Suite("Conformance: request bodies", .timeLimit(.minutes(5)))
     struct RequestBodyConformanceTests {
-        /// Tells what arrived.
+        /// Responds with the method, the framing and the body of the request.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let framing = request.headers["Transfer-Encoding"] ?? request.headers[.contentLength] ?? "none"
             return .text("\(request.method) \(framing) \(String(decoding: try await request.data(), as: UTF8.self))")
         }
 
         @Test(
-            "A defect of iONess: a body is sent whole, from a reader, also one that is not ready at once",
+            "A defect of iONess: the body of a reader is sent in full, even if the reader is not ready at first",
             arguments: Engine.allCases)
         func hesitant(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -22,7 +22,7 @@ extension Loopback {
         }
 
         @Test(
-            "L27: a body has exactly one framing: its length, or chunks where that is not known",
+            "A body has exactly one framing: its length, or chunks if the length is unknown", .row("L27"),
             arguments: Engine.allCases)
         func framing(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -33,7 +33,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.put, "/", body: open)).text == "PUT \(framing) text")
         }
 
-        @Test("L27: neither framing can be set by hand", arguments: Engine.allCases)
+        @Test("The fields for framing cannot be set by the caller", .row("L27"), arguments: Engine.allCases)
         func framingByHand(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             for field in [HTTPHeader(.contentLength, "4"), HTTPHeader("Transfer-Encoding", "chunked")] {
@@ -45,7 +45,8 @@ extension Loopback {
         }
 
         @Test(
-            "A POST, PUT or PATCH without content says so", arguments: Engine.allCases, [HTTPMethod.post, .put, .patch])
+            "A POST, PUT or PATCH without content sends Content-Length: 0", arguments: Engine.allCases,
+            [HTTPMethod.post, .put, .patch])
         func noContent(engine: Engine, method: HTTPMethod) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let framing = engine == .urlSession && method != .post && method != .put ? ["0", "none"] : ["0"]
@@ -53,7 +54,7 @@ extension Loopback {
             #expect(framing.contains { text == "\(method) \($0) " }, "\(text)")
         }
 
-        @Test("HEAD sends no body, and is told so before anything is sent", arguments: Engine.allCases)
+        @Test("A HEAD with a body is an error before anything is sent", arguments: Engine.allCases)
         func bodyOnHead(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let error = await exchange.failure(try exchange.request(.head, "/", body: .string("text")))
@@ -61,7 +62,7 @@ extension Loopback {
             #expect(exchange.server.acceptedConnections == 0)
         }
 
-        @Test("No body waits for a 100 Continue, whatever its size", arguments: Engine.allCases)
+        @Test("A body of any size is sent without waiting for 100 Continue", arguments: Engine.allCases)
         func expect(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
                 .text("\(request.headers["Expect"] ?? "none") \(try await request.data().count)")
@@ -71,7 +72,7 @@ extension Loopback {
         }
 
         @Test(
-            "Who asks for it with an Expect field has the body wait for the server's word, and sent without one only later"
+            "With an Expect field, the body is sent after the server's 100 Continue"
         )
         func continues() async throws {
             let early = Box(0)
@@ -86,10 +87,12 @@ extension Loopback {
             request.timeouts.idle = .seconds(5)
             let response = try await Engine.preferred.shared().send(request, delivering: .buffered(limit: 100))
             #expect(response.text == "ok")
-            #expect(early.value == 0, "the body came before the word")
+            #expect(early.value == 0, "the body arrived before 100 Continue was sent")
         }
 
-        @Test("A body that ends before its length is a clear error, not a hanging call", arguments: Engine.allCases)
+        @Test(
+            "A body that is shorter than its length is a clear error and not a hanging call", arguments: Engine.allCases
+        )
         func tooShort(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: 10, isReplayable: true) { try HTTPBody.string("text").open() }
@@ -99,7 +102,7 @@ extension Loopback {
         }
 
         @Test(
-            "A body that has more than its length is a clear error, not one cut off", arguments: Engine.allCases,
+            "A body that is longer than its length is a clear error and is not cut off", arguments: Engine.allCases,
             [2, 4])
         func tooLong(engine: Engine, length: Int) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -113,7 +116,8 @@ extension Loopback {
         }
 
         @Test(
-            "A reader that tells an impossible count is named, at once", arguments: Engine.allCases, [0, -1, 1 << 30])
+            "The error names a reader that returns an impossible count, and the call ends at once",
+            arguments: Engine.allCases, [0, -1, 1 << 30])
         func impossibleCount(engine: Engine, count: Int) async throws {
             final class Boastful: HTTPBody.Reader {
                 let count: Int
@@ -129,7 +133,9 @@ extension Loopback {
             }
         }
 
-        @Test("What a body's reader throws underlies the call's error", arguments: Engine.allCases)
+        @Test(
+            "The error that a body reader throws is the underlying error of the call's error",
+            arguments: Engine.allCases)
         func failingReader(engine: Engine) async throws {
             struct DiskGone: Error {}
             final class Failing: HTTPBody.Reader {
@@ -142,7 +148,7 @@ extension Loopback {
             #expect(error?.underlying is DiskGone)
         }
 
-        @Test("A request body that gives nothing ends by the idle timeout", arguments: Engine.allCases)
+        @Test("A call whose body reader returns no bytes ends with the idle timeout", arguments: Engine.allCases)
         func stalledSource(engine: Engine) async throws {
             final class Silent: HTTPBody.Reader {
                 func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTPBody.ReadResult { .notYet }
@@ -155,7 +161,7 @@ extension Loopback {
             #expect(engine != .urlSessionOnLinux || exchange.server.acceptedConnections == 0)
         }
 
-        @Test("L21: a body that is slow to come holds up nobody else", arguments: Engine.allCases)
+        @Test("A slow body reader does not block other calls", .row("L21"), arguments: Engine.allCases)
         func slowSource(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let pieces = (0..<40).map { "\($0) " }
@@ -168,7 +174,8 @@ extension Loopback {
             #expect(try await upload.value.hasSuffix(" " + pieces.joined()))
         }
 
-        @Test("L42: the peer closing in the middle of an upload is an error", arguments: Engine.allCases)
+        @Test(
+            "A connection that the server closes during an upload is an error", .row("L42"), arguments: Engine.allCases)
         func closedWhileSending(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("").failing(.resetBeforeHead) }
             let body = HTTPBody.data(Data(count: 8 << 20))
@@ -178,7 +185,7 @@ extension Loopback {
             }
         }
 
-        @Test("An answer that comes before the body was sent is the answer", arguments: Engine.allCases)
+        @Test("A response that arrives before the whole body was sent is returned", arguments: Engine.allCases)
         func earlyAnswer(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("no", status: .contentTooLarge) }
             let body = HTTPBody.data(Data(count: 4 << 20))

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("LoopbackServer", .timeLimit(.minutes(5)))
     struct ServerTests {
-        @Test("Fixed and chunked bodies arrive as they were sent, and routes match segments")
+        @Test("Fixed and chunked bodies arrive unchanged, and routes match path segments")
         func routes() async throws {
             let server = try LoopbackServer()
             server.route(.get, "/users/:id/files/:name") { request in .json(request.parameters) }
@@ -23,7 +23,7 @@ extension Loopback {
             #expect(try await text("/nothing") == "no route for GET /nothing")
         }
 
-        @Test("A handler that throws is a 500; one that leaves the body unread keeps the connection in order")
+        @Test("A handler that throws responds with 500; an unread request body does not disturb the next request")
         func unread() async throws {
             let exchange = try Exchange(Engine.preferred.make()) { request in
                 if request.path == "/throw" { throw NetworkError(.unknown) }
@@ -36,7 +36,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.get, "/last")).text == "/last")
         }
 
-        @Test("A body that is read after the answer has ended, and takes no bytes from the next request")
+        @Test("A body that is read after the response is empty, and takes no bytes from the next request")
         func lateReader() async throws {
             let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
             let exchange = try Exchange(Engine.preferred.make()) { request in
@@ -52,7 +52,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.post, "/next", body: .string("second"))).text == "second")
         }
 
-        @Test("A stopped server refuses, closes what is open, and can come back on its port, again and again")
+        @Test("A stopped server refuses and closes connections, and can restart on its port several times")
         func stopping() async throws {
             let exchange = try Exchange(PlatformTransport.shared)
             for _ in 0..<5 {
@@ -64,7 +64,7 @@ extension Loopback {
             }
         }
 
-        @Test("A client that stalls in the middle of its head or body holds up nobody else")
+        @Test("A client that stalls in the middle of a request does not block other clients")
         func stalledClient() async throws {
             let exchange = try Exchange(PlatformTransport.shared) { request in
                 .text(String(decoding: try await request.data(), as: UTF8.self))

@@ -68,7 +68,7 @@
                 #expect(pages[1].text.contains("\nReused, TLS"))
             }
 
-            @Test("L9: an unknown authority is not trusted, on every engine", arguments: Engine.allCases)
+            @Test("An unknown authority is not trusted, on every engine", .row("L9"), arguments: Engine.allCases)
             func untrusted(engine: Engine) async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -93,7 +93,7 @@
                 #expect(error?.description.contains("expired") == true)
             }
 
-            @Test("N-42: a pinned key is the only one taken")
+            @Test("A pinned key is the only one taken", .row("N-42"))
             func pins() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A program that some tests need. Where it is missing they are skipped with a word; CI installs it, and there a skip
-/// is a failure.
+/// A program that some tests need. If it is not installed, these tests are skipped with a comment. In CI, which
+/// installs every program, they run and fail instead.
 struct Tool {
     let name: String
 
@@ -13,27 +13,27 @@ struct Tool {
     static let shell = Tool(name: "sh")
     static let etcd = Tool(name: "etcd")
 
-    /// Where the program is; nil if it is not.
+    /// The path of the program; nil if it is not installed.
     var path: String? {
         let folders =
             (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin", "/usr/bin"]
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Whether tests that need the program are run.
+    /// Whether the tests that need the program run: the program is installed, or the tests run in CI.
     var isExpected: Bool {
         path != nil || ProcessInfo.processInfo.environment["CI"] != nil
     }
 
     var comment: Comment { "\(name) is not installed" }
 
-    /// Starts the program; whoever lets go of the result ends it.
+    /// Starts the program. The program ends when the result is released.
     func start(_ arguments: [String], in folder: URL) throws -> RunningTool {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(path, "\(name) is not installed"))
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        // Programs get the system's libraries, also if the tests run on another libcurl.
+        // The program uses the libraries of the system, even if the tests run on another libcurl.
         process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "LD_LIBRARY_PATH" }
         let output = Pipe()
         process.standardOutput = output
@@ -44,7 +44,7 @@ struct Tool {
         return RunningTool(process: process, output: output.fileHandleForReading)
     }
 
-    /// Runs the program to its end.
+    /// Runs the program, waits for its end, and requires that it succeeds.
     func run(_ arguments: [String], in folder: URL) throws {
         let running = try start(arguments, in: folder)
         _ = running.output.readDataToEndOfFile()
@@ -53,7 +53,7 @@ struct Tool {
     }
 }
 
-/// A program that runs beside the tests.
+/// A program that runs in parallel to the tests.
 final class RunningTool {
     let process: Process
     let output: FileHandle
@@ -64,13 +64,14 @@ final class RunningTool {
     }
 
     deinit {
-        // It was started by a thread that holds signals back, and inherits that; only this one always arrives.
+        // The process was started by a thread that blocks signals, and inherits the blocked signals. Only SIGKILL
+        // always arrives.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 }
 
-/// A folder of a test, removed with it.
+/// The temporary folder of a test. It is removed when the value is released.
 final class Scratch: Sendable {
     let url: URL
 

@@ -36,7 +36,8 @@ struct SourceRulesTests {
     }
 
     @Test(
-        "L4, L8, L15, L29, L35, L38, L39, L42: the library uses no Foundation API that is broken on Linux",
+        "The library uses no Foundation API that is broken on Linux",
+        .row("L4", "L8", "L15", "L29", "L35", "L38", "L39", "L42"),
         arguments: [
             "URLProtocol", "InputStream", "streamError", "downloadTask", "uploadTask", "resumeData", "suspend",
             "URLCredential(", "AsyncThrowingStream",

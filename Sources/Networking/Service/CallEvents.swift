@@ -1,11 +1,11 @@
 import Foundation
 
-/// The events of one call: for its task, and for the observers of its service.
+/// Delivers the events of one call to its task and to the observers of its service.
 ///
-/// The task gets each event at once. Observers get one at a time, in one order, whichever threads report them; after
-/// the end they are released.
+/// The task gets each event immediately. The observers get the events one at a time and in one order, whichever threads
+/// report them. The observers are released after the call ends.
 final class CallEvents: Sendable {
-    /// Who observes which call.
+    /// The observers of a call, and the description of the call that they get.
     private struct Audience: Sendable {
         let call: RequestEvent.Call
         let observers: [any RequestObserver]
@@ -16,17 +16,19 @@ final class CallEvents: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil after the end, like the audience: a request that somebody keeps holds neither task, observers nor
-        /// endpoint.
+        /// Nil after the call ends, like the audience: a request that outlives the call retains neither the task nor
+        /// the observers nor the endpoint.
         var track: CallTrack?
         var audience: Audience?
         var queue = DeliveryQueue<RequestEvent>()
-        /// Whether a transport has reported a head in this hop.
+        /// Whether a transport has reported a head for the current request of the redirect chain.
         var hasHead = false
-        /// The end has been reported.
+        /// Whether the end of the call has been reported.
         var isOver = false
 
-        /// Takes note of an event; says whether the caller is to deliver it.
+        /// Records an event.
+        ///
+        /// - Returns: Whether the caller has to deliver the queued events.
         mutating func take(_ event: RequestEvent) -> Bool {
             guard !isOver else { return false }
             switch event {
@@ -43,7 +45,7 @@ final class CallEvents: Sendable {
 
     private let state: Locked<State>
 
-    /// - Returns: Nil if nobody observes the call.
+    /// - Returns: Nil if the call has neither a task nor an observer.
     init?(_ endpoint: any Endpoint, of client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil) {
         let observers = client.observers.current
         guard !observers.isEmpty || track != nil else { return nil }
@@ -56,14 +58,14 @@ final class CallEvents: Sendable {
         state = Locked(State(track: track, audience: audience))
     }
 
-    /// Reports an event, unless the end has been reported.
+    /// Reports an event, unless the end of the call has been reported.
     func report(_ event: RequestEvent) {
         let (track, delivers) = state.withLock { ($0.track, $0.take(event)) }
         track?.note(event)
         if delivers { deliver() }
     }
 
-    /// Reports the end to the observers. The task knows it already: its callbacks come before.
+    /// Reports the end to the observers. The task is notified earlier, because its callbacks come before the observers.
     func finish(_ report: CallReport) {
         if state.withLock({ $0.take(.finished(report)) }) { deliver() }
     }
@@ -79,19 +81,19 @@ final class CallEvents: Sendable {
                 }
                 return state
             }
-            withExtendedLifetime(ended) {}  // released outside the lock: an observer may ask for the call as it goes
+            withExtendedLifetime(ended) {}  // released outside the lock: the `deinit` of an observer may use the call
         }
     }
 
-    /// Reports a head, unless a transport has.
+    /// Reports the head of a response, unless a transport has reported it.
     func reportHead(of response: HTTPResponse) {
         if !state.withLock({ $0.hasHead }) { report(.head(response.status, response.headers)) }
     }
 
-    /// What a request carries, so that transports and handlers can report.
+    /// The option of a request through which transports and handlers report events.
     var watch: RequestWatch { RequestWatch { [self] in report(RequestEvent($0)) } }
 
-    /// What counts the bytes for observers that want to know; nil if none does.
+    /// Returns a meter if an observer wants progress; otherwise nil.
     func makeMeter(on clock: NetworkClock) -> ProgressMeter? {
         wantsProgress ? ProgressMeter(clock: clock) : nil
     }

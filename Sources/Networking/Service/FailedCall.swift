@@ -1,4 +1,4 @@
-/// How a call has failed.
+/// The failure of a call: the error and the report.
 struct FailedCall: Error {
     /// The error that the caller gets.
     let error: any Error
@@ -6,7 +6,8 @@ struct FailedCall: Error {
 }
 
 extension NetworkError {
-    /// The library's own errors with what was sent and received; an error of the app's code stays as it is.
+    /// Returns an error of the library with the request and the response added; returns an error of the app's code
+    /// unchanged.
     static func described(
         _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
     ) -> any Error {

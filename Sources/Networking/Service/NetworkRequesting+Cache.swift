@@ -1,10 +1,10 @@
-/// The responses that a service keeps.
+/// Access to the response cache of a service.
 extension NetworkRequesting {
-    /// What the service's cache has for a call, fresh or not, read at once; nil if it has nothing, where that cannot
-    /// be read, and where the service has no cache.
+    /// Returns the stored response for a call, fresh or stale, without waiting. Returns nil if the service has no
+    /// cache, if the cache stores no response for the call, or if the stored response cannot be read.
     ///
-    /// Only ``SynchronousRequestAdapter``s adapt the request. A response for other credentials than theirs is not
-    /// found.
+    /// Only ``SynchronousRequestAdapter``s adapt the request. A response that was stored for other credentials than the
+    /// ones they add is not returned.
     public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -17,7 +17,7 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// Forgets what the service's cache has for a call, whomever it is for.
+    /// Removes the stored responses for a call from the service's cache, for all credentials.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
         guard let request = try? client.adaptedRequestNow(of: endpoint, as: .void, with: settings) else { return }
         client.configuration.cache?.removeResponses(from: request.url)

@@ -1,4 +1,4 @@
-/// One backend domain: write a subclass for each, with a method a call.
+/// The base class of a service. Write one subclass for each part of a backend, with one method for each call.
 ///
 /// ```swift
 /// final class ProfileService: NetworkService, @unchecked Sendable {
@@ -8,21 +8,21 @@
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session)
 /// ```
 ///
-/// Every call is in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`, and is safe as long as what it
-/// stores is immutable or locked; in a module whose default isolation is the main actor, mark it `nonisolated`. A
-/// struct or an actor that adopts ``NetworkRequesting`` is checked by the compiler in full. A call continues when its
-/// service is released.
-open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because it stores one `let`
-    /// The parts that the service's requests pass through.
+/// The methods that send requests are declared in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`; it
+/// is safe if its stored properties are immutable or protected by a lock. In a module whose default isolation is the
+/// main actor, mark the subclass `nonisolated`. For a struct or an actor that adopts ``NetworkRequesting``, the
+/// compiler checks the conformance in full. A call continues when its service is released.
+open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because its only stored property is a `let`
+    /// The client that sends the requests of the service.
     public final let client: NetworkClient
 
-    /// Makes a service.
+    /// Creates a service.
     ///
     /// - Parameters:
-    ///   - environment: The server. Without one every endpoint needs a base URL of its own.
-    ///   - session: Adds tokens to the requests that are authorized. Services that share it share its refresh. Default:
-    ///     nil.
-    ///   - configure: Changes what has a default: see ``NetworkConfiguration``.
+    ///   - environment: The server. Without a base URL here, every endpoint needs a base URL of its own.
+    ///   - session: Adds tokens to the requests that need authorization. Services that share a session also share its
+    ///     token refresh. Default: nil.
+    ///   - configure: Changes the properties of the configuration that have a default: see ``NetworkConfiguration``.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), authorizedBy session: AccessTokenSupervisor? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
@@ -30,12 +30,14 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
         client = NetworkClient(environment: environment, authorizedBy: session, configure: configure)
     }
 
-    /// Makes a service of a configuration. Services of one configuration share its objects.
+    /// Creates a service from a configuration. Services that are created from the same configuration share the objects
+    /// in it.
     public init(configuration: NetworkConfiguration) {
         client = NetworkClient(configuration: configuration)
     }
 
-    /// Makes a service with the two chains of its requests and failures. The other parts have their defaults.
+    /// Creates a service with a chain of request adapters and a chain of error handlers. The other parts have their
+    /// defaults.
     public init(
         environment: NetworkEnvironment, requestAdaptingService: RequestAdaptingService,
         errorHandlingService: ErrorHandlingService
@@ -46,7 +48,7 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
         client = NetworkClient(configuration: configuration)
     }
 
-    /// Makes a service of a client, which other services may use as well.
+    /// Creates a service that uses a client. Other services may use the same client.
     public init(client: NetworkClient) {
         self.client = client
     }

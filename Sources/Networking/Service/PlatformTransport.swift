@@ -1,9 +1,10 @@
 public import Foundation
 
-/// The engine of the platform.
+/// The default transport of the platform.
 public enum PlatformTransport {
-    /// What carries the requests of services that name no transport, one a process: `CurlTransport` on Linux, and
-    /// ``URLSessionTransport`` on Apple platforms and where Linux has no libcurl, or one older than 7.68.
+    /// The transport of services that set none, shared by the whole process. It is ``URLSessionTransport`` on Apple
+    /// platforms and `CurlTransport` on Linux. If Linux has no libcurl, or a libcurl older than 7.68, it is
+    /// ``URLSessionTransport`` there, too.
     public static let shared: any Transport = {
         #if os(Linux)
             choose(CurlTransport.shared)
@@ -13,7 +14,7 @@ public enum PlatformTransport {
     }()
 
     #if os(Linux)
-        /// Libcurl where it can be had, else URLSession.
+        /// Returns the libcurl transport if libcurl is available, otherwise the URLSession transport.
         static func choose(_ curl: CurlTransport?) -> any Transport {
             curl ?? URLSessionTransport.shared
         }
@@ -21,12 +22,12 @@ public enum PlatformTransport {
 }
 
 extension HTTPProbe {
-    /// Makes a probe that uses the platform's transport.
+    /// Creates a probe that uses the default transport of the platform.
     ///
     /// - Parameters:
-    ///   - url: What to ask for, with GET.
+    ///   - url: The URL to request, with GET.
     ///   - expected: The status that only the right server returns. Default: 204.
-    ///   - timeout: The timeout for connecting, and the idle timeout. Default: 5 seconds.
+    ///   - timeout: The timeout for connecting, and also the idle timeout. Default: 5 seconds.
     public init(url: URL, expecting expected: HTTPStatus = .noContent, timeout: Duration = .seconds(5)) {
         self.init(url: url, expecting: expected, timeout: timeout, transport: PlatformTransport.shared)
     }

@@ -3,13 +3,13 @@
     import Foundation
 
     extension RequestTask {
-        /// The call as a publisher of its one value.
+        /// A publisher that publishes the value of the call.
         ///
-        /// The call is running already, and runs once: every subscriber gets the same value. Cancelling one
-        /// subscription cancels the call, and with it the other subscriptions.
+        /// The call is already in progress and runs only once: every subscriber gets the same value. Cancelling one
+        /// subscription cancels the call, and therefore the other subscriptions.
         public var publisher: AnyPublisher<Value, any Error> {
             Future<Value, any Error> { promise in
-                nonisolated(unsafe) let promise = promise  // because it may be called from any thread, and is once
+                nonisolated(unsafe) let promise = promise  // because any thread may call it, once
                 self.onCompletion { promise($0.map(\.value)) }
             }
             .handleEvents(receiveCancel: { _ = self.cancel() })
@@ -29,15 +29,16 @@
         /// ```
         @MainActor
         public final class ObservableState: ObservableObject {
-            /// The call's state. Updated when the request has been made, with each progress, after each attempt, when
-            /// the call is cancelled, and at the end. Pausing and resuming alone do not update it.
+            /// The state of the call. It is updated when the request has been created, when the progress changes, after
+            /// each attempt, when the call is cancelled, and when the call ends. Pausing and resuming alone do not
+            /// update it.
             @Published public private(set) var state: RequestState
-            /// The result; nil before the end.
+            /// The result of the call; nil before the call ends.
             @Published public private(set) var result: Result<Value, any Error>?
-            /// The call.
+            /// The observed call.
             public let task: RequestTask
 
-            /// Observes a call.
+            /// Creates an object that observes a call.
             public init(_ task: RequestTask) {
                 self.task = task
                 state = task.state
@@ -60,17 +61,18 @@
     }
 
     extension ReachabilityService {
-        /// The status for SwiftUI: `@StateObject var network = ReachabilityService.ObservableStatus(of: reachability)`.
+        /// The reachability status for SwiftUI: `@StateObject var network = ReachabilityService.ObservableStatus(of:
+        /// reachability)`.
         ///
-        /// It does not start monitoring.
+        /// This object does not start the monitoring of the service.
         @MainActor
         public final class ObservableStatus: ObservableObject {
-            /// The status that was found last.
+            /// The most recent status.
             @Published public private(set) var status: ReachabilityStatus
             private let service: ReachabilityService
             private var token: ObservationToken?
 
-            /// Observes a service.
+            /// Creates an object that observes a service.
             public init(of service: ReachabilityService) {
                 self.service = service
                 status = service.status

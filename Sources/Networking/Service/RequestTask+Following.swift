@@ -1,21 +1,22 @@
-/// How a task takes over the outcome of another one.
+/// The state of a task that takes over the outcome of another task.
 ///
-/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, makes one task in each round, and each
-/// takes over the outcome of the next. So those that follow a task go on to the one that it follows: the first task
-/// always follows the newest, and the rounds between are released.
+/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round, and each
+/// task takes over the outcome of the next one. Therefore the followers of a task move on to the task that it follows:
+/// the first task always follows the newest, and the tasks between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
         weak let task: RequestTask<Value>?
     }
 
-    /// The task whose outcome this one takes over; nil if it has none yet, and at the end.
+    /// The task whose outcome this task takes over; nil before there is one, and after the end.
     fileprivate var target: RequestTask<Value>?
-    /// The tasks that take over the outcome of this one. One that somebody observes keeps itself.
+    /// The tasks that take over the outcome of this task. The references are weak: an observed task is retained by its
+    /// observation.
     fileprivate var followers: [Follower] = []
 }
 
 extension Locked {
-    /// Gives the outcome to the followers.
+    /// Settles the followers with the outcome, and releases them.
     func settle<Value>(_ outcome: Settlement<Response<Value>>.Outcome) where State == Successor<Value> {
         let before = withLock { state in
             defer { state = Successor() }
@@ -29,7 +30,7 @@ extension Locked {
 }
 
 extension RequestTask {
-    /// Takes over the outcome of another task, with its progress and its attempts.
+    /// Takes over the outcome, the progress and the attempts of another task.
     func follow(_ other: RequestTask) {
         guard other !== self else { return settle(.failure(NetworkError.waitsForItself)) }
         let followers = successor.withLock { state in
@@ -59,7 +60,8 @@ extension RequestTask {
 extension NetworkError {
     fileprivate static var waitsForItself: NetworkError {
         NetworkError(
-            .invalidRequest, reason: "flatMap: the closure returned the task that it makes, which would wait for itself"
+            .invalidRequest,
+            reason: "flatMap: the closure returned the derived task itself, which would wait for itself"
         )
     }
 }

@@ -1,36 +1,38 @@
 public import Foundation
 
 extension RequestTask {
-    /// How far the call has come with the bytes it sends and gets, over all of its attempts.
+    /// The numbers of bytes that the call has sent and received, over all of its attempts.
     public var progress: RequestProgress { track.meter.current }
 
-    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
+    /// The progress as an asynchronous sequence. It buffers only the newest value and ends when the call ends.
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
-    /// Pauses a download into a file: its connection is closed, its place is given back, and the call waits, without
-    /// a response, for ``resume()``. Where the download can be resumed (``FileDestination/ResumeRule``) it then goes
-    /// on where it was, else it begins anew. The total deadline goes on meanwhile.
+    /// Pauses a download into a file. The connection is closed, the permit is released, and the call waits, without a
+    /// response, for ``resume()``. If the download can be resumed (``FileDestination/ResumeRule``), it then continues
+    /// where it stopped; otherwise it restarts from the beginning. The total deadline continues to run during the
+    /// pause.
     ///
-    /// - Returns: False for another call, one that is paused, and one that has its response.
+    /// - Returns: Whether this call of the method paused the download. False if the call is not a download into a file,
+    ///   is paused already, or already has its response.
     @discardableResult
     public func pause() -> Bool {
         guard settlement.outcome == nil, !isCancelled else { return false }
         return track.pauseGate?.pause() ?? false
     }
 
-    /// Has a paused download go on where it was.
+    /// Resumes a paused download.
     ///
-    /// - Returns: Whether it was paused.
+    /// - Returns: Whether the download was paused.
     @discardableResult
     public func resume() -> Bool {
         track.pauseGate?.resume() ?? false
     }
 
-    /// The call as a `Foundation.Progress`, for views and progress trees that take one: of the upload where the
-    /// method is no safe one and the response comes into memory, else of the download. Indeterminate where the total is
-    /// not known. Cancelling, pausing and resuming it does so with the call; it is cancelled where the call fails.
+    /// A `Foundation.Progress` for views and progress trees that need one. It shows the upload if the method is not
+    /// safe and the response is received into memory; otherwise it shows the download. It is indeterminate if the total
+    /// is unknown. Cancelling, pausing or resuming it does the same to the call. It is cancelled if the call fails.
     ///
-    /// Each access makes a new one. It is updated on the main queue.
+    /// Each access creates a new object. It is updated on the main queue.
     public var foundationProgress: Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
@@ -45,7 +47,7 @@ extension RequestTask {
             progress.totalUnitCount = direction.total ?? -1
             progress.completedUnitCount = direction.completed
         }
-        // Not a registration of the user's: it is nobody who waits for the response.
+        // Observes the settlement directly: a registration through `observe` would count as interest in the response.
         settlement.observe { [isStream = track.target == .stream] result in
             DispatchQueue.main.async {
                 guard case .success = result else { return progress.cancel() }

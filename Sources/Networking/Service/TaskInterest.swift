@@ -1,39 +1,41 @@
-/// Who is interested in the outcome of a task, and in which tasks it is interested itself.
+/// The relation between a task and the tasks that it waits for: counts who is interested in the outcome of the task,
+/// and knows the sources in whose outcomes the task itself is interested.
 ///
-/// Cancelling a task ends the tasks that it is interested in, unless somebody else is. It knows no values, so that a
-/// chain of tasks is walked in a loop, however long it is.
+/// Cancelling a task also cancels its sources, except those that something else is still interested in. The type does
+/// not depend on the values of the tasks, so that a chain of tasks can be walked in a loop, however long it is.
 final class TaskInterest: Sendable {
     private struct State: Sendable {
-        /// Callbacks, derived tasks, and callers that wait at the moment.
+        /// The number of callbacks, derived tasks and currently waiting callers that are interested in the task.
         var count = 0
         /// The tasks whose outcomes the task waits for.
         var sources: [TaskInterest] = []
-        /// Whether the task is one of those that are interested in its sources.
+        /// Whether the task is counted in the `count` of its sources.
         var isCounted = true
-        /// Ends the task if none of its sources will.
+        /// Ends the task; called when none of its sources is going to end it.
         var end: (@Sendable () -> Void)?
 
-        /// The sources, which nobody waits for any more in the name of the task.
+        /// Removes and returns the sources: from now on the task no longer waits for them.
         mutating func takeSources() -> (sources: [TaskInterest], isCounted: Bool) {
             defer { sources = [] }
             return (sources, isCounted)
         }
     }
 
-    /// Ends the waits of the task's own call.
+    /// The scope that ends the waits of the task's own call.
     let scope: CallScope
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - sources: The tasks whose outcomes the task waits for; each is joined.
-    ///   - end: Ends the task when it is cancelled and none of its sources will: stops its call, or settles it.
+    ///   - sources: The tasks whose outcomes the task waits for. The task joins each of them.
+    ///   - end: Stops the call of the task, or settles the task. It is called if the task is cancelled and none of its
+    ///     sources is going to end it.
     init(_ scope: CallScope, in sources: [TaskInterest] = [], endingBy end: @escaping @Sendable () -> Void) {
         self.scope = scope
         state = Locked(State(sources: sources, end: end))
         for source in sources { source.join() }
     }
 
-    /// Somebody is interested in the task from now on.
+    /// Counts one more that is interested in the task.
     func join() {
         let sources: [TaskInterest] = state.withLock { state in
             state.count += 1
@@ -44,14 +46,14 @@ final class TaskInterest: Sendable {
         for source in sources { source.join() }
     }
 
-    /// Somebody is no longer interested, which cancels nothing.
+    /// Counts one less that is interested in the task. This cancels nothing.
     func leave() {
         _ = leaves()
     }
 
-    /// The same.
+    /// Does the same as ``leave()``.
     ///
-    /// - Returns: Whether that was the last one.
+    /// - Returns: Whether nothing is interested in the task any more.
     private func leaves() -> Bool {
         state.withLock { state in
             state.count -= 1
@@ -63,19 +65,19 @@ final class TaskInterest: Sendable {
 
     /// Cancels the task.
     ///
-    /// - Returns: Whether this makes it end.
+    /// - Returns: Whether this call of the method makes the task end.
     func cancel() -> Bool {
         guard scope.interrupt(.cancelled) else { return false }
         TaskInterest.settle([self])
         return true
     }
 
-    /// Is no longer interested in its sources, and cancels those in which nobody else is.
+    /// Ends the interest of the task in its sources, and cancels those in which nothing else is interested.
     func dropSources() {
         TaskInterest.settle(endSources())
     }
 
-    /// Has tasks that have to end do so: by the end of their sources, or by themselves if none of those ends.
+    /// Ends tasks that have to end: through their sources, or directly if none of their sources ends.
     private static func settle(_ tasks: [TaskInterest]) {
         var ended = tasks
         while let task = ended.popLast() {
@@ -85,17 +87,19 @@ final class TaskInterest: Sendable {
         }
     }
 
+    /// Removes the sources of the task.
+    ///
     /// - Returns: The sources that have to end.
     private func endSources() -> [TaskInterest] {
         let (sources, isCounted) = state.withLock { $0.takeSources() }
         return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.interrupt(.cancelled) }
     }
 
-    /// The task waits for another one from now on. If it is cancelled, that one ends, too, unless somebody else wants
-    /// it.
+    /// Replaces the sources of the task with another task. If this task is cancelled, the source is cancelled, too,
+    /// unless something else is interested in it.
     ///
-    /// - Parameter isPassedOver: Whether those who waited for this one have gone on to the other one. Then it is
-    ///   interested itself only if somebody else is interested in it.
+    /// - Parameter isPassedOver: Whether the followers of this task now follow the source directly. If so, this task is
+    ///   interested in the source only while something is interested in this task.
     func follow(_ source: TaskInterest, isPassedOver: Bool) {
         let (before, isCounted) = state.withLock { state in
             let before = state.takeSources()
@@ -108,7 +112,7 @@ final class TaskInterest: Sendable {
         if scope.isCancelled { dropSources() }
     }
 
-    /// The task has settled.
+    /// Releases the sources and the closure after the task has settled.
     func finish() {
         let before = state.withLock { state in
             defer { (state.sources, state.end) = ([], nil) }

@@ -18,7 +18,7 @@ extension Loopback {
         @Test("Other protocols", arguments: HostileRun.all(HostileCase.otherProtocols))
         func otherProtocol(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("T1: blanks before the first field", arguments: HostileRun.all(HostileCase.leadingBlanks))
+        @Test("Blanks before the first field", arguments: HostileRun.all(HostileCase.leadingBlanks))
         func leadingBlank(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Folded fields", arguments: HostileRun.all(HostileCase.foldedFields))
@@ -39,7 +39,7 @@ extension Loopback {
         @Test("Slow heads", arguments: HostileRun.all(HostileCase.slowHeads))
         func slowHead(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("T7: Content-Length", arguments: HostileRun.all(HostileCase.contentLengths))
+        @Test("Content-Length", arguments: HostileRun.all(HostileCase.contentLengths))
         func contentLength(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Huge Content-Length", arguments: HostileRun.all(HostileCase.hugeLengths))
@@ -66,7 +66,7 @@ extension Loopback {
         @Test("Content codings", arguments: HostileRun.all(HostileCase.contentCodings))
         func contentCoding(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("E1: unknown content codings", arguments: HostileRun.all(HostileCase.unknownCodings))
+        @Test("Unknown content codings", arguments: HostileRun.all(HostileCase.unknownCodings))
         func unknownCoding(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Broken content codings", arguments: HostileRun.all(HostileCase.brokenCodings))
@@ -78,7 +78,7 @@ extension Loopback {
         @Test("Bodies that unpack past the limit", arguments: HostileRun.all(HostileCase.bombs))
         func bomb(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("T6: coded bodies that are cut", arguments: HostileRun.all(HostileCase.cutCodings))
+        @Test("Coded bodies that are cut", arguments: HostileRun.all(HostileCase.cutCodings))
         func cutCoding(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Informational responses", arguments: HostileRun.all(HostileCase.informational))
@@ -90,7 +90,7 @@ extension Loopback {
         @Test("Responses before the upload is over", arguments: HostileRun.all(HostileCase.early))
         func early(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("T2: unsolicited bytes", arguments: HostileRun.all(HostileCase.unsolicited))
+        @Test("Unsolicited bytes", arguments: HostileRun.all(HostileCase.unsolicited))
         func unsolicited(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Connections that are kept, or not", arguments: HostileRun.all(HostileCase.keepAlive))
@@ -105,7 +105,7 @@ extension Loopback {
         @Test("Cookies", arguments: HostileRun.all(HostileCase.cookies))
         func cookie(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("T8: a close inside the head", arguments: HostileRun.all(HostileCase.closedInsideHead))
+        @Test("A close inside the head", arguments: HostileRun.all(HostileCase.closedInsideHead))
         func closedInsideHead(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("A reset inside the head", arguments: HostileRun.all(HostileCase.resetInsideHead))

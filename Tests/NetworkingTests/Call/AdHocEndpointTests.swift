@@ -15,7 +15,8 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test("I-03, N-10, P-01, P-02: a call sets its method, path, query, headers and body where it is made")
+    @Test(
+        "A call sets its method, path, query, headers and body where it is made", .row("I-03", "N-10", "P-01", "P-02"))
     func fluent() async throws {
         let id = "a/b"
         let user: User = try await service.request(
@@ -38,13 +39,13 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test("I-05: an ad-hoc endpoint is sent with the method that it is created with")
+    @Test("An ad-hoc endpoint is sent with the method that it is created with", .row("I-05"))
     func methods() async throws {
         try await service.request(AdHocEndpoint(.get, "x"))
         #expect(stub.requests[0].method == .get)
     }
 
-    @Test("I-04: a call can be made with a URL or its text; an invalid URL is reported as an error of the call")
+    @Test("A call can be made with a URL or its text; an invalid URL is reported as an error of the call", .row("I-04"))
     func urls() async throws {
         let url = try #require(URL(string: "https://other.example/a?b=c"))
         try await service.request(.at(url).query(["d": 1]))
@@ -89,7 +90,9 @@ struct AdHocEndpointTests {
         }
     }
 
-    @Test("I-01, N-01: an app can define its service as a constant; a relative path without a base URL is an error")
+    @Test(
+        "An app can define its service as a constant; a relative path without a base URL is an error",
+        .row("I-01", "N-01"))
     func defaultService() async throws {
         enum App { static let service = NetworkService { $0.transport = StubTransport { _ in .status(.noContent) } } }
         try await App.service.request(.url("https://a.example"))
@@ -146,7 +149,7 @@ struct AdHocEndpointTests {
         #expect(stub.requests[0].body.data == Data("made".utf8))
     }
 
-    @Test("N-10: a call can have a type for server errors; a body of another type does not hide the status")
+    @Test("A call can have a type for server errors; a body of another type does not hide the status", .row("N-10"))
     func failing() async throws {
         struct ShopError: Decodable, Equatable {
             let code: Int

@@ -18,7 +18,7 @@ struct ConverterTests {
             to: HTTPRequest(.get, try #require(URL(string: "https://a.example"))))
     }
 
-    @Test("N-30: a key path selects a member, also in an array; the error names the missing member")
+    @Test("A key path selects a member, also in an array; the error names the missing member", .row("N-30"))
     func keyPath() async throws {
         let response = try response(#"{"data":{"users":[{"n":1},{"n":2}],"a.b":{"n":3}}}"#)
         #expect(try response.read(as: .keyPath("data.users", .json([Item].self))) == [Item(n: 1), Item(n: 2)])
@@ -54,7 +54,9 @@ struct ConverterTests {
         #expect(try response.read(as: .keyPath("a.b", .data)) == Data(#""x""#.utf8))
     }
 
-    @Test("N-29, N-31: a closure can transform the JSON; nil is an error; server errors have their own converter")
+    @Test(
+        "A closure can transform the JSON; nil is an error; server errors have their own converter",
+        .row("N-29", "N-31"))
     func transforming() async throws {
         let wrap = ResponseConverter.transformingJSON({ ["n": $0["m"] ?? .null] }, .json(Item.self))
         #expect(try response(#"{"m":4}"#).read(as: wrap) == Item(n: 4))
@@ -125,7 +127,7 @@ struct ConverterTests {
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
     }
 
-    @Test("I-29: a response can be read as text, object, array or values; a wrong root type is an error")
+    @Test("A response can be read as text, object, array or values; a wrong root type is an error", .row("I-29"))
     func reading() throws {
         let object = try response(#"{"a":1,"b":null,"c":[1,null,"x"]}"#)
         let members = try object.read(as: .jsonObject)
@@ -141,7 +143,9 @@ struct ConverterTests {
         #expect(throws: NetworkError.self) { try object.read(as: .stream) }
     }
 
-    @Test("I-30, I-31: a custom converter is a closure that gets the response, its text, or each element of its array")
+    @Test(
+        "A custom converter is a closure that gets the response, its text, or each element of its array",
+        .row("I-30", "I-31"))
     func ownDecoders() throws {
         let count = ResponseConverter<Int> { $0.data.count }
         #expect(try response("abc").read(as: count) == 3)
@@ -158,7 +162,8 @@ struct ConverterTests {
     }
 
     @Test(
-        "N-26, R-35: a decoding error names the path and the mismatch, keeps the underlying error, and shows no value"
+        "A decoding error names the path and the mismatch, keeps the underlying error, and shows no value",
+        .row("N-26", "R-35")
     )
     func decodingErrors() throws {
         struct Deep: Decodable { let list: [Item] }
@@ -213,5 +218,23 @@ struct ConverterTests {
             #expect(response.problem == nil)
         }
         #expect(ContinuousClock.now - start < .seconds(50))
+    }
+
+    @Test("A string inside JSON has no quotation marks, whichever converter reads it")
+    func textsInside() throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
+        let response = HTTPResponse(
+            .ok, headers: [.contentType: "application/json"], content: .data(Data(#"{"name":"Ada","no":null}"#.utf8)),
+            to: request)
+        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String>)) == "Ada")
+        #expect(try response.read(as: .keyPath("name", .optional(.string))) == "Ada")
+        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String?>)) == "Ada")
+        #expect(try response.read(as: .keyPath("no", .automatic() as ResponseConverter<String?>)) == nil)
+        #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
+        for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
+            var asked = request
+            converter.applyHeaders(to: &asked)
+            #expect(asked.headers[.accept] == "application/json")
+        }
     }
 }

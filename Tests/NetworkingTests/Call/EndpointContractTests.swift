@@ -76,4 +76,19 @@ struct EndpointContractTests {
         #expect(await faults().count == 1, "a contract without examples is an error")
         #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
     }
+
+    @Test("The contract finds a member of the wrong type, whose default would be used silently")
+    func wrongMembers() async throws {
+        struct Wrong: Endpoint {
+            let path: EndpointPath = "x"
+            let method = "POST"
+            let body: HTTPBody? = .string("text")
+        }
+        let breach = await Fixture.failure {
+            try await EndpointContract.check([EndpointExample(Wrong())], in: Fixture.environment)
+        }
+        let text = breach?.localizedDescription ?? ""
+        #expect(text.contains("`method` is a String") && text.contains("make it a HTTPMethod"), "\(text)")
+        #expect(text.contains("`body` is a Optional<HTTPBody>"), "\(text)")
+    }
 }

@@ -23,7 +23,7 @@ struct EndpointRequestTests {
     }
 
     @Test(
-        "R-03, U3: the base URL and the path are joined with exactly one slash",
+        "The base URL and the path are joined with exactly one slash", .row("R-03"),
         arguments: ["https://a.example/v1", "https://a.example/v1/", "https://a.example/v1//"], ["users/7", "/users/7"])
     func joining(base: String, path: String) throws {
         #expect(try url(base: base, EndpointPath(verbatim: path)) == "https://a.example/v1/users/7")
@@ -85,7 +85,7 @@ struct EndpointRequestTests {
                 == "https://a.example/a%20b/c%20d/100%25/%C3%A9;v=1")
     }
 
-    @Test("L37, U3: query items keep their order, and + & = # ? are escaped; the base URL's query is kept")
+    @Test("Query items keep their order, and + & = # ? are escaped; the base URL's query is kept", .row("L37"))
     func query() throws {
         let page: Int? = nil
         let query: URLQuery = ["b": "1+1=2&x#y?", "a": 2, "a": true, "page": page, "grüß": " "]
@@ -95,7 +95,7 @@ struct EndpointRequestTests {
         #expect(URLQuery([URLQuery.Item("debug", nil)]).percentEncoded == "debug")
     }
 
-    @Test("U4: the endpoint's values override those of the environment, also its own base URL")
+    @Test("The endpoint's values override those of the environment, also its own base URL")
     func environment() throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://a.example"), pathPrefix: "api/v2", headers: ["X-A": "1", "X-B": "1"],
@@ -124,14 +124,14 @@ struct EndpointRequestTests {
         #expect(error?.description.contains("hush") == false)
     }
 
-    @Test("P-06: the prefix is added to a path, unless the path already begins with all segments of the prefix")
+    @Test("The prefix is added to a path, unless the path already begins with all segments of the prefix", .row("P-06"))
     func prefix() throws {
         let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: "api")
         #expect(try url(Call(path: "api/x"), environment) == "https://a.example/api/x")
         #expect(try url(Call(path: "apis/x"), environment) == "https://a.example/api/apis/x")
     }
 
-    @Test("R-02: every property of an endpoint except the path has a default")
+    @Test("Every property of an endpoint except the path has a default", .row("R-02"))
     func defaults() throws {
         struct Bare: Endpoint { let path: EndpointPath = "x" }
         let endpoint = Bare()
@@ -142,7 +142,8 @@ struct EndpointRequestTests {
     }
 
     @Test(
-        "N-01, N-02, N-03: the environment's headers are sent with every request; the request's headers override them"
+        "The environment's headers are sent with every request; the request's headers override them",
+        .row("N-01", "N-02", "N-03")
     )
     func environmentHeaders() throws {
         let environment = NetworkEnvironment(
@@ -154,12 +155,54 @@ struct EndpointRequestTests {
         #expect(request.headers[.accept] == "text/plain" && request.headers[.contentType] == "application/json")
     }
 
-    @Test("P-01: a request can be created from a method, a URL, headers and a body, without an endpoint")
+    @Test("A request can be created from a method, a URL, headers and a body, without an endpoint", .row("P-01"))
     func bareRequest() throws {
         var request = HTTPRequest(
             .put, try #require(URL(string: "https://a.example/x?y=1")), headers: ["X-A": "1"], body: .string("t"))
         request.headers["X-A"] = "2"
         #expect(request.method == .put && request.url.host == "a.example" && request.allHeaders["X-A"] == "2")
         #expect(request.description == "PUT a.example/x")
+    }
+
+    @Test("An endpoint's base URL and path are read once, so a changing URL gets no secret of another server")
+    func readOnce() throws {
+        struct Fickle: Endpoint {
+            let reads: Box<Int>
+            let paths: Box<Int>
+            var baseURL: URL {
+                reads.change { $0 += 1 }
+                return reads.value.isMultiple(of: 2)
+                    ? Fixture.environment.baseURL ?? NetworkEnvironment.noBaseURL
+                    : URL(string: "https://other.example") ?? NetworkEnvironment.noBaseURL
+            }
+            var path: EndpointPath {
+                paths.change { $0 += 1 }
+                return "x"
+            }
+        }
+        let environment = NetworkEnvironment(
+            baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"])
+        let endpoint = Fickle(reads: Box(0), paths: Box(0))
+        let request = try EndpointRequest(endpoint: endpoint, environment: CopyOnWrite(environment)).make(
+            RequestSettings(of: endpoint).over(.standard))
+        #expect(endpoint.reads.value == 1 && endpoint.paths.value == 1)
+        #expect(request.url.host == "other.example" && request.headers.isEmpty)
+    }
+
+    @Test("A path prefix is added to a path, unless the literal text of the path begins with it")
+    func prefixes() throws {
+        func url(_ prefix: EndpointPath, _ path: EndpointPath) throws -> String {
+            struct Plain: Endpoint { let path: EndpointPath }
+            let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"), pathPrefix: prefix)
+            return try EndpointRequest(endpoint: Plain(path: path), environment: CopyOnWrite(environment))
+                .make(RequestSettings()).url.absoluteString
+        }
+        let name = "api"
+        #expect(try url("api", "\(name)/x") == "https://a.example/api/api/x")
+        #expect(try url("api", "api/x") == "https://a.example/api/x")
+        #expect(try url("api", "api") == "https://a.example/api")
+        #expect(try url("api", "api\(name)/x") == "https://a.example/api/apiapi/x")
+        #expect(try url("/v1/", "users") == "https://a.example/v1/users")
+        #expect(try url("/v1/", "v1/users") == "https://a.example/v1/users")
     }
 }

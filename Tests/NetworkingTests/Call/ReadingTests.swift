@@ -9,7 +9,7 @@ struct ReadingTests {
         return HTTPResponse(status, headers: type.map { [.contentType: $0] } ?? [:], content: .data(body), to: request)
     }
 
-    @Test("R-09: text is read by its charset; without one as UTF-8, or as Latin 1 if it is not valid UTF-8")
+    @Test("Text is read by its charset; without one as UTF-8, or as Latin 1 if it is not valid UTF-8", .row("R-09"))
     func charsets() async throws {
         let latin = Data([0x67, 0xFC])
         #expect(try await ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
@@ -21,7 +21,7 @@ struct ReadingTests {
     }
 
     @Test(
-        "R-09: text that is invalid in its charset, or that has an unknown charset, is an error",
+        "Text that is invalid in its charset, or that has an unknown charset, is an error", .row("R-09"),
         arguments: ["text/plain; charset=utf-8", "text/plain; charset=klingon", "application/json"])
     func badText(type: String) async throws {
         let response = try response(Data([0xFF, 0xFE, 0x80]), type)

@@ -109,4 +109,14 @@ struct ServerSentEventTests {
             for _ in 0..<40 { _ = try parser.parse(Data(count: 1 << 20)) }
         }
     }
+
+    @Test("An event that never ends is an error, in bounded memory")
+    func endlessEvent() throws {
+        var parser = ServerSentEventParser(longestEvent: 1_000)
+        let line = Data(("data: " + String(repeating: "x", count: 99) + "\n").utf8)
+        for _ in 0..<10 { #expect(try parser.parse(line).isEmpty) }
+        #expect(throws: NetworkError.self) { try parser.parse(line) }
+        var other = ServerSentEventParser(longestEvent: 1_000)
+        for _ in 0..<100 { #expect(try other.parse(line + Data("\n".utf8)).count == 1) }
+    }
 }

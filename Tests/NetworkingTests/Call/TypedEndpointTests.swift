@@ -39,7 +39,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("N-09, N-16: a call of a typed endpoint needs no type, in each of its forms")
+    @Test("A call of a typed endpoint needs no type, in each of its forms", .row("N-09", "N-16"))
     @MainActor
     func forms() async throws {
         let service = service(.json(Grant(token: "t")))
@@ -74,7 +74,7 @@ struct TypedEndpointTests {
         try await service.request(LogIn())
     }
 
-    @Test("N-23, P-11: the error contains the server's error, the status, the headers and the request")
+    @Test("The error contains the server's error, the status, the headers and the request", .row("N-23", "P-11"))
     func serverFailure() async throws {
         let answer = StubResponse(
             .unprocessableContent, headers: ["X-Trace": "7"],
@@ -91,7 +91,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("U13: the endpoint's error precedes the server's and the general one; other bodies do not hide the status")
+    @Test("The endpoint's error precedes the server's and the general one; other bodies do not hide the status")
     func order() async throws {
         let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
@@ -113,7 +113,7 @@ struct TypedEndpointTests {
         #expect((fifth as? NetworkError)?.status == .notFound, "without handlers the raw error is thrown")
     }
 
-    @Test("N-24: String and optionals can be server errors; an empty body is read as nil")
+    @Test("String and optionals can be server errors; an empty body is read as nil", .row("N-24"))
     func simpleServerErrors() async throws {
         let text = await Fixture.failure {
             try await service(.text("no", status: .conflict)).request(Call<User, String>())
@@ -125,13 +125,13 @@ struct TypedEndpointTests {
         #expect(none is ServerFailure<LoginError?> && (none as? ServerFailure<LoginError?>)?.serverError == nil)
     }
 
-    @Test("N-28: EmptyResponse accepts any body")
+    @Test("EmptyResponse accepts any body", .row("N-28"))
     func emptyResponse() async throws {
         _ = try await service(.status(.noContent)).request(Call<EmptyResponse, Untyped>())
         _ = try await service(.text("anything")).request(Call<EmptyResponse, Untyped>())
     }
 
-    @Test("N-27: the type decides how a body is read: as data, as text, as nil if it is empty, or as JSON")
+    @Test("The type decides how a body is read: as data, as text, as nil if it is empty, or as JSON", .row("N-27"))
     func byType() async throws {
         #expect(try await service(.text("é")).request(Call<String, Untyped>()) == "é")
         #expect(try await service(.text("é")).request(Call<Data, Untyped>()) == Data("é".utf8))
@@ -187,7 +187,9 @@ struct TypedEndpointTests {
         #expect(error as? UserError == .cloudy)
     }
 
-    @Test("N-18, N-25: decoders of call, endpoint and service also read the server's error; statuses know their class")
+    @Test(
+        "Decoders of call, endpoint and service also read the server's error; statuses know their class",
+        .row("N-18", "N-25"))
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }
         struct Refused: TypedEndpoint {
@@ -206,7 +208,7 @@ struct TypedEndpointTests {
         #expect(error?.status?.isClientError == true && error?.status?.isSuccessful == false)
     }
 
-    @Test("N-34: a retry policy can match the type of the server's error")
+    @Test("A retry policy can match the type of the server's error", .row("N-34"))
     func retryByServerError() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .json(LoginError(message: "busy"), status: .conflict), .json(Grant(token: "t")))

@@ -13,7 +13,7 @@ struct ValidatorTests {
         } as? NetworkError
     }
 
-    @Test("I-32: statuses are validated against a range or a set; the error contains the status")
+    @Test("Statuses are validated against a range or a set; the error contains the status", .row("I-32"))
     func statuses() async {
         let teapot = StubResponse(HTTPStatus(418))
         #expect(await failure([.status([418])], teapot) == nil)
@@ -24,7 +24,7 @@ struct ValidatorTests {
         #expect(error?.description.contains("418") == true)
     }
 
-    @Test("I-33: a validator can require header fields, require exactly these fields, or forbid fields")
+    @Test("A validator can require header fields, require exactly these fields, or forbid fields", .row("I-33"))
     func headers() async {
         let answer = StubResponse(.ok, headers: ["A": "1", "B": "2"])
         #expect(await failure([.headers(containing: ["a": "1"])], answer) == nil)
@@ -37,7 +37,8 @@ struct ValidatorTests {
         #expect(await failure([.headers(named: "C")], answer)?.description.contains("no C") == true)
     }
 
-    @Test("I-34, I-35: custom validators run in order; the first one that fails ends the call with its reason")
+    @Test(
+        "Custom validators run in order; the first one that fails ends the call with its reason", .row("I-34", "I-35"))
     func own() async {
         let asked = Box(0)
         let counting = ResponseValidator { _ in
@@ -55,9 +56,27 @@ struct ValidatorTests {
         #expect(thrown as? UserError == .taken)
     }
 
-    @Test("I-36: without validators every status is accepted")
+    @Test("Without validators every status is accepted", .row("I-36"))
     func none() async throws {
         #expect(await failure([], StubResponse(.internalServerError)) == nil)
         #expect(await failure([], StubResponse(.notFound)) == nil)
+    }
+
+    private enum Order: Endpoint {
+        case place
+        case poll
+
+        var path: EndpointPath { "orders" }
+        var method: HTTPMethod { self == .place ? .post : .get }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    @Test("A call that accepts every media type accepts a response without Content-Type")
+    func acceptAnything() async throws {
+        let stub = StubTransport { _ in StubResponse(.ok, body: Data("x".utf8)) }
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"])
+        ) { $0.transport = stub }
+        try await service.request(Order.poll)
     }
 }

@@ -78,6 +78,25 @@ struct DocumentationTests {
         }
     }
 
+    @Test("Each of the 153 rows of the four libraries has a test", .row("P-23", "R-36"))
+    func rowsHaveTests() throws {
+        var tested: Set<String> = []
+        for folder in ["Tests/NetworkingTests", "Tests/LoopbackTests"] {
+            let files = FileManager.default.enumerator(
+                at: Self.root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
+            for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+                let text = try String(contentsOf: file, encoding: .utf8)
+                for trait in text.matches(of: /\.row\(([^)]*)\)/) {
+                    for row in trait.output.1.matches(of: /"([A-Z]-?\d+)"/) { tested.insert(String(row.output.1)) }
+                }
+            }
+        }
+        for (prefix, count) in [("I", 51), ("N", 43), ("R", 36), ("P", 23)] {
+            let rows = (1...count).map { "\(prefix)-\($0 < 10 ? "0" : "")\($0)" }
+            #expect(rows.filter { !tested.contains($0) } == [], "rows without a test")
+        }
+    }
+
     @Test("There are twenty recipes or so")
     func recipes() throws {
         let file = Self.root.appendingPathComponent("Sources/Networking/Documentation.docc/Recipes.md")

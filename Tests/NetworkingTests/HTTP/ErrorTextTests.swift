@@ -18,7 +18,8 @@ struct ErrorTextTests {
         } as? NetworkError
     }
 
-    @Test("I-51, P-12: one line with method, URL, status, attempts and retry reason, without query and secrets")
+    @Test(
+        "One line with method, URL, status, attempts and retry reason, without query and secrets", .row("I-51", "P-12"))
     func text() async throws {
         let error = try #require(await error(.status(.serviceUnavailable), RetryPolicy(retries: 1)))
         #expect(
@@ -55,7 +56,7 @@ struct ErrorTextTests {
         #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
     }
 
-    @Test("I-17, I-18: a response and an error both have status, headers, body and URL")
+    @Test("A response and an error both have status, headers, body and URL", .row("I-17", "I-18"))
     func response() async throws {
         let error = try #require(await error(StubResponse(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
         #expect(error.status == .conflict && error.response?.headers["a"] == "b")

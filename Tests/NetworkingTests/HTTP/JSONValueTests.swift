@@ -11,7 +11,7 @@ struct JSONValueTests {
         return (String(decoding: encoded.data ?? Data(), as: UTF8.self), encoded.headers[.contentType])
     }
 
-    @Test("I-10, N-11: an object or an array of any JSON values can be a body")
+    @Test("An object or an array of any JSON values can be a body", .row("I-10", "N-11"))
     func bodies() throws {
         let sorted = JSONEncoder()
         sorted.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -87,7 +87,9 @@ struct JSONValueTests {
         #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
     }
 
-    @Test("I-12, I-13: a custom encoder can be a body with its own headers; another body replaces these headers")
+    @Test(
+        "A custom encoder can be a body with its own headers; another body replaces these headers", .row("I-12", "I-13")
+    )
     func ownEncoder() async throws {
         struct Lines: Endpoint {
             let body: HTTPBody
@@ -112,7 +114,7 @@ struct JSONValueTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("I-06: queries merge by replacing all, by preferring new values and by preferring existing values")
+    @Test("Queries merge by replacing all, by preferring new values and by preferring existing values", .row("I-06"))
     func queries() {
         let old: URLQuery = ["a": 1, "b": 2]
         let new: URLQuery = ["b": "x & y", "c": 4]

@@ -1,6 +1,7 @@
 import Foundation
-import Networking
 import Testing
+
+@testable import Networking
 
 @Suite("Messages are value types")
 struct MessageTests {
@@ -56,5 +57,20 @@ struct MessageTests {
             #expect(copy.headers["B"] == "\(index)" && copy.request.headers["A"] == "\(index)")
         }
         #expect(response.headers["B"] == "1")
+    }
+
+    @Test("Changing a copy of a request leaves the original unchanged")
+    func copyOnWrite() throws {
+        let first = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        var second = first
+        second.headers["X"] = "1"
+        second.method = .put
+        second.timeouts.idle = .seconds(1)
+        second.admission = .unlimited
+        #expect(first.headers.isEmpty)
+        #expect(first.method == .get)
+        #expect(first.timeouts.idle == nil)
+        #expect(first.admission == .required)
+        #expect(second.headers["X"] == "1")
     }
 }

@@ -30,7 +30,7 @@ struct MultipartBodyTests {
         return (request.method, request.allHeaders[.contentType] ?? "", String(decoding: body, as: UTF8.self))
     }
 
-    @Test("R-06, R-29, R-30: parts are sent in order, with their names and types")
+    @Test("Parts are sent in order, with their names and types", .row("R-06", "R-29", "R-30"))
     func parts() async throws {
         let (method, type, body) = try await sent(Avatar())
         let boundary = try #require(type.firstMatch(of: /^multipart\/form-data; boundary=([0-9A-Za-z]{30})$/)?.output.1)
@@ -141,7 +141,7 @@ struct MultipartBodyTests {
         }
     }
 
-    @Test("R-29, R-30: one enumeration can have calls without a body, with a form and with an image")
+    @Test("One enumeration can have calls without a body, with a form and with an image", .row("R-29", "R-30"))
     func enumeration() async throws {
         let fetch = try await sent(ProfileEndpoint.fetch)
         #expect(fetch.method == .get && fetch.type.isEmpty && fetch.body.isEmpty)
@@ -232,5 +232,18 @@ struct MultipartBodyTests {
         }
 
         func onReady(_ wake: @escaping @Sendable () -> Void) { self.wake.change { $0 = wake } }
+    }
+
+    @Test("The error of a form field that cannot be encoded names the field and has the encoder's error")
+    func impossibleField() async throws {
+        struct Form: Encodable { let ratio: Double }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("") }
+        }
+        for body in [HTTPBody.multipart(fields: Form(ratio: .nan), files: []), .form(.encoded(Form(ratio: .nan)))] {
+            let error = await Fixture.failure { try await service.request(.post("x").body(body)) } as? NetworkError
+            #expect(error?.kind == .bodyNotEncodable && error?.underlying is EncodingError)
+            #expect(error?.reason?.contains("\"ratio\"") == true, "\(error as Any)")
+        }
     }
 }

@@ -17,7 +17,7 @@ struct ProgressTests {
         #expect(RequestProgress.Transfer(completed: 50).description == "50 bytes")
     }
 
-    @Test("U24: progress continues across attempts and never decreases")
+    @Test("Progress continues across attempts and never decreases")
     func overAttempts() {
         let meter = ProgressMeter(clock: clock.networkClock)
         meter.beginUpload(total: 100)
@@ -85,7 +85,7 @@ struct ProgressTests {
         #expect(seen == [3, 3], "a late iteration gets the newest value")
     }
 
-    @Test("R-06: a task and an asynchronous call report their progress, also with a stub")
+    @Test("A task and an asynchronous call report their progress, also with a stub", .row("R-06"))
     func calls() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
@@ -103,5 +103,19 @@ struct ProgressTests {
         private var kept: [Int64] = []
         func add(_ value: Int64) { lock.withLock { kept.append(value) } }
         var all: [Int64] { lock.withLock { kept } }
+    }
+
+    @Test("Progress that follows another meter never decreases, whichever threads update it")
+    func followers() async {
+        for _ in 0..<50 {
+            let source = ProgressMeter(clock: Fixture.stillClock)
+            let follower = ProgressMeter(clock: Fixture.stillClock)
+            follower.follow(source)
+            source.beginUpload(total: 4_000)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { for _ in 0..<1_000 { source.noteSent(1) } } }
+            }
+            #expect(follower.current == source.current)
+        }
     }
 }

@@ -24,7 +24,9 @@ struct URLQueryEncoderTests {
             .joined(separator: "&")
     }
 
-    @Test("R-04: by default, names are sorted, nesting and arrays use brackets, Booleans are 1 or 0, nil is omitted")
+    @Test(
+        "By default, names are sorted, nesting and arrays use brackets, Booleans are 1 or 0, nil is omitted",
+        .row("R-04"))
     func standard() throws {
         #expect(try text(Filter()) == "isNew=1&name=Ada & Grace&range[from]=1&tags[]=a&tags[]=b")
         #expect(
@@ -32,7 +34,7 @@ struct URLQueryEncoderTests {
                 == "isNew=1&name=Ada%20%26%20Grace&range%5Bfrom%5D=1&tags%5B%5D=a&tags%5B%5D=b")
     }
 
-    @Test("R-04: arrays use brackets, repeated names, indexes or a closure, also if they are nested")
+    @Test("Arrays use brackets, repeated names, indexes or a closure, also if they are nested", .row("R-04"))
     func arrays() throws {
         let value = ["a": [[1, 2], [3]]]
         #expect(try text(value) == "a[][]=1&a[][]=2&a[][]=3")
@@ -125,7 +127,7 @@ struct URLQueryEncoderTests {
         return stub.requests[0]
     }
 
-    @Test("R-04: parameters are sent where their case says, or where the method expects them")
+    @Test("Parameters are sent where their case says, or where the method expects them", .row("R-04"))
     func destinations() async throws {
         let filter = ["a": "1&2"]
         for method in [HTTPMethod.get, .head, .delete] {
@@ -163,5 +165,14 @@ struct URLQueryEncoderTests {
             _ = try await sent(Call(method: .post, parameters: .form(["a": Double.nan])))
         }
         #expect((form as? NetworkError)?.kind == .bodyNotEncodable)
+    }
+
+    @Test("A number that is not finite is refused in a query", arguments: [Double.nan, .infinity, -.infinity])
+    func noNumber(value: Double) async throws {
+        let stub = StubTransport { _ in .text("") }
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let error = await Fixture.failure { try await service.request(.get("x").query("lat", value)) } as? NetworkError
+        #expect(error?.kind == .invalidRequest && error?.reason?.contains("\"lat\"") == true, "\(error as Any)")
+        #expect(stub.requests.isEmpty)
     }
 }

@@ -208,4 +208,37 @@ final class AccessTokenStoreTests {
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { $0.hasPrefix("token.json") })
     }
+
+    @Test("A session whose token could never be saved is refreshed anyway and does not end")
+    func neverKept() async throws {
+        let session = AccessTokenSupervisor(store: MemoryTokenStore(isFull: true), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
+        let events = Box<[String]>([])
+        let token = session.events.observe(on: nil) { event in events.change { $0.append("\(event)") } }
+        session.accessToken = AccessToken("old")  // the user logs in
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
+        for _ in 0..<2 {
+            #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+            session.accessToken = AccessToken("old")
+        }
+        #expect(!events.value.contains { $0.contains("sessionOver") }, "\(events.value)")
+        token.cancel()
+    }
+
+    @Test("A log-in that could not be saved is refreshed, also after another process has ended the old session")
+    func keptBefore() async throws {
+        let store = MemoryTokenStore(AccessToken("t1"))
+        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("new") }
+        try await session.load()
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
+        try await store.put(nil)  // another process logs out
+        let over = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+        #expect(over as? GeneralRequestError == .noAuth)
+        store.isFull.change { $0 = true }
+        session.accessToken = AccessToken("t2")
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+    }
 }

@@ -35,7 +35,8 @@ struct AuthorizedCallTests {
         }
     }
 
-    @Test("R-18, R-19: the current token is sent with the endpoint's scheme; without a token no header is set")
+    @Test(
+        "The current token is sent with the endpoint's scheme; without a token no header is set", .row("R-18", "R-19"))
     func dressing() async throws {
         struct Typed: Endpoint {
             let authorizationType: AuthorizationType
@@ -54,7 +55,7 @@ struct AuthorizedCallTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer one", "Basic two", "Token two", nil, nil])
     }
 
-    @Test("2.5: a response and a report that are stored do not retain the session")
+    @Test("A response and a report that are stored do not retain the session")
     func keptResponse() async throws {
         func call() async throws -> (response: Response<User>, session: Weak) {
             let session = session(AccessToken("one"))
@@ -72,7 +73,7 @@ struct AuthorizedCallTests {
         weak var session: AccessTokenSupervisor?
     }
 
-    @Test("R-20, R-26: a 401 starts one refresh, and the retry carries the new token")
+    @Test("A 401 starts one refresh, and the retry carries the new token", .row("R-20", "R-26"))
     func repair() async throws {
         let session = session()
         let stub = server { "fresh-1" }
@@ -134,7 +135,7 @@ struct AuthorizedCallTests {
         #expect(refresher.count == 1)
     }
 
-    @Test("U11: other statuses can be configured to mean that a token is refused")
+    @Test("Other statuses can be configured to mean that a token is refused")
     func otherStatuses() async throws {
         let stub = StubTransport { request in
             request.headers[.authorization] == "Bearer fresh-1" ? .json(User(id: "7")) : .status(419)
@@ -150,169 +151,6 @@ struct AuthorizedCallTests {
                 : StubResponse(.unauthorized, headers: [.contentType: "application/json"], body: Data([0xFF]))
         }
         #expect(try await service(stub, session()).user("7") == User(id: "7"))
-    }
-
-    @Test("R-26: after a failed refresh a refused call ends with its own error; an unsent call has the refresh's error")
-    func failedRefresh() async {
-        struct Down: Error {}
-        let manual = ManualTransport()
-        let started = Settlement<Void>()
-        let release = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: clock.networkClock) { _ in
-            started.settle(.success(()))
-            try await release.value()
-            throw Down()
-        }
-        let events = session.events.values()
-        let service = service(manual, session)
-        let refused = service.task(UserEndpoint.fetch(id: "1"), as: .string)
-        await manual.waitForRequests()
-        manual.answer(.unauthorized)
-        try? await started.value()
-        let unsent = service.task(UserEndpoint.fetch(id: "2"), as: .string)
-        while session.waiterCount < 2 { await Task.yield() }
-        release.settle(.success(()))
-        #expect(await Fixture.failure { _ = try await refused.value } as? GeneralRequestError == .noAuth)
-        let error = await Fixture.failure { _ = try await unsent.value } as? NetworkError
-        #expect(error?.kind == .noToken && error?.underlying is Down)
-        for await event in events {
-            guard case .unreachable(let error) = event else { continue }
-            #expect(error is Down)
-            break
-        }
-        #expect(session.accessToken == AccessToken("stale"))
-    }
-
-    @Test("Rule 5: an expired token is refreshed before sending, and the server never receives it")
-    func preemptive() async throws {
-        let session = session(AccessToken("stale", expiresAt: clock.date.addingTimeInterval(100)))
-        let stub = server { "fresh-1" }
-        clock.advance(by: .seconds(95))
-        #expect(try await service(stub, session).user("7") == User(id: "7"))
-        #expect(stub.requests.count == 1)
-    }
-
-    @Test("Rule 6: a refresh that hangs is ended by its own timeout")
-    func refreshTimeout() async {
-        let session = AccessTokenSupervisor(
-            token: AccessToken("stale"), refreshTimeout: .seconds(30), clock: clock.networkClock
-        ) { _ in
-            try await Task.sleep(for: .seconds(1_000_000))
-            return AccessToken("never")
-        }
-        let stub = server { "fresh-1" }
-        let task = service(stub, session).task(UserEndpoint.fetch(id: "7"), as: .string)
-        await clock.waitForSleepers()
-        clock.advance(by: .seconds(30))
-        #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .noAuth)
-        // A late result of the refresh would still be used until a second time limit has passed.
-        await clock.waitForSleepers()
-        clock.advance(by: .seconds(30))
-        while session.isRefreshing { await Task.yield() }
-    }
-
-    @Test("Rule 8: a log-out during a refresh wins: the waiting call fails, and the late token is dropped")
-    func logOut() async {
-        let started = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
-            started.settle(.success(()))
-            try? await Task.sleep(for: .seconds(1_000_000))  // ends when the refresh is cancelled
-            return AccessToken("late")
-        }
-        let stub = server { "late" }
-        let task = service(stub, session).task(UserEndpoint.fetch(id: "7"), as: .string)
-        try? await started.value()
-        session.accessToken = nil
-        #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .noAuth)
-        #expect(session.accessToken == nil)
-        #expect(stub.requests.count == 1)
-    }
-
-    @Test("Rule 9: a 401 of the refresh itself starts no other refresh; its other adapters and handlers apply")
-    func ownCalls() async {
-        let stub = StubTransport { _ in .status(.unauthorized) }
-        let holder = Box<UserService?>(nil)
-        let refreshes = Box(0)
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
-            refreshes.change { $0 += 1 }
-            let user = try await holder.value?.user("refresh")
-            return AccessToken(user?.id ?? "")
-        }
-        let service = UserService(environment: Fixture.environment, authorizedBy: session) {
-            $0.concurrencyLimit = ConcurrencyLimit(1)
-            $0.transport = stub
-            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-Api-Version": "2"])])
-        }
-        holder.change { $0 = service }
-        #expect(await Fixture.failure { _ = try await service.user("7") } as? GeneralRequestError == .noAuth)
-        #expect(refreshes.value == 1)
-        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer stale", nil])
-        #expect(stub.requests.allSatisfy { $0.headers["X-Api-Version"] == "2" })
-        holder.change { $0 = nil }
-    }
-
-    @Test("Rule 9: the refresh mark ends with the refresh, also for tasks that the refresh leaves running")
-    func markEnds() async throws {
-        let left = Box<Task<String?, Never>?>(nil)
-        let stub = StubTransport { request in
-            request.headers[.authorization] == "Bearer stale"
-                ? .status(.unauthorized) : .text(request.headers[.authorization] ?? "none")
-        }
-        let holder = Box<UserService?>(nil)
-        let stored = Settlement<Void>()
-        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
-            left.change { task in
-                task = Task {
-                    try? await stored.value()
-                    return try? await holder.value?.request(UserEndpoint.fetch(id: "left"), as: .string)
-                }
-            }
-            return AccessToken("fresh")
-        }
-        let service = service(stub, session)
-        holder.change { $0 = service }
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "Bearer fresh")
-        stored.settle(.success(()))
-        #expect(await left.value?.value == "Bearer fresh")
-        holder.change { $0 = nil }
-    }
-
-    @Test("N-37: a token from a response is stored in the session before the success callback runs")
-    func captured() async throws {
-        struct LogIn: Decodable {
-            let token: String
-            let refreshToken: String
-            var accessToken: AccessToken { AccessToken(token, refreshToken: refreshToken) }
-        }
-        let session = session(nil)
-        let stub = StubTransport { _ in .json(["token": "brought", "refreshToken": "again"]) }
-        let service = service(
-            stub, session)
-        let token = await withCheckedContinuation { continuation in
-            service.task(UserEndpoint.open, as: .json(LogIn.self).storingToken(in: session, \.accessToken))
-                .onCompletion(on: .global()) { _ in continuation.resume(returning: session.accessToken) }
-        }
-        #expect(token == AccessToken("brought", refreshToken: "again"))
-    }
-
-    @Test("Observers are notified once that the session is over")
-    func sessionOver() async {
-        let refresher = StubRefresher { _, _ in throw GeneralRequestError.noAuth }
-        let session = AccessTokenSupervisor(
-            token: AccessToken("stale"), clock: Fixture.stillClock, refresh: refresher.refresh)
-        let events = Box<[String]>([])
-        let token = session.events.observe(on: nil) { event in
-            if case .sessionOver = event {
-                events.change { $0.append("over") }
-            } else {
-                events.change { $0.append("other") }
-            }
-        }
-        let stub = server { "never" }
-        for _ in 0..<3 { #expect(await Fixture.failure { _ = try await service(stub, session).user("7") } != nil) }
-        #expect(events.value == ["over"])
-        #expect(refresher.count == 1)
-        token.cancel()
     }
 
     @Test("A redirect to another origin is sent without the token, and a 401 from there starts no refresh")

@@ -162,4 +162,36 @@ struct BackoffGateTests {
             seen.value == [.closed(origin, for: .seconds(4)), .closed(origin, for: .seconds(10)), .opened(origin)])
         token.cancel()
     }
+
+    @Test("The breaker and the gate drop hosts that have not been used for a long time")
+    func manyHosts() async throws {
+        let breaker = CircuitBreaker(clock: clock.networkClock)
+        let gate = BackoffGate(clock: clock.networkClock)
+        let stub = StubTransport { _ in .status(.tooManyRequests, headers: [.retryAfter: "1"]) }
+        stub.on(.head, nil, .status(.ok))
+        let service = NetworkService(environment: NetworkEnvironment()) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker, gate]
+        }
+        for index in 0..<1_000 {
+            _ = await Fixture.failure { try await service.request(.head("https://h\(index).example/")) }
+            _ = await Fixture.failure { try await service.request(.get("https://h\(index).example/")) }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(breaker.knownOrigins < 200)
+        #expect(gate.knownOrigins < 200)
+        let dead = NetworkService(environment: NetworkEnvironment()) {
+            $0.transport = StubTransport { _ in .status(.badGateway) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
+        for index in 0..<300 {
+            for _ in 0..<10 { _ = await Fixture.failure { try await dead.request(.get("https://d\(index).example/")) } }
+            clock.advance(by: .seconds(60))
+        }
+        #expect(breaker.knownOrigins < 200, "failed hosts without new calls are dropped, too")
+    }
 }

@@ -183,4 +183,36 @@ struct CircuitBreakerTests {
         #expect(refreshed.value == 1)
         #expect(session.accessToken == AccessToken("new"))
     }
+
+    @Test("A failure of a redirect's target counts for the target, not for the host that redirected")
+    func redirectedBreaker() async throws {
+        let breaker = CircuitBreaker(failureRatio: 0.5, minimumCalls: 2, clock: clock.networkClock)
+        let stub = StubTransport { request in
+            request.url.host == "cdn.example"
+                ? .status(.serviceUnavailable) : .status(.found, headers: [.location: "https://cdn.example/x"])
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+        }
+        for _ in 0..<4 { _ = await Fixture.failure { try await service.request(UserEndpoint.open) } }
+        let home = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        let cdn = try #require(URL(string: "https://cdn.example").flatMap(HTTPOrigin.init))
+        #expect(breaker.state(of: home) == .closed)
+        #expect(breaker.state(of: cdn) == .open)
+        let mirror = ClosureAdapter { request, _ in
+            request.url = URL(string: "https://cdn.example/x") ?? request.url
+        }
+        let mirrored = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [breaker]
+            $0.requestAdaptingService = RequestAdaptingService([mirror])
+        }
+        for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
+        #expect(breaker.state(of: home) == .open, "an adapter's host counts for the original origin")
+    }
 }

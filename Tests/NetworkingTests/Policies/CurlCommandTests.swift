@@ -8,7 +8,7 @@ import Testing
 struct CurlCommandTests {
     private let url = URL(string: "https://api.example.com/v1/users?q=a%20b&x=[1]") ?? URL(fileURLWithPath: "/")
 
-    @Test("N-38: a request can be written as a curl command, quoted for a shell, with hidden secrets")
+    @Test("A request can be written as a curl command, quoted for a shell, with hidden secrets", .row("N-38"))
     func command() throws {
         let request = HTTPRequest(
             .patch, url, headers: [.authorization: "Bearer secret", .accept: "it's", "X-Empty": ""],
@@ -33,7 +33,9 @@ struct CurlCommandTests {
         #expect(revealed.contains("--url '\(url.absoluteString)'"))
     }
 
-    @Test("N-38: files are named, binary data uses printf, forms with files are joined, readers use standard input")
+    @Test(
+        "Files are named, binary data uses printf, forms with files are joined, readers use standard input",
+        .row("N-38"))
     func bodies() throws {
         func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {
             HTTPRequest(method, url, body: try body.encoded()).curlCommand(redaction: .revealed)

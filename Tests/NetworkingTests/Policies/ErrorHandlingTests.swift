@@ -18,7 +18,7 @@ struct ErrorHandlingTests {
         return await Fixture.failure { try await service.request(endpoint) }
     }
 
-    @Test("R-21: handlers run in order; each gets the error of the previous one and the original response")
+    @Test("Handlers run in order; each gets the error of the previous one and the original response", .row("R-21"))
     func order() async {
         let seen = Box<[String]>([])
         func handler(_ name: String, _ result: @escaping @Sendable (RequestFailure) -> ErrorHandlingResult)
@@ -37,7 +37,7 @@ struct ErrorHandlingTests {
         #expect(seen.value == ["first 502 NetworkError", "second 502 UserError", "third 502 UserError"])
     }
 
-    @Test("R-22: every service maps errors after the app's handlers, unless its error mapping is `unmapped`")
+    @Test("Every service maps errors after the app's handlers, unless its error mapping is `unmapped`", .row("R-22"))
     func defaults() async {
         #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
         let own = ErrorHandlingService([ClosureErrorHandler { .next($0.error) }])
@@ -45,25 +45,6 @@ struct ErrorHandlingTests {
         #expect(await error(.status(.conflict), .open, own) as? UserError == .taken)
         #expect((await error(.status(.notFound), mapping: .unmapped) as? NetworkError)?.status == .notFound)
         #expect((await error(.status(.conflict), mapping: .unmapped) as? NetworkError)?.status == .conflict)
-    }
-
-    @Test("A general error keeps its cause, contains method, URL and status, and can be caught by its code")
-    func generalCause() async throws {
-        let caught = await error(.status(.notFound))
-        let general = try #require(caught as? GeneralRequestError)
-        #expect(general == .notFound && general.code == .notFound && general.cause?.status == .notFound)
-        #expect("\(general)" == "notFound: GET api.example.com/v1/open: 404 Not Found")
-        #expect(general.cause?.report?.attempts.count == 1)
-        do { throw general } catch GeneralRequestError.notFound {} catch { #expect(Bool(false), "\(error)") }
-        switch caught {
-        case GeneralRequestError.forbidden?: #expect(Bool(false), "it is not forbidden")
-        default: break
-        }
-        let lost = try #require(await error(.failure(.cannotConnect)) as? GeneralRequestError)
-        #expect("\(lost)" == "cannotConnect: GET api.example.com/v1/open: the host refuses the connection")
-        let bridged = lost as NSError
-        #expect((bridged.userInfo[NSUnderlyingErrorKey] as? NSError)?.domain == "Networking.NetworkError")
-        #expect(bridged.userInfo[NSURLErrorFailingURLErrorKey] != nil)
     }
 
     @Test(
@@ -124,64 +105,6 @@ struct ErrorHandlingTests {
         #expect(refreshing.value == words + "the requests of a token refresh carry none")
     }
 
-    @Test("A typed server error has the call's report; a CancellationError becomes a cancelled error with a cause")
-    func causes() async throws {
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in .json(text: #"{"id":"taken"}"#, status: .conflict) }
-        }
-        let failure =
-            await Fixture.failure {
-                try await service.request(.post("users").failing(as: User.self))
-            } as? ServerFailure<User>
-        #expect(failure?.serverError == User(id: "taken"))
-        #expect(failure?.networkError.report?.attempts.count == 1)
-        let cancelling = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in throw CancellationError() }
-        }
-        let cancelled = await Fixture.failure { try await cancelling.request(.get("a")) } as? GeneralRequestError
-        #expect(cancelled == .cancelled && cancelled?.cause?.request?.url.path == "/v1/a")
-    }
-
-    @Test("The error mapping runs last, also for an error that a handler ends a call with, and gets the failure")
-    func lastWord() async {
-        let mapping = NetworkConfiguration.ErrorMapping { error, failure in
-            Shown(error: "\(error)", status: failure.status)
-        }
-        let failing = ErrorHandlingService([ClosureErrorHandler { _ in .fail(UserError.cloudy) }])
-        #expect(
-            await error(.status(.notFound), mapping: mapping) as? Shown
-                == Shown(error: "notFound: GET api.example.com/v1/open: 404 Not Found", status: .notFound))
-        #expect(
-            await error(.status(.conflict), mapping: mapping) as? Shown == Shown(error: "taken", status: .conflict))
-        #expect(
-            await error(.status(.badGateway), .open, failing, mapping: mapping) as? Shown
-                == Shown(error: "cloudy", status: .badGateway))
-    }
-
-    @Test("The error mapping runs once for each call, also if the call is cancelled while a handler runs")
-    func mappedOnce() async throws {
-        let (count, isLooking) = (Box(0), Settlement<Void>())
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in .down }
-            $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
-                    isLooking.settle(.success(()))
-                    while !Task.isCancelled, failure.networkError?.kind != .cancelled { await Task.yield() }
-                    return .next(failure.error)
-                }
-            ])
-            $0.errorMapping = .init { error, _ in
-                count.change { $0 += 1 }
-                return error
-            }
-        }
-        let task = service.task(.get("x"), as: .void)
-        try await isLooking.value()
-        task.cancel()
-        #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
-        #expect(count.value == 1)
-    }
-
     @Test("The network error that the mapping gets contains the number of attempts")
     func attempts() async {
         struct Shown: Error, Equatable {
@@ -198,75 +121,6 @@ struct ErrorHandlingTests {
     private struct Shown: Error, Equatable {
         let error: String
         let status: HTTPStatus?
-    }
-
-    @Test("R-23, R-24: 401, 403 and 404 have general errors; a status without a mapping stays a network error")
-    func statuses() async {
-        #expect(await error(.status(.unauthorized)) as? GeneralRequestError == .noAuth)
-        #expect(await error(.status(.forbidden)) as? GeneralRequestError == .forbidden)
-        #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
-        #expect((await error(.status(.badGateway)) as? NetworkError)?.status == .badGateway)
-    }
-
-    @Test(
-        "Transport failures are mapped: no connection, timeouts, cancellation",
-        arguments: [
-            (NetworkError.Kind.notConnected, GeneralRequestError.noInternetConnection), (.idleTimedOut, .timedOut),
-            (.cannotConnect, .cannotConnect),
-            (.connectTimedOut, .timedOut), (.deadlineTimedOut, .timedOut), (.cancelled, .cancelled),
-        ])
-    func kinds(kind: NetworkError.Kind, mapped: GeneralRequestError) async {
-        #expect(await error(.failure(kind)) as? GeneralRequestError == mapped)
-    }
-
-    @Test(
-        "URLSession errors are also mapped if a custom transport throws them",
-        arguments: [
-            (URLError.Code.notConnectedToInternet, GeneralRequestError.noInternetConnection), (.timedOut, .timedOut),
-            (.cancelled, .cancelled),
-        ])
-    func urlErrors(code: URLError.Code, mapped: GeneralRequestError) async {
-        #expect(await error(.failure(URLError(code))) as? GeneralRequestError == mapped)
-    }
-
-    @Test("R-25: the endpoint's errors come first, for statuses, also unregistered ones, and for URL error codes")
-    func endpointFirst() async {
-        #expect(await error(.status(.conflict)) as? UserError == .taken)
-        #expect(await error(.status(520)) as? UserError == .cloudy)
-        #expect(await error(.failure(.cannotResolveHost)) as? UserError == .noHost)
-    }
-
-    @Test("The status is known even if the body of the error cannot be read")
-    func statusWins() async {
-        let answer = StubResponse(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
-        #expect(await error(answer) as? UserError == .taken)
-    }
-
-    @Test("P-11: every failure in pkrll/Network's list has a kind")
-    func kindsOfOthers() {
-        let table: [(URLError.Code, NetworkError.Kind)] = [
-            (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotConnectToHost, .cannotConnect),
-            (.cancelled, .cancelled), (.secureConnectionFailed, .tlsFailed), (.badURL, .invalidRequest),
-            (.badServerResponse, .malformedResponse), (.notConnectedToInternet, .notConnected),
-            (.timedOut, .idleTimedOut),
-        ]
-        for (code, kind) in table {
-            let error = NetworkError(.unknown, underlying: URLError(code))
-            #expect(error.kind == .unknown)
-            #expect(kind.urlErrorCode != nil)
-        }
-        #expect(NetworkError.Kind.resetting.description == "resetting")
-        #expect(NetworkError.Kind("mine").description == "mine")
-    }
-
-    @Test("R-27: the description of a failure contains path and method")
-    func description() {
-        guard let url = URL(string: "https://api.example.com/users/7?token=hush") else { return }
-        let request = HTTPRequest(.get, url)
-        let failure = RequestFailure(
-            endpoint: UserEndpoint.open, request: request, response: HTTPResponse(.notFound, to: request),
-            error: NetworkError(.unacceptableStatus))
-        #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
     }
 
     @Test("A handler that is listed twice runs twice and does not loop")
@@ -323,5 +177,72 @@ struct ErrorHandlingTests {
         try await service.request(UserEndpoint.open)
         #expect(stub.requests.map { $0.headers["X-Changed"] } == [nil, "yes"])
         #expect(stub.requests.map { $0.headers["X-Run"] } == ["1", "2"])
+    }
+
+    private let clock = ManualClock()
+
+    @Test("Handlers get the status of a response whose body was lost")
+    func lostBody() async throws {
+        let seen = Box<[HTTPStatus?]>([])
+        let watch = ClosureErrorHandler { failure in
+            seen.change { $0.append(failure.status) }
+            return .next(failure.error)
+        }
+        let transport = LostBody()
+        struct LostBody: Transport {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                throw NetworkError(
+                    .connectionLostAfterHead, request: request,
+                    response: HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "7"], to: request))
+            }
+        }
+        let observer = RecordingObserver()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.errorHandlingService = ErrorHandlingService([watch])
+            $0.observers = [observer]
+        }
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(seen.value == [.serviceUnavailable])
+        #expect(observer.reports.first?.status == .serviceUnavailable)
+    }
+
+    @Test("An error page above the size limit keeps its status: a 401 starts a refresh, a 404 is not found")
+    func largeErrorPage() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
+        let page = Data(repeating: 0x20, count: 5_000)
+        let stub = StubTransport { request in
+            guard request.headers[.authorization] == "Bearer new" else {
+                return StubResponse(.unauthorized, body: page)
+            }
+            return request.url.path.hasSuffix("missing") ? StubResponse(.notFound, body: page) : .text("ok")
+        }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.settings = RequestSettings { $0.maximumResponseSize = 1_000 }
+        }
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+        let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "missing")) }
+        #expect(error as? GeneralRequestError == .notFound)
+        let large = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in StubResponse(.ok, body: page) }
+            $0.settings = RequestSettings { $0.maximumResponseSize = 1_000 }
+        }
+        let tooLarge = await Fixture.failure { try await large.request(UserEndpoint.open) } as? NetworkError
+        #expect(tooLarge?.kind == .responseTooLarge)
+        #expect(tooLarge?.response?.data.isEmpty == true, "the data of a large response is dropped")
+        let lenient = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in StubResponse(.notFound, body: page) }
+        }
+        for size in [1_000, 0, -1] {
+            let settings = RequestSettings {
+                $0.validators = []
+                $0.maximumResponseSize = size
+            }
+            let cut = await Fixture.failure { _ = try await lenient.request(.get("x"), as: .data, with: settings) }
+            #expect((cut as? NetworkError)?.kind == .responseTooLarge, "a response is not truncated")
+        }
     }
 }

@@ -13,7 +13,7 @@ struct ReachabilityTests {
         ReachabilityService(probe: probe, interval: .seconds(5), clock: clock.networkClock)
     }
 
-    @Test("R-31: the first status is reported after the start, then only changes; stopping ends the reports")
+    @Test("The first status is reported after the start, then only changes; stopping ends the reports", .row("R-31"))
     func changes() async throws {
         let service = service()
         let told = Box<[ReachabilityStatus]>([])
@@ -37,7 +37,7 @@ struct ReachabilityTests {
         token.cancel()
     }
 
-    @Test("R-31, R-32: `isReachable` works before monitoring; unknown and not reachable are not reachable")
+    @Test("`isReachable` works before monitoring; unknown and not reachable are not reachable", .row("R-31", "R-32"))
     func before() {
         #expect(service().isReachable)
         probe.set(.notReachable)
@@ -46,7 +46,7 @@ struct ReachabilityTests {
         #expect(ReachabilityStatus.reachable(.cellular).isReachable)
     }
 
-    @Test("R-31: a service that is released stops its probes")
+    @Test("A service that is released stops its probes", .row("R-31"))
     func released() async {
         var service: ReachabilityService? = service()
         service?.startMonitoring()
@@ -56,7 +56,9 @@ struct ReachabilityTests {
         #expect(service == nil)
     }
 
-    @Test("R-31: each of five observers gets three changes in order; one that asks for a replay also gets the status")
+    @Test(
+        "Each of five observers gets three changes in order; one that asks for a replay also gets the status",
+        .row("R-31"))
     func fifteen() async {
         let service = service()
         await service.check()

@@ -110,7 +110,7 @@ struct ReportTests {
         #expect(EndpointPath(segments: ["a", "b"]).template == "{}/{}")
     }
 
-    @Test("N-39: an attempt has the request, the response, the error, the time and the curl command")
+    @Test("An attempt has the request, the response, the error, the time and the curl command", .row("N-39"))
     func debugInfo() async throws {
         let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#, status: .conflict) }
         let told = Box<[RequestAttempt]>([])
@@ -125,7 +125,9 @@ struct ReportTests {
         #expect(attempt.request?.curlCommand().contains("--url 'https://api.example.com/v1/users/7'") == true)
     }
 
-    @Test("N-41: each call has one background task, which ends once: after the call, or when the system's time is up")
+    @Test(
+        "Each call has one background task, which ends once: after the call, or when the system's time is up",
+        .row("N-41"))
     func background() async throws {
         let begun = Box<[@Sendable () -> Void]>([])
         let ended = Box<[Int]>([])
@@ -159,6 +161,44 @@ struct ReportTests {
             }, end: { number in ended.change { $0.append(number) } })
         eager.observe(.started, of: RequestEvent.Call(endpoint: UserEndpoint.open))
         #expect(ended.value == [1, 2, 3])
+    }
+
+    @Test("A retry without a wait is also reported to observers, and the log has a warning")
+    func retryAtOnce() async throws {
+        let lines = Box<[String]>([])
+        let stub = StubTransport()
+        stub.on(nil, nil, .status(.serviceUnavailable), .text("ok"))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.retry = RetryPolicy(retries: 1)
+            $0.transport = stub
+            $0.observers = [LogObserver(level: .warning) { line in lines.change { $0.append("\(line)") } }]
+        }
+        try await service.request(UserEndpoint.open)
+        #expect(
+            lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
+    }
+
+    @Test("The reason of a failed refresh is in the log and the report, whatever error the call throws")
+    func brokenRefresh() async throws {
+        struct Grant: Decodable, Sendable { let expiresIn: Int }
+        let auth = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .json(text: "{}") }
+        }
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
+            let grant: Grant = try await auth.request(.post("token"))
+            return AccessToken("\(grant.expiresIn)")
+        }
+        let lines = Box<[String]>([])
+        let observer = RecordingObserver()
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = StubTransport { _ in .status(.unauthorized) }
+            $0.observers = [LogObserver { line in lines.change { $0.append("\(line)") } }, observer]
+        }
+        let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+        #expect(error as? GeneralRequestError == .noAuth)
+        let words = "\"expiresIn\" is missing"
+        #expect(lines.value.last?.contains(words) == true, "\(lines.value)")
+        #expect(observer.reports.first?.waterfall.contains(words) == true)
     }
 }
 

@@ -11,7 +11,9 @@ struct RequestAdaptingTests {
         return request.headers
     }
 
-    @Test("R-15: adapters run in order and get the endpoint; a later one overrides an earlier one, whatever the case")
+    @Test(
+        "Adapters run in order and get the endpoint; a later one overrides an earlier one, whatever the case",
+        .row("R-15"))
     func order() async throws {
         let adapters: [any RequestAdapter] = [
             HeadersAdapter(["X-A": "1"]),
@@ -20,7 +22,9 @@ struct RequestAdaptingTests {
         #expect(try await headers(adapters).map(\.value) == ["GET"])
     }
 
-    @Test("R-16: adapters replace headers of the endpoint; adapters with defaults only add headers that are absent")
+    @Test(
+        "Adapters replace headers of the endpoint; adapters with defaults only add headers that are absent",
+        .row("R-16"))
     func precedence() async throws {
         #expect(try await headers([HeadersAdapter(["X-A": "2"])], ["X-A": "1"])["X-A"] == "2")
         #expect(try await headers([HeadersAdapter(["X-A": "2"], .keepExisting)], ["X-A": "1"])["X-A"] == "1")
@@ -38,7 +42,7 @@ struct RequestAdaptingTests {
         #expect(throws: Never.self) { try request.validate() }
     }
 
-    @Test("R-15: adapters run again before every retry, on the original request")
+    @Test("Adapters run again before every retry, on the original request", .row("R-15"))
     func afresh() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .status(.badGateway), .text("hello"))

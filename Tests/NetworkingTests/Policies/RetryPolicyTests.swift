@@ -36,7 +36,8 @@ struct RetryPolicyTests {
         return reason
     }
 
-    @Test("I-39: the number of retries is limited; waits are constant, linear or exponential, up to their limit")
+    @Test(
+        "The number of retries is limited; waits are constant, linear or exponential, up to their limit", .row("I-39"))
     func delays() async throws {
         let failure = try failure(.cannotConnect)
         func delays(_ policy: RetryPolicy, _ count: Int) async -> [Duration?] {
@@ -115,7 +116,9 @@ struct RetryPolicyTests {
         #expect(await delay(bold, try failure(.cannotConnect, .post)) == .zero)
     }
 
-    @Test("N-34: retries are chosen by status, kind, error, endpoint, or by the first match of several conditions")
+    @Test(
+        "Retries are chosen by status, kind, error, endpoint, or by the first match of several conditions", .row("N-34")
+    )
     func conditions() async throws {
         struct Other: Endpoint { let path: EndpointPath = "other" }
         func isRetried(_ condition: RetryPolicy.Condition, _ failure: RequestFailure) async -> Bool {
@@ -139,7 +142,7 @@ struct RetryPolicyTests {
         #expect(await !isRetried(.transient, try failure(.invalidRequest)))
     }
 
-    @Test("I-38: an async closure can decide: no retry, now, after a wait, or with a changed request")
+    @Test("An async closure can decide: no retry, now, after a wait, or with a changed request", .row("I-38"))
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
         func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {
@@ -163,7 +166,7 @@ struct RetryPolicyTests {
         #expect(request.url == changed.url)
     }
 
-    @Test("2.10: no factor, step or time crashes the process, and no wait exceeds the limit")
+    @Test("No factor, step or time crashes the process, and no wait exceeds the limit")
     func hostileBackoff() {
         let longest = Duration.seconds(Int64.max)
         let times = [

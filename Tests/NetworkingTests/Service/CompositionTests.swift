@@ -30,7 +30,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("I-37: a closure can replace each request before it is sent, and a decorator observes each attempt")
+    @Test("A closure can replace each request before it is sent, and a decorator observes each attempt", .row("I-37"))
     func hooks() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .down, .text("ok"))
@@ -51,7 +51,8 @@ struct CompositionTests {
     }
 
     @Test(
-        "P-15, P-13, P-19: adapters can change every request, and decorators run in the order of their nesting")
+        "Adapters can change every request, and decorators run in the order of their nesting",
+        .row("P-15", "P-13", "P-19"))
     func decorators() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let chain = Decorator(name: "outer", log: log, base: Decorator(name: "inner", log: log, base: stub))
@@ -160,7 +161,7 @@ struct CompositionTests {
         #expect(whole.requestAdaptingService.adapters.count == 1)
     }
 
-    @Test("N-38: the adapted request of a call, with its token, can be created without sending it")
+    @Test("The adapted request of a call, with its token, can be created without sending it", .row("N-38"))
     func requestAlone() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
@@ -175,41 +176,6 @@ struct CompositionTests {
         #expect(request.body.data == Data(#"{"name":"Ada"}"#.utf8) && stub.requests.isEmpty)
         #expect(request.curlCommand().contains("https://api.example.com/v1/users/7"))
         await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
-    }
-
-    @Test("A derived client differs in the changed settings and shares the rest")
-    func derived() async throws {
-        let stub = StubTransport { _ in .text("ok") }
-        let client = NetworkClient(environment: Fixture.environment) {
-            $0.transport = stub
-            $0.cookies = CookieJar()
-        }
-        let other = client.with {
-            $0.environment = NetworkEnvironment(baseURL: URL(string: "https://media.example.com"))
-        }
-        try await NetworkService(client: other).request(.get("film"))
-        #expect(stub.requests.last?.url.absoluteString == "https://media.example.com/film")
-        #expect(other.configuration.cookies === client.configuration.cookies)
-        #expect(other.configuration.concurrencyLimit === client.configuration.concurrencyLimit)
-        #expect(other.configuration.backoffGate === client.configuration.backoffGate)
-        try await NetworkService(client: client).request(.get("film"))
-        #expect(stub.requests.last?.url.host() == "api.example.com")
-    }
-
-    @Test("The default gate of a configuration uses its clock, and a gate that was set is kept")
-    func gateClock() {
-        let clock = ManualClock()
-        var configuration = NetworkConfiguration()
-        let first = configuration.backoffGate
-        configuration.clock = clock.networkClock
-        #expect(configuration.backoffGate !== first)
-        let own = BackoffGate()
-        configuration.backoffGate = own
-        configuration.clock = .continuous
-        #expect(configuration.backoffGate === own)
-        configuration.backoffGate = nil
-        configuration.clock = clock.networkClock
-        #expect(configuration.backoffGate == nil)
     }
 
     /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
@@ -253,19 +219,6 @@ struct CompositionTests {
         }
     }
 
-    @Test("Services of one configuration share its limit and its gate")
-    func shared() async throws {
-        let configuration = NetworkConfiguration(environment: Fixture.environment)
-        let identities = (0..<2).map { _ in
-            let client = NetworkClient(configuration: configuration)
-            let limit = client.admission.compactMap { $0 as? ConcurrencyLimit }.first
-            let gate = client.admission.compactMap { $0 as? BackoffGate }.first
-            return [limit.map(ObjectIdentifier.init), gate.map(ObjectIdentifier.init)]
-        }
-        #expect(identities[0] == identities[1])
-        #expect(!identities[0].contains(nil))
-    }
-
     @Test("A request that cannot be sent is an error that names its call, before anything is sent")
     func mistakes() async throws {
         let stub = StubTransport { _ in .text("ok") }
@@ -282,136 +235,5 @@ struct CompositionTests {
             #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
         }
         #expect(stub.requests.isEmpty)
-    }
-
-    @Test("P-06: an environment can be set as a whole for one call or one endpoint; the call's environment wins")
-    func environments() async throws {
-        let stub = StubTransport { _ in .text("ok") }
-        func environment(_ host: String, _ header: String) -> NetworkEnvironment {
-            NetworkEnvironment(
-                baseURL: URL(string: "https://\(host).example"), pathPrefix: "v\(header)", headers: ["X-Env": header],
-                query: ["env": header])
-        }
-        let service = NetworkService(environment: environment("service", "1")) { $0.transport = stub }
-        let ofEndpoint = RequestSettings(environment: environment("endpoint", "2"))
-        let ofCall = RequestSettings(environment: environment("call", "3"))
-        try await service.request(Item())
-        try await service.request(Item(settings: ofEndpoint))
-        try await service.request(Item(settings: ofEndpoint), with: ofCall)
-        #expect(
-            stub.requests.map(\.url.absoluteString) == [
-                "https://service.example/v1/item?env=1", "https://endpoint.example/v2/item?env=2",
-                "https://call.example/v3/item?env=3",
-            ])
-        #expect(stub.requests.map { $0.headers["X-Env"] } == ["1", "2", "3"])
-        #expect(service.client.configuration.environment.headers["X-Env"] == "1")
-    }
-
-    @Test("The headers of a request override the headers of the environment")
-    func headers() async throws {
-        let stub = StubTransport { _ in .text("ok") }
-        let environment = NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: ["X-A": "environment"])
-        let service = NetworkService(environment: environment) { $0.transport = stub }
-        try await service.request(Item(headers: ["x-a": "own"]))
-        #expect(stub.requests[0].headers.values(for: "X-A") == ["own"])
-    }
-
-    @Test("Two identical requests count twice, and both calls complete")
-    func sameTwice() async throws {
-        let transport = ManualTransport()
-        let limit = ConcurrencyLimit(5)
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = transport
-            $0.concurrencyLimit = limit
-            $0.backoffGate = nil
-        }
-        let item = Item()
-        let tasks = (0..<2).map { _ in service.task(item, as: .string) }
-        await transport.waitForRequests(2)
-        #expect(limit.activeCount == 2)
-        for _ in tasks { transport.answer(.ok, "x") }
-        for task in tasks { #expect(try await task.value == "x") }
-        #expect(limit.activeCount == 0)
-    }
-
-    @Test("The number of active calls never exceeds the limit")
-    func neverTooMany() async throws {
-        let limit = ConcurrencyLimit(3)
-        let highest = Box((now: 0, most: 0))
-        struct Counting: Transport {
-            let highest: Box<(now: Int, most: Int)>
-            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-                highest.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                for _ in 0..<3 { await Task.yield() }
-                highest.change { $0.now -= 1 }
-                return HTTPResponse(.ok, to: request)
-            }
-        }
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = Counting(highest: highest)
-            $0.concurrencyLimit = limit
-            $0.backoffGate = nil
-        }
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<500 {
-                let task = service.task(Item(), as: .void)
-                group.addTask {
-                    if index % 7 == 0 { task.cancel() }
-                    _ = await Fixture.failure { try await task.value }
-                }
-            }
-        }
-        #expect(highest.value.most == 3)
-    }
-
-    @Test(
-        "N-36: the statuses that refuse a token can be set, and a repeated 403 ends the call")
-    func refusals() async throws {
-        let refreshes = Box(0)
-        let session = AccessTokenSupervisor(
-            token: AccessToken("old"), unauthorizedStatuses: [.unauthorized, .forbidden], clock: Fixture.stillClock
-        ) { _ in
-            refreshes.change { $0 += 1 }
-            return AccessToken("new \(refreshes.value)")
-        }
-        let stub = StubTransport { _ in .status(.forbidden) }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
-        let error = await Fixture.failure { try await service.request(Item(authorizationType: .bearer)) }
-        #expect(error as? GeneralRequestError == .forbidden)
-        #expect(refreshes.value == 1 && stub.requests.count == 2)
-    }
-
-    @Test(
-        "An idempotency key is created once for each call and kept for retries; a key that is set is not changed")
-    func idempotency() async throws {
-        let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
-        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
-            AccessToken("new")
-        }
-        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
-        try await service.request(Item(method: .post, idempotencyKey: .unique, authorizationType: .bearer))
-        let keys = stub.requests.map { $0.headers[.idempotencyKey] }
-        #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
-        try await service.request(Item(method: .post, idempotencyKey: .value("mine")))
-        try await service.request(Item(method: .post, headers: [.idempotencyKey: "own"], idempotencyKey: .unique))
-        try await service.request(Item(method: .post))
-        #expect(stub.requests.suffix(3).map { $0.headers[.idempotencyKey] } == ["mine", "own", nil])
-    }
-
-    @Test("Generated keys come from the service's random source: the same seed creates the same keys")
-    func seededKeys() async throws {
-        var runs: [[String?]] = []
-        for _ in 0..<2 {
-            let stub = StubTransport { _ in .text("ok") }
-            let service = NetworkService(environment: Fixture.environment) {
-                $0.transport = stub
-                $0.random = RandomSource(SeededGenerator(seed: 9))
-            }
-            for _ in 0..<3 { try await service.request(Item(method: .post, idempotencyKey: .unique)) }
-            runs.append(stub.requests.map { $0.headers[.idempotencyKey] })
-        }
-        #expect(runs[0] == runs[1])
-        #expect(Set(runs[0]).count == 3)
-        #expect(runs[0].allSatisfy { UUID(uuidString: $0 ?? "") != nil && $0?.dropFirst(14).first == "4" })
     }
 }

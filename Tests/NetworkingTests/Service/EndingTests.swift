@@ -28,7 +28,7 @@ struct EndingTests {
         await Fixture.failure { _ = try await task.value }
     }
 
-    @Test("R-14: the first `cancel()` returns true, later ones return false, and the call ends as cancelled")
+    @Test("The first `cancel()` returns true, later ones return false, and the call ends as cancelled", .row("R-14"))
     func cancelWhileSending() async {
         let manual = ManualTransport()
         let task = service(manual).task(UserEndpoint.open, as: .string)
@@ -39,7 +39,7 @@ struct EndingTests {
         guard case .cancelled = task.state else { return #expect(Bool(false), "\(task.state)") }
     }
 
-    @Test("R-14: `cancel()` returns false after the call has completed")
+    @Test("`cancel()` returns false after the call has completed", .row("R-14"))
     func cancelAfterwards() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let task = service(stub).task(UserEndpoint.open, as: .string)
@@ -136,49 +136,6 @@ struct EndingTests {
         #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
     }
 
-    @Test("The total deadline ends the wait for a permit with a timeout")
-    func deadline() async {
-        let manual = ManualTransport()
-        let limit = ConcurrencyLimit(1)
-        let service = service(manual, admission: [limit])
-        let first = service.task(UserEndpoint.open, as: .string)
-        await manual.waitForRequests()
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
-        let second = service.task(UserEndpoint.open, as: .string, with: settings)
-        await clock.waitForSleepers()
-        clock.advance(by: .milliseconds(2_999))
-        guard case .waiting = second.state else { return #expect(Bool(false), "it waits for a permit") }
-        clock.advance(by: .milliseconds(1))
-        #expect(await error(of: second) as? GeneralRequestError == .timedOut)
-        manual.answer(.ok, "first")
-        #expect(await error(of: first) == nil)
-    }
-
-    @Test("The deadline also ends the delay of a stub")
-    func deadlineOverStub() async {
-        let stub = StubTransport(clock: clock.networkClock) { _ in .text("late").delayed(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
-        let task = service(stub).task(UserEndpoint.open, as: .string, with: settings)
-        await clock.waitForSleepers(2)
-        clock.advance(by: .seconds(3))
-        #expect(await error(of: task) as? GeneralRequestError == .timedOut)
-        #expect(clock.now.offset == .seconds(3))
-    }
-
-    @Test("A deadline that passes while user code runs ends the call, even without any wait")
-    func deadlineInUserCode() async {
-        let stub = StubTransport { _ in .text("hello") }
-        let clock = clock
-        let slow = ClosureAdapter { _, _ in clock.advance(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
-        let task = service(stub, adapters: [slow], handlers: []).task(UserEndpoint.open, as: .string, with: settings)
-        #expect((await error(of: task) as? NetworkError)?.kind == .deadlineTimedOut)
-        #expect(stub.requests.isEmpty)
-        let bad = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .zero))
-        let refused = service(stub, handlers: []).task(UserEndpoint.open, as: .string, with: bad)
-        #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
-    }
-
     @Test("A cancelled call runs its handlers once, and a retry that a handler requests is not granted")
     func cancelledWalk() async {
         let manual = ManualTransport()
@@ -216,76 +173,53 @@ struct EndingTests {
         #expect(await error(of: task) == nil)
     }
 
-    @Test("A task that user code leaves running can make calls after its call was cancelled")
-    func leftRunning() async throws {
-        let manual = ManualTransport()
-        let other = service(StubTransport { _ in .text("analytics") })
-        let over = Settlement<Void>()
-        let left = Settlement<Task<String, any Error>>()
-        let adapter = ClosureAdapter { _, _ in
-            let task = Task {
-                while over.outcome == nil { await Task.yield() }
-                return try await other.request(UserEndpoint.open, as: .string)
-            }
-            left.settle(.success(task))
+    private enum Order: Endpoint {
+        case place
+        case poll
+
+        var path: EndpointPath { "orders" }
+        var method: HTTPMethod { self == .place ? .post : .get }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    @Test("A call that is cancelled while it waits to retry reports the cancellation, not the last response")
+    func cancelledBackoff() async throws {
+        let clock = ManualClock()
+        let seen = Box<[RequestFailure]>([])
+        let handler = ClosureErrorHandler { failure in
+            seen.change { $0.append(failure) }
+            return .next(failure.error)
         }
-        let task = service(manual, adapters: [adapter]).task(UserEndpoint.open, as: .string)
-        await manual.waitForRequests()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.serviceUnavailable) }
+            $0.errorHandlingService = ErrorHandlingService([
+                handler, RetryErrorHandler(RetryPolicy(retries: 3, backoff: .constant(.seconds(5)))),
+            ])
+            $0.clock = clock.networkClock
+        }
+        let task = service.task(Order.poll, as: .void)
+        await clock.waitForSleepers(1)
         task.cancel()
-        #expect(await error(of: task) as? GeneralRequestError == .cancelled)
-        over.settle(.success(()))
-        #expect(try await left.value().value == "analytics")
+        _ = await Fixture.failure { _ = try await task.value }
+        let last = try #require(seen.value.last)
+        #expect(last.networkError?.kind == .cancelled)
+        #expect(last.status == nil)
+        #expect(last.attempt == 1)
+        #expect(last.history.count == 1)
     }
 
-    @Test("A handler that always requests a retry gets ten attempts, and then the next handlers run")
-    func cap() async {
-        let stub = StubTransport { _ in .status(.notFound) }
-        let stubborn = ClosureErrorHandler { _ in .retry() }
-        let error = await Fixture.failure {
-            try await service(stub, handlers: [stubborn, GeneralErrorHandler()]).request(UserEndpoint.open)
+    @Test("After a cancellation during one adapter, the next adapters do not run")
+    func adaptersAfterCancel() async throws {
+        let ran = Box(0)
+        let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
+        let second = ClosureAdapter { _, _ in ran.change { $0 += 1 } }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.errorMapping = .unmapped
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.requestAdaptingService = RequestAdaptingService([first, second])
         }
-        #expect(error as? GeneralRequestError == .notFound)
-        #expect(stub.requests.count == 10)
-    }
-
-    @Test("A body that cannot be sent again is not retried")
-    func notReplayable() async {
-        struct Upload: Endpoint {
-            var path: EndpointPath { "x" }
-            var method: HTTPMethod { .put }
-            var body: HTTPBody { .source(length: 1, isReplayable: false) { DataBodyReader(Data([1])) } }
-        }
-        let stub = StubTransport { _ in .status(.serviceUnavailable) }
-        let handlers: [any ErrorHandler] = [RetryErrorHandler(RetryPolicy(retries: 3))]
-        #expect(await Fixture.failure { try await service(stub, handlers: handlers).request(Upload()) } is NetworkError)
-        #expect(stub.requests.count == 1)
-    }
-
-    @Test("4,000 calls are cancelled at random moments: each completes once, and no permit is lost")
-    func randomCancels() async {
-        let limit = ConcurrencyLimit(8)
-        let service = service(
-            StubTransport { _ in
-                await Task.yield()
-                return .text("hello")
-            }, admission: [limit])
-        var random = SeededGenerator(seed: 7)
-        let answers = Box(0)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<4_000 {
-                let yields = Int.random(in: 0..<20, using: &random)
-                group.addTask {
-                    let task = service.task(UserEndpoint.open, as: .string)
-                    for _ in 0..<yields { await Task.yield() }
-                    let isCancelled = task.cancel()
-                    let error = await Fixture.failure { _ = try await task.value }
-                    #expect(isCancelled == (error != nil))
-                    answers.change { $0 += 1 }
-                }
-            }
-        }
-        #expect(answers.value == 4_000)
-        #expect(limit.activeCount == 0)
-        #expect(limit.waiterCount == 0)
+        let error = await Task { await Fixture.failure { try await service.request(Order.poll) } }.value
+        #expect((error as? NetworkError)?.kind == .cancelled)
+        #expect(ran.value == 0)
     }
 }

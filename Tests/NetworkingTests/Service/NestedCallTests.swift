@@ -116,4 +116,37 @@ struct NestedCallTests {
         _ = try await left.value?.value
         #expect(limit.activeCount == 0)
     }
+
+    private enum Order: Endpoint {
+        case place
+        case poll
+
+        var path: EndpointPath { "orders" }
+        var method: HTTPMethod { self == .place ? .post : .get }
+        var authorizationType: AuthorizationType { .bearer }
+    }
+
+    @Test("With a limit of one, a call by an adapter does not wait for the permit of its outer call")
+    func nested() async throws {
+        let stub = StubTransport { _ in .status(.ok) }
+        let limit = ConcurrencyLimit(1)
+        let inner = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
+        let adapter = ClosureAdapter { request, _ in
+            try await inner.request(Order.poll)
+            request.headers["X-Attested"] = "1"
+        }
+        let outer = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+            $0.requestAdaptingService = RequestAdaptingService([adapter])
+        }
+        try await outer.request(Order.place)
+        #expect(stub.requests.map(\.method) == [.get, .post])
+        #expect(limit.activeCount == 0)
+    }
 }

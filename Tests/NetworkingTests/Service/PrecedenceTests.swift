@@ -38,7 +38,7 @@ struct PrecedenceTests {
         }
     }
 
-    @Test("I-49, U31: each timeout follows the precedence on its own")
+    @Test("Each timeout follows the precedence on its own", .row("I-49"))
     func timeouts() async throws {
         let requests = try await sent(
             [1, 2, 3].map {
@@ -55,7 +55,7 @@ struct PrecedenceTests {
         #expect(mixed[2].timeouts.idle == .seconds(60) && mixed[2].timeouts.connect == .seconds(15))
     }
 
-    @Test("N-18: the decoder follows the precedence")
+    @Test("The decoder follows the precedence", .row("N-18"))
     func decoder() async throws {
         func decoder(_ strategy: JSONDecoder.DateDecodingStrategy) -> RequestSettings {
             let decoder = JSONDecoder()
@@ -162,7 +162,7 @@ struct PrecedenceTests {
         }
     }
 
-    @Test("N-19: the retry policy follows the precedence")
+    @Test("The retry policy follows the precedence", .row("N-19"))
     func retry() async throws {
         let settings = [1, 2, 3].map { retrying(RetryPolicy(retries: $0, on: .any)) }
         let counts = try await holding(settings, answer: .status(.serviceUnavailable)) {

@@ -25,7 +25,7 @@ struct ResetTests {
         (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
     }
 
-    @Test("P-16, I-50: a reset ends every call, whatever its state, and returns when all calls have returned")
+    @Test("A reset ends every call, whatever its state, and returns when all calls have returned", .row("P-16", "I-50"))
     func endsAll() async throws {
         let limit = ConcurrencyLimit(1)
         let service = service(limit: limit)
@@ -45,7 +45,7 @@ struct ResetTests {
         #expect(try await after.value == "works on")
     }
 
-    @Test("P-17: two resets return when all calls have returned; calls that start in the meantime are sent")
+    @Test("Two resets return when all calls have returned; calls that start in the meantime are sent", .row("P-17"))
     func meanwhile() async throws {
         let isHeld = Settlement<Void>()
         let entered = Box(0)
@@ -109,7 +109,7 @@ struct ResetTests {
         held.change { $0 = nil }
     }
 
-    @Test("P-22: a reset with no call in progress returns")
+    @Test("A reset with no call in progress returns", .row("P-22"))
     func nothingInProgress() async {
         await service().reset()
     }
@@ -158,49 +158,6 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("Two calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(5)))
-    func fromInsideTwice() async throws {
-        let service = Box<UserService?>(nil)
-        let resetting = ClosureErrorHandler { failure in
-            if failure.status == .gone { await service.value?.reset() }
-            return .next(failure.error)
-        }
-        let made = self.service([resetting])
-        service.change { $0 = made }
-        let calls = (0..<8).map { _ in made.task(UserEndpoint.open, as: .string) }
-        await transport.waitForRequests(8)
-        for _ in calls { transport.answer(.gone) }
-        for call in calls { #expect(await kind(call) != nil) }
-        #expect(made.client.calls.count == 0)
-        service.change { $0 = nil }
-    }
-
-    @Test("Transports, policies and handlers that participate are reset once, after every call has returned")
-    func participants() async throws {
-        final class Remembering: Transport, ResetParticipant {
-            let base: any Transport
-            let forgotten = Box<[Int]>([])
-            let count: @Sendable () -> Int
-            init(_ base: any Transport, _ count: @escaping @Sendable () -> Int) {
-                (self.base, self.count) = (base, count)
-            }
-            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-                try await base.send(request, delivering: delivery)
-            }
-            func reset() async { forgotten.change { $0.append(count()) } }
-        }
-        let service = Box<NetworkService?>(nil)
-        let decorator = Remembering(transport) { service.value?.client.calls.count ?? -1 }
-        let made = NetworkService(environment: Fixture.environment) { $0.transport = decorator }
-        service.change { $0 = made }
-        let call = made.task(UserEndpoint.open, as: .string)
-        await transport.waitForRequests()
-        await made.reset()
-        #expect(decorator.forgotten.value == [0])
-        #expect(await kind(call) == .resetting)
-        service.change { $0 = nil }
-    }
-
     @Test("A call that has just started is ended by a cancellation or a reset right after")
     func atOnce() async throws {
         for _ in 0..<50 {
@@ -212,29 +169,6 @@ struct ResetTests {
             await service.reset()
             #expect(await kind(reset) == .resetting)
         }
-    }
-
-    @Test("Two resets at once reset a participant once")
-    func participantsOnce() async throws {
-        final class Slow: Transport, ResetParticipant {
-            let calls = Box(0)
-            let mayEnd = Settlement<Void>()
-            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-                HTTPResponse(.ok, to: request)
-            }
-            func reset() async {
-                calls.change { $0 += 1 }
-                await withCheckedContinuation { continuation in mayEnd.observe { _ in continuation.resume() } }
-            }
-        }
-        let slow = Slow()
-        let service = NetworkService(environment: Fixture.environment) { $0.transport = slow }
-        let resets = (0..<2).map { _ in Task { await service.reset() } }
-        while slow.calls.value == 0 { await Task.yield() }
-        for _ in 0..<100 { await Task.yield() }
-        slow.mayEnd.settle(.success(()))
-        for reset in resets { await reset.value }
-        #expect(slow.calls.value == 1)
     }
 
     @Test("`cancelAll` ends the calls of the matching endpoints and returns their number")

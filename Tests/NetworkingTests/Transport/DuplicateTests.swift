@@ -42,7 +42,7 @@ struct DuplicateTests {
         service.task(endpoint, as: .string)
     }
 
-    @Test("I-46: join: one request is sent, and every caller gets its response")
+    @Test("Join: one request is sent, and every caller gets its response", .row("I-46"))
     func join() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -56,7 +56,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-40: the cancellation of one caller detaches only that caller; the last one cancels the transfer")
+    @Test("The cancellation of one caller detaches only that caller; the last one cancels the transfer", .row("I-40"))
     func countedByReference() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -78,7 +78,7 @@ struct DuplicateTests {
         while transport.endedCount < 1 { await Task.yield() }
     }
 
-    @Test("I-42: replace: the old call and its transfer are cancelled, and a new transfer starts")
+    @Test("Replace: the old call and its transfer are cancelled, and a new transfer starts", .row("I-42"))
     func replace() async throws {
         let service = service(.replace)
         let old = begin(service)
@@ -93,7 +93,7 @@ struct DuplicateTests {
         #expect(transport.count == 2)
     }
 
-    @Test("I-44: keep first: the new call is cancelled, and the old one continues")
+    @Test("Keep first: the new call is cancelled, and the old one continues", .row("I-44"))
     func keepFirst() async throws {
         let service = service(.keepFirst)
         let old = begin(service)
@@ -104,7 +104,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-45: keep latest: the old call is cancelled, and its transfer continues for the new one")
+    @Test("Keep latest: the old call is cancelled, and its transfer continues for the new one", .row("I-45"))
     func keepLatest() async throws {
         let service = service(.keepLatest)
         let old = begin(service)
@@ -116,7 +116,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("I-47, I-43: the transfer continues for a closure alone, or a new transfer starts for it")
+    @Test("The transfer continues for a closure alone, or a new transfer starts for it", .row("I-47", "I-43"))
     func observers() async throws {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])
@@ -143,7 +143,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("I-41: a closure decides for each pair of requests")
+    @Test("A closure decides for each pair of requests", .row("I-41"))
     func custom() async throws {
         let service = service(
             DuplicateRequestPolicy { running, new in
@@ -159,7 +159,7 @@ struct DuplicateTests {
         for task in [swift] + rust { #expect(await result(task) == "found") }
     }
 
-    @Test("I-48: the policy of the service applies to all calls; the policy of an endpoint overrides it")
+    @Test("The policy of the service applies to all calls; the policy of an endpoint overrides it", .row("I-48"))
     func ownPolicy() async throws {
         var own = Search()
         own.settings.duplicates = .keepFirst
@@ -167,284 +167,6 @@ struct DuplicateTests {
         let first = begin(service, own)
         await transport.waitForRequests()
         #expect(await result(begin(service, own)) == "cancelled")
-        transport.answer(.ok, "found")
-        #expect(await result(first) == "found")
-    }
-
-    @Test("I-40: only equal requests are duplicates: method, URL, headers and body are compared")
-    func differences() async throws {
-        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
-        let different = [
-            Search(), Search(text: "rust"), Search(method: .post), Search(headers: ["X-A": "1"]),
-            Search(method: .post, body: .string("a")), Search(method: .post, body: .string("b")),
-        ]
-        let calls = different.map { begin(service, $0) }
-        await transport.waitForRequests(different.count)
-        for _ in different { transport.answer(.ok, "found") }
-        for task in calls { #expect(await result(task) == "found") }
-        let elsewhere = (begin(self.service(.keepFirst)), begin(self.service(.keepFirst)))
-        await transport.waitForRequests(2)
-        for _ in 0..<2 { transport.answer(.ok, "found") }
-        #expect(await result(elsewhere.0) == "found")
-        #expect(await result(elsewhere.1) == "found", "two services share no transfers")
-    }
-
-    @Test("Requests with unsafe methods are not compared by default")
-    func unsafe() async throws {
-        let service = service(.keepFirst)
-        let calls = (0..<2).map { _ in begin(service, Search(method: .post)) }
-        await transport.waitForRequests(2)
-        for _ in 0..<2 { transport.answer(.ok, "done") }
-        for task in calls { #expect(await result(task) == "done") }
-    }
-
-    @Test("Requests of one group replace each other even if they differ, and none gets the response of another")
-    func groups() async throws {
-        func search(_ text: String) -> Search {
-            var search = Search(text: text)
-            search.settings.duplicateGroup = "search"
-            return search
-        }
-        let service = service(.replace)
-        let first = begin(service, search("s"))
-        await transport.waitForRequests()
-        let second = begin(service, search("sw"))
-        await transport.waitForRequests(2)
-        #expect(await result(first) == "cancelled")
-        let other = begin(service, Search(text: "elsewhere"))
-        await transport.waitForRequests(3)
-        for _ in 0..<3 { transport.answer(.ok, "found") }
-        #expect(await result(second) == "found")
-        #expect(await result(other) == "found")
-        let joining = self.service(.join)
-        let both = [begin(joining, search("a")), begin(joining, search("b"))]
-        await transport.waitForRequests(2)
-        for _ in both { transport.answer(.ok, "its own") }
-        for task in both { #expect(await result(task) == "its own") }
-        #expect(transport.count == 5)
-    }
-
-    @Test("A double tap on a POST with a new key each time is detected if unsafe methods are included")
-    func doubleTap() async throws {
-        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
-        let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))
-        await transport.waitForRequests()
-        #expect(await result(begin(service, Search(method: .post, headers: [.idempotencyKey: "2"]))) == "cancelled")
-        transport.answer(.ok, "bought")
-        #expect(await result(first) == "bought")
-    }
-
-    @Test("If one caller leaves while another one joins, the transfer continues for the one that joined")
-    func leavingWhileJoining() throws {
-        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
-        for _ in 0..<20_000 {
-            let first = SharedTransfer.Caller(beginning: key, in: RunningTransfers())
-            let transfer = first.transfer
-            let second = Box<SharedTransfer.Caller?>(nil)
-            DispatchQueue.concurrentPerform(iterations: 2) { index in
-                if index == 0 { first.leave() } else { second.change { $0 = transfer.attach() } }
-            }
-            // If a caller has attached, its transfer continues, so a third caller can join.
-            if second.value != nil { #expect(transfer.attach() != nil) }
-        }
-    }
-
-    @Test("A transfer that ends makes room for the next one, but never removes another transfer")
-    func roomForTheNext() throws {
-        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
-        let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
-        let running = RunningTransfers()
-        func take() -> (isFree: Bool, transfer: SharedTransfer) {
-            switch running.place(for: key, ignoring: []) {
-            case .free(let beginner): (true, beginner.transfer)
-            case .taken(let transfer): (false, transfer)
-            }
-        }
-        func make() -> SharedTransfer { SharedTransfer.Caller(beginning: key, in: running).transfer }
-        let (isFree, first) = take()
-        #expect(isFree)
-        #expect(!take().isFree && take().transfer === first)
-        let second = make()
-        #expect(running.replace(first, by: second))
-        first.cancel("over")
-        #expect(!take().isFree && take().transfer === second)
-        #expect(!running.replace(first, by: make()))
-        second.cancel("over")
-        #expect(!running.replace(second, by: make()))
-        #expect(take().isFree)
-    }
-
-    @Test("Requests are equal if they differ only in headers that are ignored")
-    func equality() throws {
-        let url = try #require(URL(string: "https://a.example/?q=1"))
-        func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
-            var request = HTTPRequest(.get, url, headers: ["Accept": "text/plain"])
-            change(&request)
-            return DuplicateKey(request, delivering: .buffered(limit: limit), hashingCredentials: true)
-        }
-        let plain = try #require(key())
-        func isDuplicate(_ other: DuplicateKey?) throws -> Bool {
-            try plain.isDuplicate(of: #require(other), ignoring: ["X-Request-ID"])
-        }
-        #expect(try isDuplicate(key()))
-        #expect(key()?.hash == plain.hash)
-        #expect(try isDuplicate(key { $0.headers["x-request-id"] = "7" }))
-        #expect(try !isDuplicate(key { $0.headers["Accept"] = "text/html" }))
-        #expect(try !isDuplicate(key { $0.method = .head }))
-        #expect(try !isDuplicate(key { $0.body = .string("x") }))
-        #expect(try !isDuplicate(key { $0.url = url.appending(path: "more") }))
-        #expect(try !isDuplicate(key(limit: 7)))
-        #expect(try !isDuplicate(key { $0[option: DuplicateGroupOption.self] = "search" }))
-        #expect(
-            try !isDuplicate(DuplicateKey(plain.request, delivering: .buffered(limit: 7), hashingCredentials: true)))
-        #expect(DuplicateKey(plain.request, delivering: .streamed, hashingCredentials: true) == nil)
-        let numbered = try #require(key { $0.headers["X-Request-ID"] = "7" })
-        #expect(numbered.isDuplicate(of: plain, ignoring: ["X-Request-ID"]))
-        #expect(!numbered.isDuplicate(of: plain, ignoring: []))
-    }
-
-    @Test("The hash alone separates users with different credentials, unless credentials are ignored")
-    func users() async throws {
-        let url = try #require(URL(string: "https://a.example/"))
-        func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
-            let request = HTTPRequest(.get, url, headers: ["Accept": "text/plain", .authorization: "Bearer \(token)"])
-            return DuplicateKey(request, delivering: .buffered(limit: 7), hashingCredentials: hashingCredentials)?
-                .hash
-        }
-        #expect(hash("a") == hash("a"))
-        #expect(hash("a") != hash("b"))
-        #expect(hash("a", hashingCredentials: false) == hash("b", hashingCredentials: false))
-        let joined = Box(0)
-        let duplicates = DuplicateHandlingTransport(transport, policy: counting(joined, .join), ignoring: ["Cookie"])
-        let calls = ["1", "2"].map { cookie in
-            Task {
-                try await duplicates.send(
-                    HTTPRequest(.get, url, headers: ["Cookie": cookie]), delivering: .buffered(limit: .max))
-            }
-        }
-        while joined.value < 1 { await Task.yield() }
-        await transport.waitForRequests()
-        #expect(transport.count == 1)
-        transport.answer(.ok, "one answer")
-        for call in calls { #expect(try await call.value.text() == "one answer") }
-    }
-
-    @Test("Requests of a group with streamed bodies never share a response, nor do POSTs with different keys")
-    func neverMixed() async throws {
-        let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
-        var upload = Search(method: .put, body: stream)
-        upload.settings.duplicateGroup = "uploads"
-        let service = service(.always(.join, includesUnsafeMethods: true))
-        let calls = [
-            begin(service, upload), begin(service, upload),
-            begin(service, Search(method: .post, headers: [.idempotencyKey: "1"])),
-            begin(service, Search(method: .post, headers: [.idempotencyKey: "2"])),
-        ]
-        await transport.waitForRequests(4)
-        for _ in calls { transport.answer(.ok, "its own") }
-        for task in calls { #expect(await result(task) == "its own") }
-    }
-
-    @Test("A custom error of a transport is thrown unchanged")
-    func ownErrors() async throws {
-        let stub = StubTransport { _ in throw UserError.cloudy }
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = stub
-            $0.duplicates = .join
-        }
-        #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
-    }
-
-    @Test("A transfer that continues without its first caller keeps the permit of that caller until it ends")
-    func keptPlace() async throws {
-        let joined = Box(0)
-        let limit = ConcurrencyLimit(2)
-        let service = service(counting(joined, .join), limit: limit)
-        let first = begin(service)
-        await transport.waitForRequests()
-        let second = begin(service)
-        await wait(for: 1, joined, limit)
-        #expect(first.cancel())
-        #expect(await result(first) == "cancelled")
-        #expect(limit.activeCount == 1)
-        transport.answer(.ok, "found")
-        #expect(await result(second) == "found")
-        while limit.activeCount > 0 { await Task.yield() }
-    }
-
-    @Test("Requests of two users never share a transfer")
-    func credentials() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
-            AccessToken("none")
-        }
-        let service = service(.join, session: session)
-        let first = begin(service, Search(authorizationType: .bearer))
-        await transport.waitForRequests()
-        session.accessToken = AccessToken("grace")
-        let second = begin(service, Search(authorizationType: .bearer))
-        await transport.waitForRequests(2)
-        transport.answer(.ok, "ada's")
-        transport.answer(.ok, "grace's")
-        #expect(await result(first) == "ada's")
-        #expect(await result(second) == "grace's")
-    }
-
-    @Test("A superseded call is not retried by a handler")
-    func noRetry() async throws {
-        let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
-        let first = begin(service)
-        await transport.waitForRequests()
-        #expect(await result(begin(service)) == "cancelled")
-        transport.answer(.ok, "found")
-        #expect(await result(first) == "found")
-        #expect(transport.count == 1)
-    }
-
-    @Test("A joined caller releases its permit at once: 1,000 equal GETs with a limit of 4 send one request")
-    func places() async throws {
-        let limit = ConcurrencyLimit(4)
-        let joined = Box(0)
-        let service = service(counting(joined, .join), limit: limit)
-        let first = begin(service)
-        await transport.waitForRequests()
-        let others = (0..<999).map { _ in begin(service) }
-        await wait(for: 999, joined, limit)
-        #expect(limit.waiterCount == 0)
-        transport.answer(.ok, "found")
-        for task in [first] + others { #expect(await result(task) == "found") }
-        #expect(transport.count == 1)
-        while limit.activeCount > 0 { await Task.yield() }
-    }
-
-    @Test("Every caller gets the failure of a shared transfer, and the handlers of each call see it")
-    func failures() async throws {
-        let joined = Box(0)
-        let limit = ConcurrencyLimit()
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = transport
-            $0.duplicates = counting(joined, .join)
-            $0.concurrencyLimit = limit
-            $0.backoffGate = nil
-        }
-        let tasks = [begin(service)]
-        await transport.waitForRequests()
-        let second = begin(service)
-        await wait(for: 1, joined, limit)
-        transport.answer(.badGateway)
-        for task in tasks + [second] {
-            let error = await Fixture.failure { _ = try await task.value } as? NetworkError
-            #expect(error?.status == .badGateway)
-        }
-        #expect(transport.count == 1)
-    }
-
-    @Test("Headers that differ for each call do not separate equal requests")
-    func ignoredFields() async throws {
-        let service = service(.keepFirst)
-        let first = begin(service, Search(headers: ["traceparent": "1"]))
-        await transport.waitForRequests()
-        #expect(await result(begin(service, Search(headers: ["traceparent": "2"]))) == "cancelled")
         transport.answer(.ok, "found")
         #expect(await result(first) == "found")
     }
@@ -464,18 +186,35 @@ struct DuplicateTests {
         }
     }
 
-    @Test("A download that is refused by its status has ended, and an equal one is sent")
-    func refusedDownload() async throws {
-        let stub = StubTransport { _ in .status(.notFound) }
+    @Test("An observer that takes over a transfer is notified even if the response is available at once")
+    func observedRestart() async throws {
+        let told = Box(0)
+        let first = ManualTransport()
+        let isFirst = Box(true)
+        struct Switch: Transport {
+            let first: ManualTransport
+            let isFirst: Box<Bool>
+
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                guard isFirst.value else { return HTTPResponse(.ok, content: .data(Data("now".utf8)), to: request) }
+                isFirst.change { $0 = false }
+                return try await first.send(request, delivering: delivery)
+            }
+        }
+        let policy = DuplicateRequestPolicy { _, _ in
+            .replace(notifying: { result in if case .success = result { told.change { $0 += 1 } } })
+        }
         let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = stub
-            $0.duplicates = .keepFirst
+            $0.errorMapping = .unmapped
+            $0.transport = Switch(first: first, isFirst: isFirst)
+            $0.duplicates = policy
         }
-        let target = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        for _ in 0..<3 {
-            let error = await Fixture.failure { _ = try await service.request(.get("film"), as: .file(at: target)) }
-            #expect(error as? GeneralRequestError == .notFound)
-        }
-        #expect(stub.requests.count == 3)
+        async let earlier = Fixture.failure { try await service.request(UserEndpoint.open) }
+        await first.waitForRequests()
+        let error = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect((error as? NetworkError)?.kind == .cancelled)
+        #expect((await earlier as? NetworkError)?.kind == .cancelled)
+        for _ in 0..<100_000 where told.value == 0 { await Task.yield() }
+        #expect(told.value == 1)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Platform transport")
 struct PlatformTransportTests {
-    @Test("L5, L43: sessions that the library creates have no cache, no cookies and no stored credentials")
+    @Test("Sessions that the library creates have no cache, no cookies and no stored credentials", .row("L5", "L43"))
     func withoutPolicy() {
         let configuration = URLSessionConfiguration.withoutPolicy
         #expect(configuration.urlCache == nil)

@@ -4,6 +4,10 @@ import Testing
 
 @testable import Networking
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("Set-Cookie fields")
 struct SetCookieTests {
     @Test("Name, value and attributes are read without surrounding spaces; the last of equal attributes wins")
@@ -75,5 +79,28 @@ struct SetCookieTests {
             guard let field = SetCookie(text), let url = URL(string: "https://x.example/") else { continue }
             _ = CookieLocation(url).flatMap { Cookie(field, from: $0, at: .distantPast, suffixes: .init("")) }
         }
+    }
+
+    private let clock = ManualClock()
+
+    @Test(
+        "Foundation's joined cookies are split, also if a date has a comma; other commas do not split them",
+        arguments: [
+            ("a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2", ["a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT", "b=2"]),
+            ("a=1,b=2,  c=3", ["a=1", "b=2", "c=3"]), ("a=1, ,b", ["a=1, ,b"]), ("", [""]), (",", [","]),
+            ("a=x,=y", ["a=x,=y"]),
+        ] as [(String, [String])])
+    func joinedCookies(value: String, fields: [String]) {
+        #expect(JoinedCookies(value: value).fields == fields)
+    }
+
+    @Test("A cookie whose value has a comma and a name after it is one cookie and keeps its attributes")
+    func commaInCookie() async throws {
+        let jar = CookieJar(clock: clock.networkClock)
+        let url = try #require(URL(string: "https://api.example.com/x"))
+        jar.keep([.setCookie: "sid=abc,v=2; Path=/; Secure"], from: url)
+        #expect(jar.cookies.map(\.value) == ["abc,v=2"] && jar.cookies.first?.isSecure == true)
+        let commas = String(repeating: ",", count: 250_000)
+        #expect(JoinedCookies(value: "a=" + commas).fields.count == 1)
     }
 }

@@ -20,7 +20,7 @@ enum SessionUpload: Sendable {
         }
     }
 
-    /// Creates the only form that is reliable on Linux (LINUX-FOUNDATION L17, L27, L42).
+    /// Creates the only form that is reliable on Linux (L17, L27 and L42 of the tests).
     init(_ body: SpooledBody) throws {
         self = .data(try body.bytes)
     }

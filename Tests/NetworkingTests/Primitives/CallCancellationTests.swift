@@ -4,8 +4,8 @@ import Testing
 
 @testable import Networking
 
-@Suite("Cancellation of custom waits")
-struct OwnWaitTests {
+@Suite("Waits that end with their call")
+struct CallCancellationTests {
     /// A policy that gives no permit and waits forever.
     private struct Shut: AdmissionPolicy {
         let hasBegun = Box(false)

@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+@Suite("The rules of the token: failures, time limits and late results")
+struct AccessTokenMachineLateResultTests {
+    private let now = Date(timeIntervalSince1970: 1_000_000)
+
+    private func machine(_ token: AccessToken? = AccessToken("old")) -> AccessTokenMachine {
+        AccessTokenMachine(token: token, session: UUID(), at: now)
+    }
+
+    @Test("Rule 7: a failed refresh fails every waiter and is reported once; the next refusal may start another one")
+    func failure() {
+        var machine = machine()
+        _ = machine.refuse(0)
+        _ = machine.awaitRefresh(1, of: 0)
+        _ = machine.wait(2, of: nil, toPassAt: now)
+        let effects = machine.fail(1, RefreshFailed(), isRejection: false)
+        #expect(effects.failed == [1, 2])
+        #expect(effects.announcements == ["unreachable"])
+        #expect(machine.token == AccessToken("old"))
+        #expect(machine.refuse(nil).1.refreshIDs == [2])
+    }
+
+    @Test("Rule 7: a late refusal of a request from before a failed refresh ends the call and starts no refresh")
+    func lateAfterFailure() {
+        var machine = machine()
+        _ = machine.refuse(0)
+        _ = machine.fail(1, RefreshFailed(), isRejection: false)
+        let (judgement, effects) = machine.refuse(0)
+        #expect(judgement == .giveUp)
+        #expect(effects.isEmpty)
+    }
+
+    @Test("Rule 7: the end of a session is reported once; then no call is sent or refreshed until the token changes")
+    func sessionOver() {
+        var machine = machine()
+        _ = machine.refuse(0)
+        #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(machine.refuse() == .giveUp)
+        #expect(machine.wait(1, of: nil, toPassAt: now).failed == [1])
+        _ = machine.set(AccessToken("again"), session: UUID(), at: now)
+        #expect(machine.isOpen(at: now))
+        #expect(machine.refuse(nil).1.refreshIDs == [2])
+        #expect(machine.fail(2, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
+    }
+
+    @Test("Rule 7: with a store, an ended session looks for another token in the store and starts no refresh")
+    func lookAfterTheEnd() throws {
+        var machine = stored(AccessToken("old"))
+        _ = machine.refuse()
+        _ = machine.fail(2, AccessToken.Rejected(), isRejection: true)
+        let look = try #require(machine.wait(1, of: machine.session, toPassAt: now).jobs.first)
+        #expect(look.kind == .look)
+        let failed = machine.fail(look, with: AccessToken.Rejected(), isRejection: true)
+        #expect(failed.failed == [1] && failed.announcements.isEmpty)
+        let again = try #require(machine.wait(2, of: machine.session, toPassAt: now).jobs.first)
+        let newer = AccessToken("newer", session: machine.session)
+        #expect(machine.succeed(again, with: newer, from: .elsewhere, isKept: true, at: now).released == [2])
+        #expect(machine.isOpen(at: now))
+    }
+
+    @Test(
+        "Rule 1: at its time limit a refresh fails its waiters, and counts as running until a second limit has passed"
+    )
+    func timeLimit() throws {
+        var machine = machine()
+        let job = try #require(machine.refuse(nil).1.jobs.first)
+        _ = machine.awaitRefresh(1, of: 0)
+        #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).failed == [1])
+        #expect(machine.wait(2, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).refreshIDs == [2])
+        #expect(machine.succeed(2, AccessToken("new"), at: now).released == [2])
+    }
+
+    @Test("Rule 8: a result after the time limit is used if the token that it replaces is still the current one")
+    func lateResult() throws {
+        for limits in 1...2 {
+            var machine = machine()
+            let job = try #require(machine.refuse(nil).1.jobs.first)
+            for _ in 0..<limits { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
+            _ = machine.wait(1, of: nil, toPassAt: now)
+            _ = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
+            #expect(machine.token == AccessToken("late"))
+            #expect(machine.isOpen(at: now))
+        }
+    }
+
+    @Test("Rule 8: a late result ends the refresh that has started since, and the result of that refresh is ignored")
+    func lateBesideAnother() throws {
+        var machine = machine()
+        let job = try #require(machine.refuse(nil).1.jobs.first)
+        for _ in 0..<2 { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
+        let second = try #require(machine.refuse(nil).1.jobs.first)
+        _ = machine.wait(1, of: nil, toPassAt: now)
+        let effects = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
+        #expect(effects.released == [1])
+        #expect(machine.fail(second, with: AccessToken.Rejected(), isRejection: true).announcements.isEmpty)
+        #expect(machine.token == AccessToken("late") && machine.isOpen(at: now))
+    }
+
+    /// Returns a machine whose store has been read.
+    private func stored(_ token: AccessToken?) -> AccessTokenMachine {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
+        let job = machine.load().jobs[0]
+        if let token {
+            _ = machine.succeed(job, with: token, from: .elsewhere, isKept: true, at: now)
+        } else {
+            _ = machine.findNothing(job)
+        }
+        return machine
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+
+@testable import Networking
+@testable import NetworkingTesting
+
+@Suite("Permits")
+struct PermitTests {
+    private func request(_ host: String = "a.example", _ option: RequestSettings.Admission = .required) throws
+        -> HTTPRequest
+    {
+        var request = HTTPRequest(.get, try #require(URL(string: "https://\(host)/")))
+        request.admission = option
+        return request
+    }
+
+    /// Queues the waiters one after another, releases `held`, and returns the order in which the waiters enter.
+    private func order(
+        _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionPermit
+    ) async -> [String] {
+        let order = Box<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for (index, waiter) in waiters.enumerated() {
+                group.addTask {
+                    guard let permit = try? await limit.enter(waiter.request, for: UserEndpoint.open) else { return }
+                    order.change { $0.append(waiter.name) }
+                    limit.leave(permit, .notSent)
+                }
+                while limit.waiterCount <= index { await Task.yield() }
+            }
+            limit.leave(held, .notSent)
+        }
+        return order.value
+    }
+
+    @Test("A permit is released exactly once, also if it is released early")
+    func givenBackOnce() async throws {
+        let limit = ConcurrencyLimit(2)
+        let request = try request()
+        let permit = try await Permit.enter([limit], request, for: UserEndpoint.open)
+        let other = try await Permit.enter([limit], request, for: UserEndpoint.open)
+        permit.release(after: nil)
+        permit.release(after: nil)
+        permit.release(.notSent)
+        #expect(limit.activeCount == 1)
+        other.release(after: nil)
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("Policies are entered in the order of their stages and left in reverse order, however they are listed")
+    func stages() async throws {
+        let log = Box<[String]>([])
+        let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {
+            LoggingPolicy("\($0)", log, stage: $0)
+        }
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.ok) }
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = policies
+        }
+        try await service.request(UserEndpoint.open)
+        let order = ["breaker", "gate", "custom", "limit", "token"]
+        #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
+    }
+
+    @Test("A call with the admission `refresh` needs no permit, also if the library's own mark was lost")
+    func refreshOption() async throws {
+        struct Refresh: Endpoint {
+            var path: EndpointPath { "token" }
+            var settings: RequestSettings { RequestSettings { $0.admission = .refresh } }
+        }
+        let limit = ConcurrencyLimit(1)
+        let environment = NetworkEnvironment(baseURL: URL(string: "https://a.example"))
+        let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        let service = UserService(environment: environment) {
+            $0.transport = StubTransport { _ in .text("new") }
+            $0.concurrencyLimit = limit
+            $0.backoffGate = nil
+        }
+        #expect(try await service.request(Refresh(), as: .string) == "new")
+        limit.leave(permit, .notSent)
+    }
+
+    @Test("If a policy is closed, the other permits are released before the wait and acquired again after it")
+    func nothingHeld() async throws {
+        let log = Box<[String]>([])
+        let open = LoggingPolicy("open", log)
+        let gate = LoggingPolicy("gate", log, isOpen: false)
+        let permit = try await Permit.enter([open, gate], try request(), for: UserEndpoint.open)
+        permit.release(.notSent)
+        #expect(
+            log.value == [
+                "open in", "gate not now", "open out", "gate awaited", "open in", "gate out", "open out",
+            ])
+    }
+
+    @Test("A permit that is dropped releases the permits of its policies")
+    func dropped() async throws {
+        let limit = ConcurrencyLimit(1)
+        do {
+            let permit = try await Permit.enter([limit], try request(), for: UserEndpoint.open)
+            _ = consume permit
+        }
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A policy that throws ends the call, and the earlier permits are released")
+    func throwing() async throws {
+        struct Closed: AdmissionPolicy {
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
+                throw UserError.cloudy
+            }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+                AdmissionPermit()
+            }
+            func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+        }
+        let limit = ConcurrencyLimit(1)
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = UserService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [limit, Closed()]
+        }
+        #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .cloudy)
+        #expect(limit.activeCount == 0 && stub.requests.isEmpty)
+    }
+
+    @Test("A permit is released before the failure of a response is handled, and when an adapter throws")
+    func givenBack() async {
+        let limit = ConcurrencyLimit(1)
+        let seen = Box<[Int]>([])
+        let handler = ClosureErrorHandler { failure in
+            seen.change { $0.append(limit.activeCount) }
+            return .next(failure.error)
+        }
+        for adapter in [ClosureAdapter { _, _ in }, ClosureAdapter { _, _ in throw UserError.taken }] {
+            let service = UserService(environment: Fixture.environment) {
+                $0.transport = StubTransport { _ in .status(.gone) }
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+                $0.requestAdaptingService = RequestAdaptingService([adapter])
+                $0.errorHandlingService = ErrorHandlingService([handler])
+            }
+            #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } != nil)
+        }
+        #expect(seen.value == [0, 0])
+    }
+
+    @Test("A policy is notified of a download that failed, and of a response that a validator refused")
+    func downloadOutcome() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let outcomes = Box<[String]>([])
+        struct Listening: AdmissionPolicy {
+            let outcomes: Box<[String]>
+
+            func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+            func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit {
+                AdmissionPermit()
+            }
+            func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+                outcomes.change { all in
+                    switch outcome {
+                    case .answered(let response): all.append("answered \(response.status.code)")
+                    case .failed(let error): all.append("failed \(NetworkError.wrapping(error).kind.description)")
+                    case .notSent: all.append("not sent")
+                    }
+                }
+            }
+        }
+        struct Halved: Transport {
+            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                guard request.url.path.hasSuffix("half") else {
+                    return HTTPResponse(.ok, content: .data(Data("a file".utf8)), to: request)
+                }
+                let pipe = BytePipe(capacity: 99)
+                _ = pipe.write(Data("a fi".utf8))
+                pipe.finish(.failure(NetworkError(.connectionLostAfterHead)))
+                return HTTPResponse(.ok, content: .stream(IncomingBody(pipe, of: request)), to: request)
+            }
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = Halved()
+            $0.concurrencyLimit = nil
+            $0.backoffGate = nil
+            $0.admissionPolicies = [Listening(outcomes: outcomes)]
+        }
+        func file(_ name: String) -> ResponseConverter<URL> { .file(at: folder.appendingPathComponent(name)) }
+        _ = await Fixture.failure { _ = try await service.request(.get("half"), as: file("half")) }
+        _ = await Fixture.failure {
+            _ = try await service.request(
+                .get("whole"), as: file("whole"), with: RequestSettings(validators: [.status([.created])]))
+        }
+        _ = try await service.request(.get("whole"), as: file("whole"))
+        #expect(outcomes.value == ["failed connectionLostAfterHead", "answered 200", "answered 200"])
+    }
+}
+
+private final class LoggingPolicy: StagedAdmissionPolicy {
+    private let name: String
+    private let log: Box<[String]>
+    private let isOpen: Bool
+    let stage: AdmissionStage
+
+    init(_ name: String, _ log: Box<[String]>, isOpen: Bool = true, stage: AdmissionStage = .custom) {
+        self.stage = stage
+        self.name = name
+        self.log = log
+        self.isOpen = isOpen
+    }
+
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+        log.change { $0.append("\(name) \(isOpen ? "in" : "not now")") }
+        return isOpen ? AdmissionPermit() : nil
+    }
+
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+        log.change { $0.append("\(name) awaited") }
+        return AdmissionPermit()
+    }
+
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+        log.change { $0.append("\(name) out") }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import Networking
+@testable import NetworkingTesting
+
+@Suite("Permits of several limits")
+struct ReservationTests {
+    private func request(_ host: String = "a.example", _ option: RequestSettings.Admission = .required) throws
+        -> HTTPRequest
+    {
+        var request = HTTPRequest(.get, try #require(URL(string: "https://\(host)/")))
+        request.admission = option
+        return request
+    }
+
+    /// Enters and leaves the policies while `isRunning` returns true, and returns the number of rounds.
+    private func lane(_ policies: [any AdmissionPolicy], while isRunning: @Sendable () -> Bool) async throws -> Int {
+        var rounds = 0
+        let request = try self.request()
+        while isRunning() {
+            let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+            await Task.yield()
+            permit.release(.notSent)
+            rounds += 1
+        }
+        return rounds
+    }
+
+    @Test("If two limits are busy, each call through both gets its permits within a bound")
+    func twoLimits() async throws {
+        let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
+        let left = Box(20)
+        let rounds = try await withThrowingTaskGroup(of: Int.self) { group in
+            for limit in [first, second] {
+                for _ in 0..<12 { group.addTask { try await self.lane([limit]) { left.value > 0 } } }
+            }
+            for _ in 0..<20 {
+                let request = try self.request()
+                group.addTask {
+                    let permit = try await Permit.enter([first, second], request, for: UserEndpoint.open)
+                    await Task.yield()
+                    permit.release(.notSent)
+                    left.change { $0 -= 1 }
+                    return 0
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(left.value == 0)
+        // Before each of the twenty calls, the calls that have waited longer enter: twelve at each limit, and the other
+        // calls of the twenty.
+        #expect(rounds < 20 * (12 + 12 + 20))
+        #expect(first.activeCount == 0 && second.activeCount == 0)
+    }
+
+    /// A gate that closes at random and opens after a few yields.
+    private struct ChanceGate: AdmissionPolicy {
+        let random: RandomSource
+        let stage = AdmissionStage.gate
+
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
+            var random = random
+            return Int.random(in: 0..<8, using: &random) == 0 ? nil : AdmissionPermit()
+        }
+
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit {
+            for _ in 0..<3 { await Task.yield() }
+            return AdmissionPermit()
+        }
+
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
+    }
+
+    @Test(
+        "With any limits and gates, under any load, no call waits forever behind calls of its priority",
+        arguments: 0..<6)
+    func anyLimits(seed: Int) async throws {
+        let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
+        let limits = (0..<4).map { ConcurrencyLimit($0 + 1, total: $0 == 3 ? 3 : nil) }
+        let gate = ChanceGate(random: random)
+        let calls = Box((begun: 0, ended: 0, mostOvertaken: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<24 {
+                let request = try self.request()
+                group.addTask {
+                    var random = random
+                    for _ in 0..<50 {
+                        let own = limits.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
+                        let isGated = Bool.random(using: &random)
+                        var policies: [any AdmissionPolicy] = isGated ? [gate] : []
+                        for limit in own { policies.append(limit) }
+                        let begun = calls.value.ended
+                        let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+                        calls.change { $0.mostOvertaken = max($0.mostOvertaken, $0.ended - begun) }
+                        for _ in 0..<Int.random(in: 0...2, using: &random) { await Task.yield() }
+                        calls.change { $0.ended += 1 }
+                        permit.release(.notSent)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(calls.value.ended == 24 * 50)
+        // At most 24 calls are ahead of a call in each of the four queues, each time that the gate sends the call back.
+        #expect(calls.value.mostOvertaken < 24 * 4 * 4, "seed \(seed)")
+        for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
+    }
+
+    @Test("A waiter that also had to wait elsewhere gets its position in the queue back")
+    func keepsItsPlace() {
+        var line = WaitingLine<String>()
+        for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }
+        #expect(line.popFirst() == "a")
+        line.insert("d", number: 4)
+        line.insert("a", number: 1)
+        #expect(line.first == 1)
+        #expect((0..<4).map { _ in line.popFirst() } == ["a", "b", "d", "e"])
+        #expect(line.popFirst() == nil && line.count == 0)
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Sessions whose token is in a store", .timeLimit(.minutes(5)))
+struct SessionStoreTests {
+    private let clock = ManualClock()
+
+    private func service(
+        _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit(),
+        handlers: [any ErrorHandler] = []
+    ) -> UserService {
+        UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.concurrencyLimit = limit
+            $0.transport = transport
+            $0.errorHandlingService = ErrorHandlingService(handlers)
+        }
+    }
+
+    private func session(
+        _ token: AccessToken?, refresh: @escaping AccessTokenSupervisor.Refresh = { _ in throw AccessToken.Rejected() }
+    ) -> AccessTokenSupervisor {
+        AccessTokenSupervisor(token: token, clock: clock.networkClock, refresh: refresh)
+    }
+
+    private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
+
+    @Test("A refresh whose time limit passes while the token is saved loses no token")
+    func slowSave() async throws {
+        let store = MemoryTokenStore(AccessToken("t0", refreshToken: "r0"))
+        let asked = Box<[String?]>([])
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
+            asked.change { $0.append(old?.refreshToken) }
+            let barrier = Settlement<Void>()
+            store.barrier.change { $0 = barrier }  // the save hangs
+            return AccessToken("t1", refreshToken: "r1")
+        }
+        try await session.load()
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer t1" ? .status(.ok) : .status(.unauthorized) }
+        let service = service(session, stub)
+        let first = service.task(UserEndpoint.fetch(id: "7"), as: .void)
+        while store.barrier.value == nil { await Task.yield() }
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        _ = await Fixture.failure { try await first.value }
+        let barrier = store.barrier.value
+        store.barrier.change { $0 = nil }
+        barrier?.settle(.success(()))
+        try await service.request(UserEndpoint.fetch(id: "7"))
+        #expect(asked.value == ["r0"])
+    }
+
+    @Test("If a user's token could not be saved, the end of the session does not restore the previous user")
+    func endWhileUnsaved() async throws {
+        let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
+        }
+        try await session.load()
+        store.isFull.change { $0 = true }
+        session.accessToken = AccessToken("bob")
+        let stub = StubTransport { _ in .status(.unauthorized) }
+        let service = service(session, stub)
+        for _ in 0..<2 { _ = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } }
+        #expect(session.accessToken == AccessToken("bob"))
+        #expect(tokens(stub) == ["Bearer bob"])
+    }
+
+    @Test("A refreshed token is saved even if the previous token is saved only during the refresh")
+    func saveWhileRefreshing() async throws {
+        let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
+        let box = Box<AccessTokenSupervisor?>(nil)
+        let asked = Box<[AccessToken?]>([])
+        let clock = clock
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
+            asked.change { $0.append(old) }
+            store.isFull.change { $0 = false }
+            while box.value?.isKeeping == true, !Task.isCancelled {
+                clock.advance(by: .seconds(2))
+                await Task.yield()
+            }
+            return AccessToken("bob2")
+        }
+        box.change { $0 = session }
+        try await session.load()
+        session.accessToken = AccessToken("bob1")
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer bob2" ? .status(.ok) : .status(.unauthorized) }
+        try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
+        #expect(try await store.load() == AccessToken("bob2"))
+        #expect(session.accessToken == AccessToken("bob2"))
+        #expect(asked.value == [AccessToken("bob1")])
+        box.change { $0 = nil }
+    }
+
+    @Test("A missing folder of the store is an error that names the folder; a call also fails with a reason")
+    func missingFolder() async throws {
+        let folder = URL(fileURLWithPath: "/no/such/folder")
+        let file = folder.appendingPathComponent("token.json")
+        let store = AccessTokenFile(file, clock: clock.networkClock)
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
+        }
+        let error = await Fixture.failure { try await session.load() } as? CocoaError
+        #expect(error?.code == .fileNoSuchFile && error?.userInfo[NSFilePathErrorKey] as? String == folder.path)
+        let service = service(session, StubTransport { _ in .status(.ok) })
+        let failed = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
+        #expect(failed?.kind == .noToken && failed?.reason?.hasPrefix("no access token: ") == true)
+    }
+
+    @Test("While the store is read, authorized calls wait and the token is nil")
+    func loading() async throws {
+        let store = MemoryTokenStore(AccessToken("T"))
+        let barrier = Settlement<Void>()
+        store.barrier.change { $0 = barrier }
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
+        }
+        let stub = StubTransport { _ in .status(.ok) }
+        let service = service(session, stub)
+        let call = service.task(UserEndpoint.fetch(id: "7"), as: .void)
+        while session.waiterCount == 0 { await Task.yield() }
+        #expect(session.accessToken == nil && stub.requests.isEmpty)
+        store.barrier.change { $0 = nil }
+        barrier.settle(.success(()))
+        try await call.value
+        #expect(tokens(stub) == ["Bearer T"])
+    }
+
+    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
+    /// that the refresh has received.
+    private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
+        let asked = Box<[String?]>([])
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
+            asked.change { $0.append(old?.refreshToken) }
+            return AccessToken("c", refreshToken: "rc")
+        }
+        try await session.load()
+        return (session, asked)
+    }
+
+    @Test("If the newer token of the store is refused as well, the call starts a refresh with it")
+    func deadTokenOfTheStore() async throws {
+        let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
+        let (session, asked) = try await session(in: store)
+        try await store.put(AccessToken("b", refreshToken: "rb"))
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer c" ? .status(.ok) : .status(.unauthorized) }
+        try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
+        #expect(tokens(stub) == ["Bearer a", "Bearer b", "Bearer c"] && asked.value == ["rb"])
+    }
+
+    @Test("A token that could not be saved is refreshed anyway, also if another process removes the file")
+    func unsaved() async throws {
+        for isRemoved in [false, true] {
+            let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
+            let (session, asked) = try await session(in: store)
+            store.isFull.change { $0 = true }
+            session.accessToken = AccessToken("b", refreshToken: "rb")
+            if isRemoved { store.removeToken() }
+            let stub = StubTransport {
+                $0.headers[.authorization] == "Bearer c" ? .status(.ok) : .status(.unauthorized)
+            }
+            try await service(session, stub).request(UserEndpoint.fetch(id: "7"))
+            #expect(asked.value == ["rb"])
+        }
+    }
+
+    @Test("If a store reports changes, the session notices a newer token and a log-out at once")
+    func changes() async throws {
+        let alice = UUID()
+        let store = MemoryTokenStore(AccessToken("a", session: alice))
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
+        }
+        try await session.load()
+        try await store.put(AccessToken("b", session: alice))
+        store.notify()
+        while session.accessToken?.value != "b" { await Task.yield() }
+        try await store.put(nil)
+        store.notify()
+        while session.accessToken != nil { await Task.yield() }
+    }
+
+    @Test("The store is read again before the session is reported as over")
+    func readAgain() async throws {
+        let store = MemoryTokenStore(AccessToken("old"))
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
+            try await store.put(AccessToken("newer"))  // another process without a lease was faster
+            throw AccessToken.Rejected()
+        }
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }
+        #expect(try await service(session, stub).request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+        #expect(session.accessToken == AccessToken("newer"))
+    }
+
+    @Test("A refreshed token that cannot be saved is reported, and the session continues with it")
+    func notStored() async throws {
+        let store = MemoryTokenStore(AccessToken("old"), isFull: true)
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("new") }
+        let reports = Box(0)
+        let observation = session.events.observe(on: nil) { event in
+            if case .notStored(let error) = event, error is MemoryTokenStore.Full { reports.change { $0 += 1 } }
+        }
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .text("ok") : .status(.unauthorized) }
+        #expect(try await service(session, stub).request(UserEndpoint.fetch(id: "7"), as: .string) == "ok")
+        #expect(reports.value >= 1)
+        observation.cancel()
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Which requests share a cached response")
+struct CacheKeyTests {
+    private struct Get: Endpoint {
+        var path: EndpointPath = "items"
+        var method: HTTPMethod = .get
+        var headers: HTTPHeaders = []
+        var authorizationType: AuthorizationType = .none
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+    private let cache: ResponseCache
+
+    init() {
+        cache = ResponseCache(clock: clock.networkClock)
+    }
+
+    private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.cache = cache
+            $0.transport = stub
+        }
+    }
+
+    private func responses(_ headers: HTTPHeaders, _ text: String = "one") {
+        stub.on(nil, nil) { request in
+            if let tag = headers[.eTag], request.headers[.ifNoneMatch] == tag {
+                return StubResponse(.notModified, headers: headers)
+            }
+            return StubResponse(.ok, headers: headers, body: Data(text.utf8))
+        }
+    }
+
+    @Test("Users never share a response: other credentials or Vary values get a response of their own")
+    func users() async throws {
+        responses([.cacheControl: "max-age=60", .vary: "Accept-Language"])
+        let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("x")
+        }
+        let service = service(session)
+        let call = Get(authorizationType: .bearer)
+        for _ in 0..<2 { let _: String = try await service.request(call) }
+        #expect(stub.requests.count == 1)
+        #expect(service.cachedResponse(call, as: .string)?.value == "one")
+        session.accessToken = AccessToken("b")
+        #expect(service.cachedResponse(call, as: .string) == nil)
+        let _: String = try await service.request(call)
+        #expect(stub.requests.count == 2)
+        session.accessToken = nil
+        #expect(service.cachedResponse(call, as: .string) == nil)
+        var german = Get(authorizationType: .bearer)
+        german.headers[.acceptLanguage] = "de"
+        session.accessToken = AccessToken("b")
+        #expect(service.cachedResponse(call, as: .string)?.value == "one")
+        #expect(service.cachedResponse(german, as: .string) == nil)
+    }
+
+    @Test("A cookie is set by the response that contained it, not by the stored copy")
+    func cookies() async throws {
+        responses([.cacheControl: "max-age=60", .setCookie: "session=abc"])
+        let jar = CookieJar()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+            $0.cache = cache
+        }
+        try await service.request(Get())
+        #expect(jar.cookies.count == 1)
+        jar.removeAll()
+        try await service.request(Get())
+        #expect(stub.requests.count == 1)
+        #expect(jar.cookies.isEmpty)
+    }
+
+    @Test("A response that was requested before a change is not stored after it")
+    func change() async throws {
+        let manual = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = manual
+            $0.cache = cache
+        }
+        let old = service.task(Get(), as: .string)
+        await manual.waitForRequests()
+        cache.removeResponses(from: try #require(URL(string: "https://api.example.com/v1/items")))
+        manual.answer(.ok, "old")
+        _ = try await old.value
+        #expect(cache.count == 0)
+    }
+
+    @Test("Custom headers that identify users separate responses; headers that differ for each request do not")
+    func ownFields() async throws {
+        stub.on(nil, nil) { request in
+            StubResponse(
+                .ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers["X-User"] ?? "").utf8))
+        }
+        let service = service()
+        for user in ["ada", "eve", "ada"] {
+            let text = try await service.request(Get(headers: ["X-User": user]), as: .string)
+            #expect(text == user)
+        }
+        #expect(stub.requests.count == 2)
+        for id in ["1", "2"] {
+            _ = try await service.request(Get(headers: ["X-Request-Id": id, "tracestate": id]), as: .string)
+        }
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test("A GET with a body does not get the stored response to another body")
+    func cachedSearch() async throws {
+        let stub = StubTransport { request in
+            StubResponse(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
+        }
+        let transport = CachingTransport(stub, cache: ResponseCache(clock: clock.networkClock))
+        let url = try #require(URL(string: "https://api.example.com/_search"))
+        for text in ["one", "two"] {
+            let request = HTTPRequest(.get, url, body: .string(text))
+            #expect(try await transport.send(request, delivering: .buffered(limit: 99)).data == Data(text.utf8))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("Cookies of requests")
+struct CookieTransportTests {
+    private let clock = ManualClock()
+    private let jar: CookieJar
+
+    init() {
+        jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
+    }
+
+    @Test("Each service has its own jar; a cookie that a redirect sets is sent with the next request")
+    func redirects() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/login", .status(.seeOther, headers: [.location: "/v1/home", .setCookie: "sid=1; Path=/"]))
+        stub.on(.get, "/v1/home", .status(.found, headers: [.location: "/v1/final", .setCookie: "sid=2; Path=/"]))
+        stub.on(.get, "/v1/final", .status(.found, headers: [.location: "https://other.example/end"]))
+        stub.on(.get, "/end", .text("done"))
+        struct LogIn: Endpoint {
+            let path: EndpointPath = "login"
+            let method = HTTPMethod.post
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+        }
+        let other = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = CookieJar()
+        }
+        #expect(try await service.request(LogIn(), as: .string) == "done")
+        #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "sid=2", nil])
+        _ = try await other.request(LogIn(), as: .string)
+        #expect(stub.requests[4].headers[.cookie] == nil, "another service has another jar")
+    }
+
+    @Test("A Cookie field of the request is kept; without a jar no cookies are stored")
+    func ownField() async throws {
+        struct Home: Endpoint {
+            let path: EndpointPath = "home"
+            var headers: HTTPHeaders = []
+        }
+        let stub = StubTransport { _ in .status(.ok, headers: [.setCookie: "sid=1; Path=/"]) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+        }
+        for headers in [[], [], ["Cookie": "mine=1"]] as [HTTPHeaders] {
+            try await service.request(Home(headers: headers))
+        }
+        #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "sid=1", "mine=1"])
+        let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        for _ in 0..<2 { try await plain.request(Home()) }
+        #expect(stub.requests.suffix(2).allSatisfy { !$0.headers.contains(.cookie) })
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Which requests are duplicates")
+struct DuplicateKeyTests {
+    private struct Search: Endpoint {
+        var text = "swift"
+        var method = HTTPMethod.get
+        var body = HTTPBody.empty
+        var headers: HTTPHeaders = []
+        var settings = RequestSettings()
+        var authorizationType = AuthorizationType.none
+        var path: EndpointPath { "search" }
+        var query: URLQuery { ["q": text] }
+    }
+
+    private let transport = ManualTransport()
+
+    private func service(
+        _ policy: DuplicateRequestPolicy, limit: ConcurrencyLimit = ConcurrencyLimit(),
+        session: AccessTokenSupervisor? = nil, retry: RetryPolicy? = nil
+    ) -> NetworkService {
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.concurrencyLimit = limit
+            $0.retry = retry
+            $0.duplicates = policy
+            $0.transport = transport
+        }
+    }
+
+    private func result(_ task: RequestTask<String>) async -> String {
+        do { return try await task.value } catch {
+            return (error as? GeneralRequestError).map { "\($0.code)" } ?? "\(error)"
+        }
+    }
+
+    /// Starts a call of `endpoint`.
+    private func begin(_ service: NetworkService, _ endpoint: Search = Search()) -> RequestTask<String> {
+        service.task(endpoint, as: .string)
+    }
+
+    @Test("Only equal requests are duplicates: method, URL, headers and body are compared", .row("I-40"))
+    func differences() async throws {
+        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
+        let different = [
+            Search(), Search(text: "rust"), Search(method: .post), Search(headers: ["X-A": "1"]),
+            Search(method: .post, body: .string("a")), Search(method: .post, body: .string("b")),
+        ]
+        let calls = different.map { begin(service, $0) }
+        await transport.waitForRequests(different.count)
+        for _ in different { transport.answer(.ok, "found") }
+        for task in calls { #expect(await result(task) == "found") }
+        let elsewhere = (begin(self.service(.keepFirst)), begin(self.service(.keepFirst)))
+        await transport.waitForRequests(2)
+        for _ in 0..<2 { transport.answer(.ok, "found") }
+        #expect(await result(elsewhere.0) == "found")
+        #expect(await result(elsewhere.1) == "found", "two services share no transfers")
+    }
+
+    @Test("Requests with unsafe methods are not compared by default")
+    func unsafe() async throws {
+        let service = service(.keepFirst)
+        let calls = (0..<2).map { _ in begin(service, Search(method: .post)) }
+        await transport.waitForRequests(2)
+        for _ in 0..<2 { transport.answer(.ok, "done") }
+        for task in calls { #expect(await result(task) == "done") }
+    }
+
+    @Test("Requests of one group replace each other even if they differ, and none gets the response of another")
+    func groups() async throws {
+        func search(_ text: String) -> Search {
+            var search = Search(text: text)
+            search.settings.duplicateGroup = "search"
+            return search
+        }
+        let service = service(.replace)
+        let first = begin(service, search("s"))
+        await transport.waitForRequests()
+        let second = begin(service, search("sw"))
+        await transport.waitForRequests(2)
+        #expect(await result(first) == "cancelled")
+        let other = begin(service, Search(text: "elsewhere"))
+        await transport.waitForRequests(3)
+        for _ in 0..<3 { transport.answer(.ok, "found") }
+        #expect(await result(second) == "found")
+        #expect(await result(other) == "found")
+        let joining = self.service(.join)
+        let both = [begin(joining, search("a")), begin(joining, search("b"))]
+        await transport.waitForRequests(2)
+        for _ in both { transport.answer(.ok, "its own") }
+        for task in both { #expect(await result(task) == "its own") }
+        #expect(transport.count == 5)
+    }
+
+    @Test("A double tap on a POST with a new key each time is detected if unsafe methods are included")
+    func doubleTap() async throws {
+        let service = service(.always(.keepFirst, includesUnsafeMethods: true))
+        let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))
+        await transport.waitForRequests()
+        #expect(await result(begin(service, Search(method: .post, headers: [.idempotencyKey: "2"]))) == "cancelled")
+        transport.answer(.ok, "bought")
+        #expect(await result(first) == "bought")
+    }
+
+    @Test("Requests are equal if they differ only in headers that are ignored")
+    func equality() throws {
+        let url = try #require(URL(string: "https://a.example/?q=1"))
+        func key(_ change: (inout HTTPRequest) -> Void = { _ in }, limit: Int = .max) -> DuplicateKey? {
+            var request = HTTPRequest(.get, url, headers: ["Accept": "text/plain"])
+            change(&request)
+            return DuplicateKey(request, delivering: .buffered(limit: limit), hashingCredentials: true)
+        }
+        let plain = try #require(key())
+        func isDuplicate(_ other: DuplicateKey?) throws -> Bool {
+            try plain.isDuplicate(of: #require(other), ignoring: ["X-Request-ID"])
+        }
+        #expect(try isDuplicate(key()))
+        #expect(key()?.hash == plain.hash)
+        #expect(try isDuplicate(key { $0.headers["x-request-id"] = "7" }))
+        #expect(try !isDuplicate(key { $0.headers["Accept"] = "text/html" }))
+        #expect(try !isDuplicate(key { $0.method = .head }))
+        #expect(try !isDuplicate(key { $0.body = .string("x") }))
+        #expect(try !isDuplicate(key { $0.url = url.appending(path: "more") }))
+        #expect(try !isDuplicate(key(limit: 7)))
+        #expect(try !isDuplicate(key { $0[option: DuplicateGroupOption.self] = "search" }))
+        #expect(
+            try !isDuplicate(DuplicateKey(plain.request, delivering: .buffered(limit: 7), hashingCredentials: true)))
+        #expect(DuplicateKey(plain.request, delivering: .streamed, hashingCredentials: true) == nil)
+        let numbered = try #require(key { $0.headers["X-Request-ID"] = "7" })
+        #expect(numbered.isDuplicate(of: plain, ignoring: ["X-Request-ID"]))
+        #expect(!numbered.isDuplicate(of: plain, ignoring: []))
+    }
+
+    @Test("The hash alone separates users with different credentials, unless credentials are ignored")
+    func users() async throws {
+        let url = try #require(URL(string: "https://a.example/"))
+        func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
+            let request = HTTPRequest(.get, url, headers: ["Accept": "text/plain", .authorization: "Bearer \(token)"])
+            return DuplicateKey(request, delivering: .buffered(limit: 7), hashingCredentials: hashingCredentials)?
+                .hash
+        }
+        #expect(hash("a") == hash("a"))
+        #expect(hash("a") != hash("b"))
+        #expect(hash("a", hashingCredentials: false) == hash("b", hashingCredentials: false))
+        let joined = Box(0)
+        let duplicates = DuplicateHandlingTransport(transport, policy: counting(joined, .join), ignoring: ["Cookie"])
+        let calls = ["1", "2"].map { cookie in
+            Task {
+                try await duplicates.send(
+                    HTTPRequest(.get, url, headers: ["Cookie": cookie]), delivering: .buffered(limit: .max))
+            }
+        }
+        while joined.value < 1 { await Task.yield() }
+        await transport.waitForRequests()
+        #expect(transport.count == 1)
+        transport.answer(.ok, "one answer")
+        for call in calls { #expect(try await call.value.text() == "one answer") }
+    }
+
+    @Test("Requests of a group with streamed bodies never share a response, nor do POSTs with different keys")
+    func neverMixed() async throws {
+        let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
+        var upload = Search(method: .put, body: stream)
+        upload.settings.duplicateGroup = "uploads"
+        let service = service(.always(.join, includesUnsafeMethods: true))
+        let calls = [
+            begin(service, upload), begin(service, upload),
+            begin(service, Search(method: .post, headers: [.idempotencyKey: "1"])),
+            begin(service, Search(method: .post, headers: [.idempotencyKey: "2"])),
+        ]
+        await transport.waitForRequests(4)
+        for _ in calls { transport.answer(.ok, "its own") }
+        for task in calls { #expect(await result(task) == "its own") }
+    }
+
+    @Test("Requests of two users never share a transfer")
+    func credentials() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
+            AccessToken("none")
+        }
+        let service = service(.join, session: session)
+        let first = begin(service, Search(authorizationType: .bearer))
+        await transport.waitForRequests()
+        session.accessToken = AccessToken("grace")
+        let second = begin(service, Search(authorizationType: .bearer))
+        await transport.waitForRequests(2)
+        transport.answer(.ok, "ada's")
+        transport.answer(.ok, "grace's")
+        #expect(await result(first) == "ada's")
+        #expect(await result(second) == "grace's")
+    }
+
+    @Test("Headers that differ for each call do not separate equal requests")
+    func ignoredFields() async throws {
+        let service = service(.keepFirst)
+        let first = begin(service, Search(headers: ["traceparent": "1"]))
+        await transport.waitForRequests()
+        #expect(await result(begin(service, Search(headers: ["traceparent": "2"]))) == "cancelled")
+        transport.answer(.ok, "found")
+        #expect(await result(first) == "found")
+    }
+
+    /// Returns a policy that always returns `decision` and counts its calls.
+    private func counting(
+        _ count: Box<Int>, _ decision: DuplicateRequestPolicy.Decision
+    ) -> DuplicateRequestPolicy {
+        DuplicateRequestPolicy { _, _ in
+            count.change { $0 += 1 }
+            return decision
+        }
+    }
+
+    @Test("In a group, calls with different size limits do not share a response")
+    func boundsInAGroup() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.duplicates = .join
+        }
+        func settings(_ size: Int?) -> RequestSettings {
+            var settings = RequestSettings { $0.maximumResponseSize = size }
+            settings.duplicateGroup = "search"
+            return settings
+        }
+        async let small = service.request(.get("x"), as: .data, with: settings(3))
+        await transport.waitForRequests()
+        async let large = service.request(.get("x"), as: .data, with: settings(nil))
+        await transport.waitForRequests(2)
+        transport.answer(.ok, "text")
+        transport.answer(.ok, "text")
+        #expect(try await large == Data("text".utf8))
+        var tooSmall = false
+        do { _ = try await small } catch { tooSmall = true }
+        #expect(tooSmall)
+    }
+}
