@@ -96,7 +96,7 @@ extension Loopback {
         }
 
         @Test(
-            "A defect of iONess: the body of an error response is not saved as a download; the error contains it",
+            "The body of an error response is not saved as a download; the error contains it",
             arguments: Engine.allCases)
         func errorPage(engine: Engine) async throws {
             let target = scratch.file("film.mp4")

@@ -234,7 +234,7 @@ extension Loopback {
             #expect(sink.all[0].body == content)
         }
 
-        @Test("A defect of NerdzNetworking: a missing or unreadable source is a clear error before anything is sent")
+        @Test("A missing or unreadable source is a clear error before anything is sent")
         func missing() async throws {
             let sink = try Sink()
             let nowhere = URL(fileURLWithPath: "/no/such/photo.png")

@@ -13,7 +13,7 @@ extension Loopback {
         }
 
         @Test(
-            "A defect of iONess: the body of a reader is sent in full, even if the reader is not ready at first",
+            "The body of a reader is sent in full, even if the reader is not ready at first",
             arguments: Engine.allCases)
         func hesitant(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)

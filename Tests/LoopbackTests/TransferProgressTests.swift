@@ -44,7 +44,7 @@ extension Loopback {
         }
 
         @Test(
-            "L28, a defect of RonasIT Networking: an upload tells its progress, right over a 401 and a 307, and arrives whole",
+            "An upload reports its progress, also over a 401 and a 307, and arrives complete", .row("L28"),
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
             let bodies = Box<[Data]>([])
