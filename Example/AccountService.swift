@@ -1,6 +1,6 @@
 import Networking
 
-/// Logging in and getting the next token: calls that carry no token themselves.
+/// The endpoints for login and token refresh. Their requests carry no access token.
 enum AccountEndpoint {
     case logIn(name: String, password: String)
     case refresh(String)
@@ -24,7 +24,7 @@ extension AccountEndpoint: Endpoint {
     }
 }
 
-/// What the server answers to both.
+/// The response of the server to a login and to a refresh.
 struct Grant: Codable {
     let token: String
     let refreshToken: String
@@ -33,14 +33,14 @@ struct Grant: Codable {
 }
 
 final class AccountService: NetworkService, @unchecked Sendable {
-    /// Logs in; the session has the token when this returns.
+    /// Logs in. When the method returns, the session contains the token.
     func logIn(_ name: String, password: String, into session: AccessTokenSupervisor) async throws {
         _ = try await request(
             AccountEndpoint.logIn(name: name, password: password),
             as: .json(Grant.self).storingToken(in: session, \.accessToken))
     }
 
-    /// Gets the next token. The server takes each refresh token once.
+    /// Requests the next token. The server accepts each refresh token once.
     func refresh(_ old: AccessToken?) async throws -> AccessToken {
         guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }
         let grant: Grant = try await request(AccountEndpoint.refresh(refreshToken))

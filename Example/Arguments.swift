@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line asks for.
+/// The command that the command line contains.
 enum Arguments {
     case tour(har: URL?)
     case fetch(URL, bearer: String?)
@@ -11,7 +11,7 @@ enum Arguments {
     }
 
     static let usage = """
-        swift run Example [--har FILE]                   plays a tour against a server in this process, and records it
+        swift run Example [--har FILE]                   runs a tour against a server in this process, and records it
         swift run Example --url URL [--bearer TOKEN]     fetches a URL and prints its cURL line, status, headers and timing
         """
 
@@ -26,15 +26,15 @@ enum Arguments {
             guard ["--url", "--bearer", "--har"].contains(word) else {
                 throw Fault(description: "unknown argument \(word)\n\(Self.usage)")
             }
-            guard let value = rest.popFirst() else { throw Fault(description: "\(word) needs a value") }
+            guard let value = rest.popFirst() else { throw Fault(description: "expected a value after \(word)") }
             values[word] = value
         }
         guard let text = values["--url"] else {
-            guard values["--bearer"] == nil else { throw Fault(description: "--bearer goes with --url") }
+            guard values["--bearer"] == nil else { throw Fault(description: "--bearer can only be used with --url") }
             self = .tour(har: values["--har"].map { URL(fileURLWithPath: $0) })
             return
         }
-        guard values["--har"] == nil else { throw Fault(description: "--har goes with the tour, not with --url") }
+        guard values["--har"] == nil else { throw Fault(description: "--har cannot be used with --url") }
         guard let url = URL(string: text) else { throw Fault(description: "\(text) is not a URL") }
         self = .fetch(url, bearer: values["--bearer"])
     }

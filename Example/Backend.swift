@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The server of the tour: login, tokens that rotate, contacts, a flaky and a slow route.
+/// The server of the tour. It has routes for login, token refresh and contacts, and one flaky and one slow route.
 final class Backend: @unchecked Sendable {  // because of the lock around every variable
     let server: LoopbackServer
     private let lock = NSLock()
@@ -47,7 +47,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
                 isFlaky.toggle()
                 return isFlaky
             }
-            return fails ? LoopbackResponse(.serviceUnavailable) : .text("there after all")
+            return fails ? LoopbackResponse(.serviceUnavailable) : .text("available again")
         }
         authorized(.get, "/slow") { _ in
             try await Task.sleep(for: .seconds(2))
@@ -57,7 +57,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
 
     var counts: (refused: Int, refreshed: Int) { lock.withLock { (refused, refreshed) } }
 
-    /// From now on every token that was given out is refused.
+    /// Invalidates all tokens that were issued so far. The next refreshes take `refreshPause`.
     func expireToken(refreshPause: Duration = .milliseconds(20)) {
         lock.withLock {
             number += 1
@@ -72,7 +72,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
         }
     }
 
-    /// The next token; nil for a refresh token that was used before.
+    /// Returns the next token. Returns nil if the refresh token is not valid, for example because it was used before.
     private func refresh(_ token: String?) -> Grant? {
         let isKnown = lock.withLock {
             token == "refresh-\(number)" || token == "refresh-\(number - 1)"

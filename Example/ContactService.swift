@@ -9,7 +9,7 @@ enum ContactError: Error {
     case unknownContact
 }
 
-/// The calls of the contacts' domain.
+/// The endpoints for contacts.
 enum ContactEndpoint {
     case fetch(id: Int)
     case rename(id: Int, to: String)

@@ -1,23 +1,23 @@
 import Foundation
 import Networking
 
-/// etcd's HTTP gateway, as far as ``EtcdTokenStore`` needs it. Keys and values are base64, numbers are strings, and
-/// zeros are left out.
+/// A client of etcd's HTTP gateway with the calls that ``EtcdTokenStore`` needs. In the JSON of the gateway, keys and
+/// values are base64, 64-bit numbers are strings, and fields with the value zero are omitted.
 struct Etcd: Sendable {
-    /// A key's value, and the revision in which it was written.
+    /// A key, its value, and the revision in which it was last written.
     struct Entry: Decodable, Sendable {
         let key: Data
         let value: Data
         let modRevision: String
     }
 
-    /// What has to hold for a change.
+    /// The condition for a change.
     enum Condition: Sendable {
         case isAbsent(Data)
         case isUnchanged(Entry)
     }
 
-    /// A change.
+    /// A change to a key.
     enum Operation: Sendable {
         case put(Data, Data, lease: String?)
         case delete(Data)
@@ -28,7 +28,7 @@ struct Etcd: Sendable {
     init(_ url: URL) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        // Everything here may be sent twice: it does the same again, or a lease too many that ends by itself.
+        // Every request may be sent twice. A second one has the same effect, or grants another lease, which expires.
         let retry = RetryPolicy(
             retries: 4, backoff: .exponential(first: .milliseconds(50), limit: .seconds(1)), jitter: .full,
             repeatsUnsafeRequests: true)
@@ -45,9 +45,9 @@ struct Etcd: Sendable {
         return reply.kvs?.first
     }
 
-    /// Makes a change, if the condition holds.
+    /// Applies a change in one transaction, if the condition is true.
     ///
-    /// - Returns: Whether it did.
+    /// - Returns: Whether the change was applied.
     func change(_ condition: Condition, _ operation: Operation) async throws -> Bool {
         struct Reply: Decodable { let succeeded: Bool? }
         let reply: Reply = try await call(
@@ -55,7 +55,9 @@ struct Etcd: Sendable {
         return reply.succeeded ?? false
     }
 
-    /// - Returns: The lease's id.
+    /// Requests a new lease.
+    ///
+    /// - Returns: The ID of the lease.
     func grantLease(seconds: Int) async throws -> String {
         struct Reply: Decodable {
             let id: String
@@ -65,7 +67,9 @@ struct Etcd: Sendable {
         return reply.id
     }
 
-    /// - Returns: False if the lease has ended.
+    /// Renews a lease.
+    ///
+    /// - Returns: False if the lease has expired.
     func renewLease(_ id: String, within time: Duration) async throws -> Bool {
         struct Result: Decodable {
             let timeToLive: String?
@@ -81,9 +85,9 @@ struct Etcd: Sendable {
         try await service.request(.post("v3/lease/revoke").body(.json(JSONValue.object(["ID": .string(id)]))))
     }
 
-    /// An element for each time that a key is written or removed.
+    /// Returns a sequence with an element for each change of a key, and for each progress report of etcd.
     func watch(_ key: Data) async throws -> BodySequence<JSONValue> {
-        // etcd reports each ten minutes that the watch goes on, so that a dead connection is noticed.
+        // etcd sends a progress report every ten minutes, so the idle timeout detects a dead connection.
         let endless = RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(900), total: .seconds(86_400)))
         let body = JSONValue.object(["create_request": ["key": text(key), "progress_notify": true]])
         return try await service.request(.post("v3/watch").body(.json(body)), as: .jsonLines(), with: endless)

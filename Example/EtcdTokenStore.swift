@@ -1,21 +1,22 @@
 import Foundation
 import Networking
 
-/// Keeps the token of a session in etcd, for servers on several machines that share it: one of them refreshes it, and
-/// the others are notified.
+/// A token store in etcd, for servers on several machines that share the token of a session. One server refreshes the
+/// token, and the others are notified.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: EtcdTokenStore(etcd, key: "accounts/token")) { old in … }
 /// ```
 ///
-/// It talks to etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). The process that refreshes holds a key beside the
-/// token's, with an etcd lease: if it dies, etcd removes the key, and another one may refresh. What is written is
-/// compared with what is there in one transaction.
+/// The store uses etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). The process that refreshes the token holds a lock:
+/// a second key with an etcd lease. If this process dies, etcd removes the key, and another process may refresh. Each
+/// write is one transaction, which also checks that the stored token has not changed.
 struct EtcdTokenStore: AccessTokenStore {
     private let etcd: Etcd
     private let key: Data
     private let lockKey: Data
-    /// How many seconds a process that has died keeps the others from refreshing. etcd takes no less than 1.
+    /// The duration of the lease in seconds. If a process dies, the others cannot refresh for this time. The minimum of
+    /// etcd is 1.
     private let lease: Int
 
     init(_ url: URL, key: String, lease: Int = 5) {
@@ -33,7 +34,7 @@ struct EtcdTokenStore: AccessTokenStore {
         while true {
             let entry = try await etcd.entry(of: key)
             let stored = try self.token(in: entry)
-            // The response to an earlier attempt may have been lost.
+            // An earlier attempt may have stored the token, and its response may have been lost.
             if stored == token, stored?.session == token?.session { return true }
             guard stored == expected else { return false }
             let change: Etcd.Operation =
@@ -51,7 +52,7 @@ struct EtcdTokenStore: AccessTokenStore {
             try await takeLock(with: id)
             return try await operation()
         }
-        // It is renewed until the operation has returned, also if that does not heed its cancellation.
+        // The lease is renewed until the operation returns, even if the operation ignores its cancellation.
         let renewing = Task {
             await renewLease(id, since: begun)
             work.cancel()
@@ -71,7 +72,7 @@ struct EtcdTokenStore: AccessTokenStore {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
             while !Task.isCancelled {
-                // What has happened while nobody watched counts as a change, too.
+                // The token may have changed while there was no watch, so this counts as a change.
                 continuation.yield()
                 do { for try await _ in try await etcd.watch(key) { continuation.yield() } } catch {}
                 try? await Task.sleep(for: .seconds(1))
@@ -85,7 +86,7 @@ struct EtcdTokenStore: AccessTokenStore {
         try entry.map { try JSONDecoder().decode(AccessToken.self, from: $0.value) }
     }
 
-    /// Waits until the key is there by our lease, and by nobody else's.
+    /// Waits until this process has written the lock key with its own lease.
     private func takeLock(with lease: String) async throws {
         let name = Data(lease.utf8)
         while true {
@@ -95,8 +96,8 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    /// Renews the lease three times in its life. Returns when the lease is lost: when it has ended, or could not be
-    /// renewed for as long as it lasts.
+    /// Renews the lease after each third of its duration. Returns when the lease has expired, or when it could not be
+    /// renewed for its whole duration.
     private func renewLease(_ id: String, since begun: ContinuousClock.Instant) async {
         var end = begun + .seconds(lease)
         while !Task.isCancelled {

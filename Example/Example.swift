@@ -1,7 +1,7 @@
 import Foundation
 
-/// `swift run Example` plays a tour against a server in this process; `swift run Example --url URL [--bearer TOKEN]`
-/// fetches a real URL.
+/// The example program. `swift run Example` runs a tour against a server in this process.
+/// `swift run Example --url URL [--bearer TOKEN]` fetches a real URL.
 @main
 struct Example {
     static func main() async {

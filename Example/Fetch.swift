@@ -1,9 +1,9 @@
 import Foundation
 import Networking
 
-/// Fetches one real URL and prints what came back.
+/// The command that fetches one real URL and prints the response.
 enum Fetch {
-    /// A URL given on the command line, as an endpoint.
+    /// An endpoint for the URL from the command line.
     private struct Page: Endpoint {
         let url: URL
         let isAuthorized: Bool

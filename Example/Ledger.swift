@@ -1,15 +1,15 @@
 import Foundation
 
-/// Keeps count of the tour's calls, and of whether each went as it must.
+/// A counter of the calls of the tour, which also checks that each call has the expected result.
 final class Ledger: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var calls = 0
     private var answered = 0
-    /// How often calls have failed as they had to, by why they had to.
+    /// The number of expected failures, by reason.
     private var failures: [String: Int] = [:]
     private var surprises: [String] = []
 
-    /// Makes a call, counted.
+    /// Makes a call and counts it.
     func call<Value>(_ body: () async throws -> Value) async throws -> Value {
         lock.withLock { calls += 1 }
         do {
@@ -22,9 +22,9 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
         }
     }
 
-    /// Makes a call that has to fail, and gives its error.
+    /// Makes a call that is expected to fail. Returns its error, or nil if the call succeeds.
     ///
-    /// - Parameter reason: Why it has to fail.
+    /// - Parameter reason: The reason why the call is expected to fail.
     func failure<Value>(_ reason: String, _ body: () async throws -> Value) async -> (any Error)? {
         do {
             _ = try await call(body)
@@ -35,13 +35,13 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
         }
     }
 
-    /// One line of the tour.
+    /// Prints the result of one step of the tour, and records the step if the result is not the expected one.
     func step(_ text: String, isRight: Bool = true) {
         print(isRight ? "✓ \(text)" : "✗ \(text)")
         if !isRight { lock.withLock { surprises.append(text) } }
     }
 
-    /// The closing lines, and whether the figures are what they must be.
+    /// Prints the summary. Returns whether all results and counts are as expected.
     func close(refreshes: Int, expecting expected: (calls: Int, refreshes: Int, failures: Int)) -> Bool {
         lock.withLock {
             let lost = calls - answered

@@ -2,20 +2,20 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The main job, step by step: what an app does with the library all day.
+/// A tour of the library: the typical tasks of an app, step by step.
 struct Tour {
     private let backend: Backend
     private let ledger = Ledger()
     private let account: AccountService
     private let session: AccessTokenSupervisor
     private let contacts: ContactService
-    /// Records what passes, for the end of the tour.
+    /// The recorder of the traffic, for the last step of the tour.
     private let recorder = HARRecorder(limit: 5_000)
 
-    /// Plays the tour.
+    /// Runs the tour.
     ///
-    /// - Parameter archive: Where a HAR file of the traffic is written; nil for nowhere.
-    /// - Returns: Whether everything went as it must.
+    /// - Parameter archive: The location of a HAR file to which the traffic is written. Nil writes no file.
+    /// - Returns: Whether every step had the expected result.
     static func play(writing archive: URL?) async throws -> Bool {
         let tour = try Tour()
         print("a server listens on \(tour.backend.server.url); the engine is \(PlatformTransport.shared)")
@@ -83,13 +83,13 @@ struct Tour {
 
     private func retry() async throws {
         let text = try await ledger.call { try await contacts.flaky() }
-        ledger.step("a 503 is retried: \(text)", isRight: text == "there after all")
+        ledger.step("a 503 is retried: \(text)", isRight: text == "available again")
     }
 
     private func deadline() async {
         let error = await ledger.failure("a deadline") { try await contacts.slow() }
         ledger.step(
-            "a slow answer meets its deadline: \(text(error))", isRight: error as? GeneralRequestError == .timedOut)
+            "a slow call ends at its deadline: \(text(error))", isRight: error as? GeneralRequestError == .timedOut)
     }
 
     private func expiredToken() async throws {
@@ -104,7 +104,7 @@ struct Tour {
         let refused = backend.counts.refused - before.refused
         let refreshes = backend.counts.refreshed - before.refreshed
         ledger.step(
-            "1,000 calls on an expired token: \(right) right answers, \(refreshes) refresh, \(refused) refused",
+            "1,000 calls with an expired token: \(right) succeeded, \(refreshes) refresh, \(refused) refused",
             isRight: right == 1_000 && refreshes == 1 && refused <= 64)
     }
 
@@ -141,7 +141,7 @@ struct Tour {
         let back = await statuses.next()
         reachability.stopMonitoring()
         ledger.step(
-            "an observer saw the server there, going away and coming back",
+            "an observer saw that the server was up, then down, then up again",
             isRight: there?.isReachable == true && away == .notReachable && back?.isReachable == true)
     }
 
@@ -152,7 +152,7 @@ struct Tour {
         session.accessToken = nil
         let error = await ledger.failure("logged out meanwhile") { try await call.value }
         ledger.step(
-            "logged out during a refresh: the call ended with \(text(error)), the late token is dropped",
+            "logged out during a refresh: the call ended with \(text(error)), the new token is discarded",
             isRight: error as? GeneralRequestError == .noAuth && session.accessToken == nil)
     }
 

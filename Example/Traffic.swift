@@ -2,9 +2,9 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Three chapters of the tour about servers that are down, people who tap twice, and servers that are slow.
+/// Three chapters of the tour: a server that is down, a double tap, and a slow server.
 struct Traffic {
-    /// The calls of a warehouse, whose server has seen better days.
+    /// The endpoints of a warehouse whose server is unreliable.
     private enum WarehouseEndpoint: Endpoint {
         case stock
         case report(Int)
@@ -17,7 +17,7 @@ struct Traffic {
         }
     }
 
-    /// The warehouse's server, and what it has seen.
+    /// The server of the warehouse, with counters of its requests.
     private final class Warehouse: @unchecked Sendable {  // because of the lock around every variable
         let server: LoopbackServer
         private let lock = NSLock()
@@ -60,7 +60,7 @@ struct Traffic {
     private let ledger: Ledger
     private let warehouse: Warehouse
 
-    /// How many calls the chapters make, and how many of them have to fail.
+    /// The number of calls in these chapters, and the number of calls that are expected to fail.
     static let expected = (calls: 200 + 1 + 2 + 40, failures: 200)
 
     init(_ ledger: Ledger) throws {
@@ -74,7 +74,8 @@ struct Traffic {
         try await slowBackend()
     }
 
-    /// A server that is down is asked a few times, and then left alone until one request has found it working again.
+    /// A server that is down gets a few requests. Then calls end without a request, until one request shows that the
+    /// server works again.
     private func storm() async throws {
         let service = service {
             $0.retry = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(5)), jitter: .full)
@@ -92,14 +93,14 @@ struct Traffic {
             }
         }
         let asked = warehouse.seen.requests
-        ledger.step("200 calls to a server that is down: it was asked \(asked) times", isRight: asked <= 80)
+        ledger.step("200 calls to a server that is down: it received \(asked) requests", isRight: asked <= 80)
         warehouse.turn(down: false)
         try await Task.sleep(for: .milliseconds(250))
         let stock: String = try await ledger.call { try await service.request(WarehouseEndpoint.stock) }
-        ledger.step("it works again, as one request found out: \(stock)", isRight: stock == "12 chairs")
+        ledger.step("one request shows that the server works again: \(stock)", isRight: stock == "12 chairs")
     }
 
-    /// Two equal requests at once share one transfer.
+    /// Two equal requests at the same time share one transfer.
     private func doubleTap() async throws {
         warehouse.turn(down: false)
         let service = service { $0.duplicates = .join }
@@ -108,10 +109,10 @@ struct Traffic {
         let answers = try await [first, second]
         let asked = warehouse.seen.requests
         ledger.step(
-            "a double tap: two answers, \(asked) request", isRight: answers == ["12 chairs", "12 chairs"] && asked == 1)
+            "a double tap: two results, \(asked) request", isRight: answers == ["12 chairs", "12 chairs"] && asked == 1)
     }
 
-    /// A slow server has four requests at a time, however many there are.
+    /// A slow server gets at most four requests at a time, independent of the number of calls.
     private func slowBackend() async throws {
         let service = service { $0.concurrencyLimit = ConcurrencyLimit(4) }
         try await withThrowingTaskGroup(of: Void.self) { group in

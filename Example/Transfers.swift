@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Three chapters of the tour about films: one is uploaded, one is downloaded, one is cut off twice on its way and
-/// arrives all the same.
+/// Three chapters of the tour: a film is uploaded, a film is downloaded, and a download that is interrupted twice is
+/// resumed.
 struct Transfers {
     private enum FilmEndpoint: Endpoint {
         case upload(URL)
@@ -32,7 +32,7 @@ struct Transfers {
         }
     }
 
-    /// How many calls the chapters make, and how many of them have to fail.
+    /// The number of calls in these chapters, and the number of calls that are expected to fail.
     static let expected = (calls: 3, failures: 0)
 
     private let ledger: Ledger
@@ -88,10 +88,10 @@ struct Transfers {
         let bar = ProgressBar("downloading", task) { $0.download }
         let url = try await ledger.call { try await task.value }
         await bar.close()
-        ledger.step("it was downloaded, byte for byte", isRight: try Data(contentsOf: url) == film)
+        ledger.step("the film was downloaded, and every byte is correct", isRight: try Data(contentsOf: url) == film)
     }
 
-    /// The server hangs up twice; each retry asks only for what is missing.
+    /// The server closes the connection twice. Each retry requests only the missing bytes.
     private func downloadInPieces() async throws {
         let target = folder.appendingPathComponent("unlucky.mp4")
         let task = service.task(FilmEndpoint.unlucky, as: .file(at: target, resuming: .sameAddress))
@@ -99,12 +99,12 @@ struct Transfers {
         let url = try await ledger.call { try await task.value }
         await bar.close()
         ledger.step(
-            "cut off twice, gone on with twice: \(server.requestCount - 2) requests, and every byte is there",
+            "a download was interrupted and resumed twice: \(server.requestCount - 2) requests, every byte is correct",
             isRight: try Data(contentsOf: url) == film && server.requestCount == 5)
     }
 }
 
-/// Draws how far a call has come, on one line of a terminal; nothing if the output goes elsewhere.
+/// A progress bar of a call on one line of a terminal. If the output is not a terminal, nothing is drawn.
 private struct ProgressBar {
     private let drawing: Task<Void, Never>?
 
@@ -123,7 +123,7 @@ private struct ProgressBar {
             }
     }
 
-    /// Waits until the last step is drawn.
+    /// Waits until the last progress value is drawn.
     func close() async { await drawing?.value }
 
     private static func draw(_ title: String, _ progress: RequestProgress.Transfer) {
@@ -134,7 +134,7 @@ private struct ProgressBar {
     }
 }
 
-/// Numbers that are given out once each.
+/// A list of numbers, each of which is returned once.
 private final class Countdown: @unchecked Sendable {  // because of the lock around its variable
     private let lock = NSLock()
     private var numbers: [Int]

@@ -2,10 +2,10 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The last chapter of the tour: what one sees of a call. A call that waits for the network, its picture, and a
-/// recording for developer tools.
+/// The last chapter of the tour: how to observe calls. It shows a call that waits for the network, the waterfall of
+/// this call, and a recording for developer tools.
 struct Watching {
-    /// How many calls the chapter makes, and how many of them have to fail.
+    /// The number of calls in this chapter, and the number of calls that are expected to fail.
     static let expected = (calls: 1, failures: 0)
 
     private let ledger: Ledger
@@ -24,9 +24,11 @@ struct Watching {
         }
     }
 
+    /// Runs the chapter.
+    ///
     /// - Parameters:
-    ///   - recorder: What has recorded the tour.
-    ///   - file: Where the recording is written; nil for nowhere.
+    ///   - recorder: The recorder of the tour.
+    ///   - file: The location of the HAR file to which the recording is written. Nil writes no file.
     func play(recorder: HARRecorder, writing file: URL?) async throws {
         let token = service.observers.register(recorder)
         try await waitForTheNetwork()
@@ -36,11 +38,11 @@ struct Watching {
         if let file { try archive.encoded().write(to: file) }
         ledger.step(
             "\(count) exchanges were recorded"
-                + (file.map { "; \($0.path) is for a browser's developer tools" } ?? ", which `--har FILE` writes"),
+                + (file.map { "; open \($0.path) in a browser's developer tools" } ?? "; `--har FILE` writes them"),
             isRight: count > 1_000)
     }
 
-    /// The network goes away, a call waits for it, the network comes back, the call succeeds.
+    /// The network becomes unavailable, a call waits for it, the network becomes available, and the call succeeds.
     private func waitForTheNetwork() async throws {
         var statuses = reachability.statuses.values().makeAsyncIterator()
         reachability.startMonitoring()
@@ -50,15 +52,15 @@ struct Watching {
         let (attempts, attempt) = AsyncStream.makeStream(of: RequestAttempt.self)
         let task = service.task(.get("hello"), as: .string).onAttempt(on: .global()) { attempt.yield($0) }
         async let text = ledger.call { try await task.value }
-        for await _ in attempts { break }  // the first one has failed, and the call waits
+        for await _ in attempts { break }  // the first attempt has failed, and the call waits
         try server.restart()
         let answer = try await text
         reachability.stopMonitoring()
         ledger.step(
-            "the network went away (\(away.map { "\($0)" } ?? "unknown")), a call waited for it and got: \(answer)",
+            "the network was down (\(away.map { "\($0)" } ?? "unknown")), a call waited for it and got: \(answer)",
             isRight: away == .notReachable && answer == "hello again")
         let picture = task.report?.waterfall ?? ""
         print(picture.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
-        ledger.step("its picture, above, has two attempts", isRight: task.report?.attempts.count == 2)
+        ledger.step("the waterfall of the call, above, shows two attempts", isRight: task.report?.attempts.count == 2)
     }
 }

@@ -3,11 +3,12 @@
     import Foundation
     import Glibc
 
-    /// The server of the benchmarks, in a process of its own: one thread on epoll, answers made beforehand. It ends
-    /// when its standard input does.
+    /// The server of the benchmarks. It runs in a process of its own, with one thread on epoll and prepared responses,
+    /// and ends when its standard input ends.
     ///
-    /// `/json` is 1 KiB of JSON; `/items/N` wants a bearer token that `POST /refresh` hands out after 50 ms and that
-    /// lives as long as the server was told; `/hang` never answers; `/counts` tells what happened.
+    /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token, which `POST /refresh` issues after 50 ms and
+    /// which is valid for the lifetime in the arguments. `/hang` never responds. `/counts` returns the counts
+    /// of requests.
     final class BenchmarkServer {
         private struct Delayed {
             let due: Double
@@ -22,7 +23,8 @@
         private var tokens: TokenBook
         private let latency: Double
 
-        /// - Parameter arguments: How many milliseconds an item takes, and how many a token lives, 0 for ever.
+        /// - Parameter arguments: The latency of an item and the lifetime of a token, in milliseconds. A lifetime
+        ///   of 0 is unlimited.
         init(_ arguments: [String]) throws {
             latency = (arguments.first.flatMap(Double.init) ?? 0) / 1_000
             tokens = TokenBook(lifetime: (arguments.dropFirst().first.flatMap(Double.init) ?? 0) / 1_000)
@@ -119,7 +121,7 @@
             delayed.append(Delayed(due: BenchmarkServer.now + delay, socket: socket, answer: answer))
         }
 
-        /// Sends what is due; says how many milliseconds are left to the next one.
+        /// Sends the responses that are due, and returns the milliseconds until the next one, or -1 if there is none.
         private func sendDue() -> Int32 {
             guard !delayed.isEmpty else { return -1 }
             let now = BenchmarkServer.now
@@ -157,7 +159,7 @@
         private static let json = message("200 OK", Contact.sample)
     }
 
-    /// The token that holds, and what happened to it.
+    /// The valid token and the counts of its use.
     private struct TokenBook {
         private let lifetime: Double
         private var number = 0

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Networking
 
-    /// The ten fields that `get` decodes.
+    /// A contact with the ten fields that the `get` benchmark decodes.
     struct Contact: Decodable, Sendable {
         let id: Int
         let name: String

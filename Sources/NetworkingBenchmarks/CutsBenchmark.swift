@@ -4,11 +4,11 @@
     import Networking
     import NetworkingTesting
 
-    /// Downloads in processes of their own that are killed at random points and begun again: is the file ever wrong?
+    /// Kills downloading processes at random points, resumes their downloads, and checks that each file is correct.
     struct CutsBenchmark: Benchmark {
         let name = "cuts"
         let explanation =
-            "a download killed at 200 random points and gone on with by another process: every file is exact."
+            "a download killed at 200 random points and resumed by another process: every file is exact."
 
         private struct Wrong: Error, CustomStringConvertible {
             let description: String
@@ -29,26 +29,26 @@
                 let target = folder.appendingPathComponent("\(number)")
                 let point = Int.random(in: 0..<CutsBenchmark.size, using: &random)
                 kept += try cut(target, at: point, from: server.url(seed: 1))
-                // In every fifth case the content is another one by then.
+                // In every fifth case the server's content has changed before the download is resumed.
                 let seed = number % 5 == 4 ? 2 : 1
                 let process = try download(target, from: server.url(seed: seed))
                 process.waitUntilExit()
                 guard process.terminationStatus == 0 else {
-                    throw Wrong(description: "cut at \(point): it did not go on")
+                    throw Wrong(description: "killed at byte \(point): the download was not completed")
                 }
                 guard try Data(contentsOf: target) == Pattern.bytes(CutsBenchmark.size, seed: seed) else {
-                    throw Wrong(description: "cut at \(point): the file is wrong")
+                    throw Wrong(description: "killed at byte \(point): the content of the file is wrong")
                 }
             }
             report.add(
                 Row(
                     subject: "killed", wall: (ContinuousClock.now - start) / .seconds(1),
-                    note: "\(count) downloads exact, \(kept / count / 1_000) KB on average not asked for again"))
+                    note: "\(count) downloads exact, \(kept / count / 1_000) KB on average not downloaded again"))
         }
 
-        /// Kills a download once it has so many bytes.
+        /// Kills a download once it has stored `point` bytes.
         ///
-        /// - Returns: How many it had.
+        /// - Returns: The number of bytes that the download had stored.
         private func cut(_ target: URL, at point: Int, from url: URL) throws -> Int {
             let process = try download(target, from: url)
             let destination = FileDestination(target, resuming: .sameAddress)
@@ -58,9 +58,9 @@
             let isWhole = process.terminationReason == .exit && process.terminationStatus == 0
             guard isWhole || !FileManager.default.fileExists(atPath: target.path) else {
                 guard try Data(contentsOf: target) == Pattern.bytes(CutsBenchmark.size, seed: 1) else {
-                    throw Wrong(description: "cut at \(point): a part is at the target")
+                    throw Wrong(description: "killed at byte \(point): the target is an incomplete file")
                 }
-                return CutsBenchmark.size  // it was killed after it had put the file in its place
+                return CutsBenchmark.size  // the process was killed after it had moved the file to the target
             }
             return Int(destination.partialSize)
         }
@@ -74,7 +74,7 @@
         }
     }
 
-    /// Bytes of which none may be in another one's place.
+    /// Pseudorandom bytes, so that a byte at a wrong position is noticed.
     enum Pattern {
         static func bytes(_ count: Int, seed: Int) -> Data {
             var bytes = Data(capacity: count + 8)

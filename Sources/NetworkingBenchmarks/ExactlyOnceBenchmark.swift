@@ -3,7 +3,7 @@
     import Networking
     import NetworkingTesting
 
-    /// Requests through nginx that ends its connections again and again: is each executed exactly once?
+    /// Sends requests through nginx, which often closes connections, and checks that each is executed exactly once.
     struct ExactlyOnceBenchmark: Benchmark {
         let name = "exactly-once"
         let explanation =
@@ -35,7 +35,8 @@
                     let executed = counts.all
                     guard executed.count == count, executed.values.allSatisfy({ $0 == 1 }) else {
                         throw Wrong(
-                            description: "\(method) over \(name): \(executed.count) of \(count), some several times")
+                            description: "\(method) over \(name): \(executed.count) of \(count) executed, "
+                                + "or some more than once")
                     }
                     let wall = (ContinuousClock.now - start) / .seconds(1)
                     report.add(
@@ -63,7 +64,7 @@
             }
         }
 
-        /// How often each path was executed.
+        /// The number of executions of each path.
         private final class Counts: @unchecked Sendable {  // because of the lock around its variable
             private let lock = NSLock()
             private var counts: [String: Int] = [:]
@@ -76,7 +77,7 @@
         }
     }
 
-    /// nginx with TLS and HTTP/2 in a temporary folder, in front of a server.
+    /// An nginx process with TLS and HTTP/2 in a temporary folder, as a proxy for another server.
     private final class NginxProcess {
         let url: URL
         let certificate: URL
@@ -87,7 +88,7 @@
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("exactly-once-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             certificate = folder.appendingPathComponent("cert.pem")
-            let port = try LoopbackServer().port  // free again as soon as this line has ended
+            let port = try LoopbackServer().port  // the port is free again when the server is released after this line
             guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw URLError(.badURL) }
             self.url = url
             let configuration = """
@@ -127,7 +128,7 @@
         }
 
         deinit {
-            // It was started by a thread that blocks signals, and inherits that; only this one always arrives.
+            // The process inherits blocked signals from the thread that started it. SIGKILL cannot be blocked.
             if process.isRunning {
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()

@@ -2,14 +2,14 @@
     import Foundation
     import Networking
 
-    /// Small answers, as fast as they come.
+    /// Measures the rate of small responses.
     struct GetBenchmark: Benchmark {
         let name = "get"
-        let explanation = "GET of 1 KiB JSON from a process of its own, decoded into ten fields (libcurl: not decoded)."
+        let explanation = "GET of 1 KiB JSON from another process, decoded into ten fields (libcurl: not decoded)."
 
         private struct Subject {
             let name: String
-            /// How many calls one turn makes; slow ones make fewer.
+            /// The share of the calls of a round that this subject makes. Slow subjects make fewer calls.
             let share: Double
             let run: (_ calls: Int) async throws -> Void
         }
@@ -32,7 +32,7 @@
                             return share
                         }
                         calls += share
-                        // The first turn warms up.
+                        // The first round warms up.
                         if round > 0 { taken[index].append(measurement) }
                     }
                 }
@@ -40,7 +40,7 @@
                 let perCall = (server.processorTime - before.0) / Double(calls) * 1_000_000
                 report.say(
                     String(
-                        format: "the server takes %.0f µs a call on one thread: it ends at %.0f calls/s", perCall,
+                        format: "the server takes %.0f µs per call on one thread: its limit is %.0f calls/s", perCall,
                         1_000_000 / perCall))
             }
         }
@@ -87,7 +87,7 @@
         }
     }
 
-    /// Runs something that blocks on a thread of its own.
+    /// Runs blocking work on a thread of its own.
     func onThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {

@@ -3,11 +3,11 @@
     import Glibc
     import Networking
 
-    /// Calls that wait for a server.
+    /// Measures calls that wait for a response.
     struct HangingBenchmark: Benchmark {
         let name = "hanging"
         let explanation =
-            "5,000 calls in flight on the transport alone: processor time while nothing happens, memory, cancelling all."
+            "5,000 calls in flight on the transport alone: processor time while idle, memory, time to cancel all."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let count = isQuick ? 500 : 5_000
@@ -46,7 +46,7 @@
                 Row(
                     subject: "curl", concurrency: count, wall: ending.wall, residentGrowthKiB: growth,
                     note: String(
-                        format: "%.2f %% of a core, %.1f KiB each; %d of %d cancelled and answered within %.0f ms",
+                        format: "%.2f %% of a core, %.1f KiB each; %d of %d cancelled and completed within %.0f ms",
                         idle.processor / idle.wall * 100, Double(growth) / Double(count), cancelled, count,
                         ending.wall * 1_000)))
         }

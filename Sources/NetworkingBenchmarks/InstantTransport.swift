@@ -2,7 +2,7 @@
     import Foundation
     import Networking
 
-    /// Answers at once, so that what is left is the library's own.
+    /// A transport that responds at once, so that only the library's own cost is measured.
     struct InstantTransport: Transport {
         func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
             HTTPResponse(

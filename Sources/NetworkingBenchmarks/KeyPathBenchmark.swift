@@ -2,10 +2,10 @@
     import Foundation
     import Networking
 
-    /// What it costs to read a child of a body and not all of it.
+    /// Measures the cost of decoding a part of a body at a key path instead of the whole body.
     struct KeyPathBenchmark: Benchmark {
         let name = "keypath"
-        let explanation = "1 MiB of JSON decoded as a whole, and the same values below a key path."
+        let explanation = "1 MiB of JSON decoded as a whole, and the same values at a key path."
 
         private struct Wrapped: Decodable {
             struct Inner: Decodable { let items: [Contact] }

@@ -2,7 +2,7 @@
     import Foundation
     import Glibc
 
-    /// What something cost: time on the wall, and processor time of this process.
+    /// The cost of a piece of work: wall-clock time and processor time of this process, in seconds.
     struct Measurement {
         var calls: Int
         var wall: Double
@@ -11,7 +11,7 @@
         var microsecondsPerCall: Double { processor / Double(calls) * 1_000_000 }
         var callsPerSecond: Double { Double(calls) / wall }
 
-        /// Measures what `body` does; it says how many calls that were.
+        /// Measures `body`, which returns the number of calls it has made.
         static func of(_ body: () async throws -> Int) async rethrows -> Measurement {
             let processor = processorTime
             let start = ContinuousClock.now
@@ -20,14 +20,14 @@
             return Measurement(calls: calls, wall: wall, processor: processorTime - processor)
         }
 
-        /// Seconds of processor time that this process has used, in itself and in the kernel.
+        /// The processor time that this process has used in user mode and in the kernel, in seconds.
         static var processorTime: Double {
             var usage = rusage()
             getrusage(RUSAGE_SELF.rawValue, &usage)
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
-        /// How much memory this process has resident, in KiB.
+        /// The resident memory of this process in KiB.
         static var residentKiB: Int {
             let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
             return (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * Int(getpagesize()) / 1_024

@@ -33,7 +33,8 @@ enum NetworkingBenchmarks {
             let strange = names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick"])
             guard strange.isEmpty else {
                 print(
-                    "unknown: \(strange.joined(separator: " ")). Benchmarks: \(known.joined(separator: " ")). Options: --json --quick."
+                    "unknown arguments: \(strange.joined(separator: " ")). "
+                        + "Benchmarks: \(known.joined(separator: " ")). Options: --json --quick."
                 )
                 exit(2)
             }
@@ -46,10 +47,10 @@ enum NetworkingBenchmarks {
         }
     }
 
-    /// One question about speed or memory.
+    /// One measurement of speed or memory.
     protocol Benchmark: Sendable {
         var name: String { get }
-        /// What is asked, and how it is measured.
+        /// A description of what is measured, and how.
         var explanation: String { get }
         func run(_ report: Report, isQuick: Bool) async throws
     }

@@ -2,13 +2,14 @@
     import Foundation
     import Networking
 
-    /// What it costs to watch calls, and what it costs that they could be watched.
+    /// Measures the cost of observing calls, and the cost of the support for observers when there is none.
     struct ObserversBenchmark: Benchmark {
         let name = "observers"
         let explanation =
-            "the journey over a stub that answers at once: watched by nobody, by nobody any more, by one that looks away, by a log and a HAR file."
+            "the pipeline over a stub that responds at once: no observer, a removed observer, "
+            + "an idle observer, a log and a HAR file."
 
-        /// Takes every event and does nothing.
+        /// An observer that ignores every event.
         private struct Idler: RequestObserver {
             func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
         }
@@ -24,7 +25,7 @@
                 busy.service.observers.register(HARRecorder()),
             ]
             let subjects = [
-                ("nobody", subject()), ("nobody any more", left), ("one that looks away", idle), ("log and HAR", busy),
+                ("no observer", subject()), ("removed observer", left), ("idle observer", idle), ("log and HAR", busy),
             ]
             let taken = try await PipelineSubject.compare(subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {
@@ -37,8 +38,8 @@
             for token in tokens { token.cancel() }
         }
 
-        /// What every call that nobody watches pays: the question whether anybody does, and the times that its
-        /// answer's report is made of.
+        /// Measures what every call without an observer costs: the check whether there is an observer, and the times
+        /// for the report of its response.
         private func addParts(_ report: Report, calls: Int) {
             let observers = RequestObservers()
             let question = ContinuousClock().measure {
@@ -47,7 +48,7 @@
             let reporting = ContinuousClock().measure {
                 for _ in 0..<calls { precondition(times(NetworkClock.continuous) > .zero) }
             }
-            for (subject, taken) in [("the question", question), ("the times", reporting)] {
+            for (subject, taken) in [("observer check", question), ("report times", reporting)] {
                 report.add(
                     Row(
                         subject: subject, concurrency: 1,
@@ -56,7 +57,7 @@
             }
         }
 
-        /// The date, when it began, when it was handed over, when it was over.
+        /// Reads the clock as a call does: the date, its start, the handover to the transport, and its end.
         @inline(never)
         private func times(_ clock: NetworkClock) -> Duration {
             let (date, start, sent, end) = (clock.date(), clock.now(), clock.now(), clock.now())

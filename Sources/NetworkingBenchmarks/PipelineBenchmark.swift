@@ -2,11 +2,12 @@
     import Foundation
     import Networking
 
-    /// What the journey costs without a network.
+    /// Measures the cost of the pipeline without a network.
     struct PipelineBenchmark: Benchmark {
         let name = "pipeline"
         let explanation =
-            "a call over a stub that answers at once: three adapters, token, limit, two validators; less the bare stub."
+            "a call over a stub that responds at once: three adapters, token, limit, "
+            + "two validators; minus the stub alone."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let url = URL(fileURLWithPath: "/")

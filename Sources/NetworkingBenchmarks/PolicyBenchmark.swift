@@ -2,11 +2,12 @@
     import Foundation
     import Networking
 
-    /// What the policies cost in addition to the pipeline, if nothing fails.
+    /// Measures the additional cost of the policies when no call fails.
     struct PolicyBenchmark: Benchmark {
         let name = "policy"
         let explanation =
-            "the journey over a stub that answers at once: with a limit alone, with the defaults, and with every policy."
+            "the pipeline over a stub that responds at once: with a limit alone, "
+            + "with the defaults, and with every policy."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             guard let url = URL(string: "http://127.0.0.1:1/") else { return }
@@ -41,7 +42,7 @@
                     Row(
                         subject: subject.0, concurrency: 1, cpuMicrosecondsPerCall: taken[index].time,
                         note: String(
-                            format: "%+.2f µs over bare, %.2f of it", taken[index].more,
+                            format: "%+.2f µs more than bare, %.2f times bare", taken[index].more,
                             1 + taken[index].more / taken[0].time)))
             }
         }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// One line of a benchmark's outcome.
+    /// One row of a benchmark's result.
     struct Row: Encodable {
         var benchmark = ""
         var subject: String
@@ -10,7 +10,7 @@
         var callsPerSecond: Double?
         var wall: Double?
         var residentGrowthKiB: Int?
-        /// What else there is to say.
+        /// Further results in words.
         var note = ""
 
         private enum CodingKeys: String, CodingKey {
@@ -22,8 +22,8 @@
         }
     }
 
-    /// Prints rows, as a table or as JSON.
-    final class Report: @unchecked Sendable {  // because one benchmark runs at a time, and adds its rows from one task
+    /// Prints rows as a table or as JSON.
+    final class Report: @unchecked Sendable {  // because only one benchmark runs at a time, and adds rows from one task
         private let isJSON: Bool
         private var name = ""
 
@@ -55,7 +55,7 @@
             }
         }
 
-        /// A sentence below the table.
+        /// Prints a sentence below the table. Prints nothing if the output is JSON.
         func say(_ text: String) {
             if !isJSON { print("  \(text)") }
         }

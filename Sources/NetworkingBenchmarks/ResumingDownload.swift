@@ -2,14 +2,14 @@
     import Foundation
     import Networking
 
-    /// One download in a process of its own, which a test kills: `download-to URL FILE`.
+    /// A download in a process of its own, which a benchmark kills: `download-to URL FILE`.
     enum ResumingDownload {
         private struct Whole: Endpoint {
             let baseURL: URL
             var path: EndpointPath { "" }
         }
 
-        /// - Returns: The process's exit status: 0 where the file is there.
+        /// - Returns: The exit status of the process: 0 if the file is complete, 1 if the download failed, 2 for usage.
         static func run(_ arguments: [String]) async -> Int32 {
             guard arguments.count == 2, let url = URL(string: arguments[0]) else { return 2 }
             do {

@@ -2,7 +2,7 @@
     import Foundation
     import Networking
 
-    /// A token that keeps expiring.
+    /// Measures calls with a token that expires again and again.
     struct RotationBenchmark: Benchmark {
         let name = "rotation"
         let explanation = "64 callers for 5 s; a token lives 200 ms, a refresh takes 50 ms."
@@ -42,12 +42,13 @@
                         subject: subject, concurrency: 64, cpuMicrosecondsPerCall: measurement.microsecondsPerCall,
                         callsPerSecond: measurement.callsPerSecond, wall: measurement.wall,
                         note:
-                            "answers \(tally.answered), failed \(tally.failed), refreshes \(counts.refreshes), expiries \(counts.expiries)"
+                            "responses \(tally.answered), failed \(tally.failed), "
+                            + "refreshes \(counts.refreshes), expiries \(counts.expiries)"
                     ))
             }
             report.say(
                 String(
-                    format: "pipeline-curl has %.1f times the answers", Double(answers[0]) / Double(max(answers[1], 1)))
+                    format: "pipeline-curl: %.1f times the responses", Double(answers[0]) / Double(max(answers[1], 1)))
             )
         }
 

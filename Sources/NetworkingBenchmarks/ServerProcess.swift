@@ -4,7 +4,7 @@
 
     /// A running ``BenchmarkServer``.
     final class ServerProcess {
-        /// What happened at the server.
+        /// The counts that the server reports.
         struct Counts: Decodable, Sendable {
             let served: Int
             let refused: Int
@@ -17,13 +17,13 @@
         private let input = Pipe()
 
         /// - Parameters:
-        ///   - latency: How many milliseconds an item takes.
-        ///   - lifetime: How many milliseconds a token lives; 0 for ever.
+        ///   - latency: The time that an item takes, in milliseconds.
+        ///   - lifetime: The lifetime of a token in milliseconds; 0 is unlimited.
         convenience init(latency: Int = 0, lifetime: Int = 0) throws {
             try self.init(["serve", "\(latency)", "\(lifetime)"])
         }
 
-        /// Starts this program with other arguments; it prints its port.
+        /// Starts this program with other arguments, and reads the port that it prints.
         init(_ arguments: [String]) throws {
             let output = Pipe()
             process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -45,7 +45,7 @@
             return try JSONDecoder().decode(Counts.self, from: response.data)
         }
 
-        /// Seconds of processor time that the server has used.
+        /// The processor time that the server has used, in seconds.
         var processorTime: Double {
             let path = "/proc/\(process.processIdentifier)/stat"
             guard let text = try? String(contentsOfFile: path, encoding: .utf8), let end = text.lastIndex(of: ")")

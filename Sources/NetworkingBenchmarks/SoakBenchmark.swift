@@ -2,10 +2,10 @@
     import Foundation
     import Networking
 
-    /// Whether anything is left behind.
+    /// Measures whether calls leak memory.
     struct SoakBenchmark: Benchmark {
         let name = "soak"
-        let explanation = "resident memory after so many calls, over that after the first 10,000."
+        let explanation = "growth of resident memory after the first 10,000 calls."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()

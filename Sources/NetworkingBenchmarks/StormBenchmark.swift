@@ -2,15 +2,16 @@
     import Foundation
     import Networking
 
-    /// 1,000 calls at once on a dead token.
+    /// Measures 1,000 concurrent calls with an expired token.
     struct StormBenchmark: Benchmark {
         let name = "storm"
         let explanation =
-            "1,000 calls at once on a dead token, 64 a host; a refresh takes 50 ms. ideal: 64 times 401, 50 ms, 1,000 times 200 on libcurl."
+            "1,000 calls at once with an expired token, 64 per host; a refresh takes 50 ms. "
+            + "ideal: 64 times 401, 50 ms, 1,000 times 200 on libcurl."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             for latency in [10, 0] {
-                report.say("an item takes the server \(latency) ms:")
+                report.say("latency of an item at the server: \(latency) ms")
                 let curl = try CurlTransport()
                 let foundation = try URLSessionTransport()
                 var walls: [[Double]] = [[], [], []]
@@ -45,7 +46,7 @@
             let counts = try await server.counts()
             return (
                 measurement.wall,
-                "refreshes \(counts.refreshes), 401s \(counts.refused), answers \(counts.served)"
+                "refreshes \(counts.refreshes), 401s \(counts.refused), responses \(counts.served)"
             )
         }
 

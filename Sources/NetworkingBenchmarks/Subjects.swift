@@ -4,12 +4,12 @@
     import FoundationNetworking
     import Networking
 
-    /// The whole journey: three adapters, a token, a limit, validation, JSON decoding.
+    /// The whole pipeline: three adapters, a token, a limit, validation, JSON decoding.
     struct PipelineSubject: Sendable {
         let service: NetworkService
         let session: AccessTokenSupervisor
 
-        /// - Parameter configure: Changes what has a default.
+        /// - Parameter configure: Changes the configuration before the service is created.
         init(
             _ url: URL, on transport: any Transport, token: String = "token-0",
             configure: (inout NetworkConfiguration) -> Void = { _ in }
@@ -40,7 +40,7 @@
         }
     }
 
-    /// URLSession as it comes, with a delegate; it decodes, too.
+    /// A plain `URLSession` with a delegate. Its benchmark also decodes the response.
     final class BareURLSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // because of the lock
         private var session: URLSession?
         private let lock = NSLock()
@@ -71,8 +71,8 @@
         }
     }
 
-    /// libcurl's multi interface in its plain form, `curl_multi_perform` and `curl_multi_poll` on one thread; it does
-    /// not decode.
+    /// libcurl's multi interface in its plain form: `curl_multi_perform` and `curl_multi_poll` on one thread. It does
+    /// not decode responses.
     final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
         private let multi: UnsafeMutableRawPointer
         private var handles: [UnsafeMutableRawPointer] = []
@@ -115,13 +115,13 @@
             buffer.deallocate()
         }
 
-        /// The fields that the pipeline sends, too.
+        /// The header fields that the pipeline sends as well.
         static let headers = [
             "User-Agent: Benchmark/1.0 (Linux)", "Accept-Language: en", "X-Tenant: acme",
             "Authorization: Bearer token-0",
         ]
 
-        /// Carries so many requests.
+        /// Sends `calls` requests and waits for their responses.
         func send(_ calls: Int) {
             var started = min(handles.count, calls)
             var ended = 0
@@ -142,7 +142,7 @@
         }
     }
 
-    /// Runs so many calls, so many at once.
+    /// Makes `calls` calls, of which `concurrency` run at the same time.
     func atOnce(_ concurrency: Int, calls: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<concurrency {
@@ -154,9 +154,9 @@
     }
 
     extension PipelineSubject {
-        /// The processor time of a call in microseconds, of subjects that take turns in short rounds; and by how much
-        /// more than the first one's it is, within a round: the speed of a shared machine changes in the middle of a
-        /// run. Each is a median.
+        /// Measures subjects that alternate in short rounds. Returns for each the median processor time of a call in
+        /// microseconds, and the median difference from the first subject in the same round. The difference is taken
+        /// within a round because the speed of a shared machine changes during a run.
         static func compare(_ subjects: [PipelineSubject], isQuick: Bool) async throws -> [(time: Double, more: Double)]
         {
             let calls = isQuick ? 1_000 : 3_000

@@ -2,10 +2,10 @@
     import Foundation
     import Networking
 
-    /// A large download into a file: how fast, and in how much memory.
+    /// Measures the speed and the memory use of a large download into a file.
     struct DownloadBenchmark: Benchmark {
         let name = "download"
-        let explanation = "1 GiB into a file on loopback: the journey, and the curl program doing the same, in turns."
+        let explanation = "1 GiB into a file on loopback: the pipeline and the curl program, alternating."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let bench = try TransferBench(isQuick: isQuick)
@@ -22,11 +22,11 @@
         }
     }
 
-    /// A large multipart upload from a file: how fast, in how much memory, and how soon it begins.
+    /// Measures the speed and the memory use of a large multipart upload from a file, and the time to its first byte.
     struct UploadBenchmark: Benchmark {
         let name = "upload"
         let explanation =
-            "1 GiB from a file as a multipart form on loopback: the journey, and the curl program doing the same, in turns."
+            "1 GiB from a file as a multipart form on loopback: the pipeline and the curl program, alternating."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let bench = try TransferBench(isQuick: isQuick)
@@ -51,7 +51,7 @@
         var method: HTTPMethod { body.isEmpty ? .get : .post }
     }
 
-    /// What the two have in common: a server, a folder, and taking turns.
+    /// The parts that both benchmarks share: a server, a folder, and alternating rounds.
     private final class TransferBench {
         let server: ServerProcess
         let folder: URL
@@ -78,9 +78,9 @@
             try file.close()
         }
 
-        /// Runs ours and the curl program in turns, and reports the medians.
+        /// Runs `ours` and the curl program alternately, and reports the medians.
         ///
-        /// - Parameter ours: Says after how many milliseconds the first byte was there, where that is told.
+        /// - Parameter ours: Returns the time to the first byte in milliseconds, or nil if it is not measured.
         func race(
             _ report: Report, ours: () async throws -> Double?, against curl: () -> [String]
         ) async throws {
@@ -113,7 +113,7 @@
                     wall: walls[0].median,
                     residentGrowthKiB: growth,
                     note: rate(walls[0].median) + (ratio.map { String(format: ", %.2f of curl", $0) } ?? "") + first))
-            guard !walls[1].isEmpty else { return report.say("There is no curl program to compare with.") }
+            guard !walls[1].isEmpty else { return report.say("The curl program is not installed: no comparison.") }
             report.add(Row(subject: "curl", wall: walls[1].median, note: rate(walls[1].median)))
         }
 
@@ -134,7 +134,7 @@
     }
 
     extension Measurement {
-        /// The most memory that this process has had resident since it was last forgotten, in KiB.
+        /// The largest resident memory of this process since the last call of `forgetPeak`, in KiB.
         static var peakResidentKiB: Int {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

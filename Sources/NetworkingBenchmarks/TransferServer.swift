@@ -2,11 +2,11 @@
     import Foundation
     import Glibc
 
-    /// The server of the transfer benchmarks, in a process of its own: a thread a connection. It ends when its
-    /// standard input does.
+    /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
+    /// and ends when its standard input ends.
     ///
-    /// `GET /N` gives N bytes, `GET /pattern?seed=S` gives 2 MB, slowly and from where a `Range` says, `POST` takes
-    /// what comes and tells when its first byte came, in nanoseconds of the monotonic clock.
+    /// `GET /N` returns N bytes. `GET /pattern?seed=S` returns 2 MB slowly, and supports `Range`. `POST` reads the
+    /// whole body and returns the time of its first byte, in nanoseconds of the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
 
@@ -119,7 +119,7 @@
             return String(repeating: "0", count: 20 - digits.count) + digits
         }
 
-        /// Nanoseconds of the clock that all processes share.
+        /// The time of the monotonic clock, which all processes share, in nanoseconds.
         static var now: UInt64 {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)

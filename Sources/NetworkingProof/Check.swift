@@ -1,22 +1,22 @@
-/// One thing that is proven, and by which means.
+/// A property of the library, and the means by which it is checked.
 protocol Check: Sendable {
-    /// As it is named on the command line.
+    /// The name on the command line.
     var name: String { get }
-    /// Its parts, which can be run alone.
+    /// The names of the parts, each of which can be run alone.
     var parts: [String] { get }
-    /// Runs it, and reports each result in one line.
+    /// Runs the check, and reports each result in one line.
     func run(_ report: Report, _ settings: ProofSettings) async throws
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct ProofSettings: Sendable {
-    /// Less of everything: for CI.
+    /// Whether to run smaller checks, for CI.
     var isQuick = false
-    /// What chance is seeded with.
+    /// The seed of the random numbers.
     var seed: UInt64 = 1
-    /// The names after that of the check: which of its parts are to run; all if empty.
+    /// The names of the parts to run, which follow the name of the check. If empty, all parts run.
     var parts: Set<String> = []
-    /// A size in place of the check's own.
+    /// The size of the check, which replaces its default.
     var count: Int?
 
     func includes(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }

@@ -4,7 +4,8 @@ import Foundation
 /// [--json]`
 @main
 enum NetworkingProof {
-    // The explorer needs the machines alone, and so compiles with mutants of them within seconds: see .ci/mutants.
+    // The explorer needs only the state machines. Without the other checks it compiles in seconds, which .ci/mutants
+    // needs, because it compiles once for each mutant.
     #if EXPLORE_ONLY
         private static let checks: [any Check] = [ExploreCheck()]
     #else
@@ -15,7 +16,7 @@ enum NetworkingProof {
         #if !EXPLORE_ONLY
             if CommandLine.arguments.dropFirst().first == "work" {
                 guard let worker = TokenWorker(Array(CommandLine.arguments.dropFirst(2))) else {
-                    refuse("no such work")
+                    refuse("work: expected a store, the URL of a server and a name")
                 }
                 return await worker.run()
             }
@@ -54,7 +55,7 @@ enum NetworkingProof {
     private static func number(after option: String, _ arguments: inout ArraySlice<String>) -> Int {
         let text = arguments.popFirst()
         guard let number = text.flatMap({ Int($0) }), number >= 0 else {
-            refuse("\(option) wants a number, found \(text ?? "nothing")")
+            refuse("\(option): expected a number, found \(text ?? "nothing")")
         }
         return number
     }
@@ -62,7 +63,7 @@ enum NetworkingProof {
     private static func refuse(_ reason: String) -> Never {
         let names = checks.map(\.name).joined(separator: "|")
         FileHandle.standardError.write(
-            Data("\(reason). NetworkingProof [\(names)] [part…] [--quick] [--seed N] [--count N] [--json]\n".utf8))
+            Data("\(reason). Usage: [\(names)] [part…] [--quick] [--seed N] [--count N] [--json]\n".utf8))
         exit(2)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints progress on the error stream, and a line a result on the output.
+/// Prints progress to standard error, and one line for each result to standard output.
 final class Report: @unchecked Sendable {  // because of the lock around every variable
     private struct Line: Encodable {
         let check: String
@@ -17,15 +17,15 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         self.isJSON = isJSON
     }
 
-    /// How many results were violations.
+    /// The number of violations in all results.
     var failureCount: Int { lock.withLock { failures } }
 
-    /// Says how far a check is.
+    /// Prints the progress of a check.
     func progress(_ check: String, since begun: ContinuousClock.Instant, _ text: String) {
         write("\(check): \(text), \(Int((ContinuousClock.now - begun) / .seconds(1))) s\n", to: .standardError)
     }
 
-    /// The result of a check, and the history of a violation.
+    /// Prints the result of a check, its violations, and the history that leads to a violation.
     func end(
         _ check: String, since begun: ContinuousClock.Instant, _ result: String, violations: [String] = [],
         history: [String] = []
@@ -51,7 +51,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
 }
 
 extension Int {
-    /// `1234567` as `1,234,567`.
+    /// The number with separators: `1234567` becomes `1,234,567`.
     var grouped: String {
         var text = ""
         for (index, digit) in String(self).reversed().enumerated() {

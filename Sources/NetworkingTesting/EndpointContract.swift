@@ -1,8 +1,7 @@
 public import Foundation
 public import Networking
 
-/// Checks, without a network, that endpoints make the requests they are meant to make, and read the responses they are
-/// meant to get.
+/// A check, without a network, that endpoints create valid requests and can read their sample responses.
 ///
 /// ```swift
 /// extension ContactEndpoint {
@@ -16,34 +15,41 @@ public import Networking
 /// func contract() async throws { try await EndpointContract.check(ContactEndpoint.examples, in: environment) }
 /// ```
 ///
-/// The same examples are a stub: `StubTransport(examples: ContactEndpoint.examples, in: environment)`.
+/// The same examples can be used as a stub: `StubTransport(examples: ContactEndpoint.examples, in: environment)`.
 public enum EndpointContract {
-    /// What is wrong with some examples; its description is a line for each, with what to do about it.
+    /// The error that ``check(_:in:with:)`` throws. Its description has one line per problem, most with advice.
     public struct Breach: LocalizedError, CustomStringConvertible {
-        /// What is wrong, a line each.
+        /// The problems found, one line each.
         public let faults: [String]
-        /// The lines.
+        /// The problems, joined by line breaks.
         public var description: String { faults.joined(separator: "\n") }
-        /// The same.
+        /// The same text as ``description``.
         public var errorDescription: String? { description }
     }
 
-    /// Checks examples: that no stored property has the name of an endpoint's member and another type, so that the
-    /// default holds in silence, that the URL can be built and read again, that no segment of its path is empty, that
-    /// the header fields are legal, that there is no body with GET or HEAD, that body and query can be encoded, that
-    /// sample answer and sample error can be read, and that no two examples make the same request.
+    /// Checks the requests and the sample responses of examples.
+    ///
+    /// The check requires that:
+    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` and another type, because then the
+    ///   default implementation is used without a warning;
+    /// - the URL can be built and parsed again, and its path has no empty segment;
+    /// - the header fields are valid;
+    /// - a GET or HEAD request has no body;
+    /// - the body and the query can be encoded;
+    /// - the endpoint can read its sample response and its sample error response;
+    /// - no two examples create the same request.
     ///
     /// - Parameters:
-    ///   - examples: The examples, one a case at least.
-    ///   - environment: Where the endpoints belong.
-    ///   - settings: The service's settings, such as its decoder.
-    /// - Throws: ``Breach`` with every fault of every example.
+    ///   - examples: The examples, at least one per endpoint case.
+    ///   - environment: The environment of the endpoints.
+    ///   - settings: The settings of the service, such as its decoder.
+    /// - Throws: ``Breach`` with every problem of every example.
     public static func check(
         _ examples: [EndpointExample], in environment: NetworkEnvironment,
         with settings: RequestSettings = RequestSettings()
     ) async throws {
         var faults: [String] = []
-        if examples.isEmpty { faults.append("there are no examples; give one a case at least") }
+        if examples.isEmpty { faults.append("found no examples; expected at least one per endpoint case") }
         var seen: [String: String] = [:]
         for example in examples {
             let trial = Trial(example: example, environment: environment, settings: settings)
@@ -57,7 +63,7 @@ public enum EndpointContract {
             let print = Trial.fingerprint(of: request)
             if let other = seen[print] {
                 faults.append(
-                    "\(name): makes the same request as \(other); give one of them another path, query or body")
+                    "\(name): makes the same request as \(other); change the path, query or body of one")
             }
             seen[print] = seen[print] ?? name
         }
@@ -65,7 +71,7 @@ public enum EndpointContract {
     }
 }
 
-/// One example, sent to nobody.
+/// The check of one example. Its request is sent only to a stub.
 private struct Trial {
     let example: EndpointExample
     let environment: NetworkEnvironment
@@ -78,7 +84,7 @@ private struct Trial {
         }
         guard let refusal = example.refusal else { return faults }
         if refusal.status.isSuccessful {
-            faults.append("its sample refusal is an answer; give it a status of 400 or above")
+            faults.append("its sample refusal has a successful status; expected a status of 400 or above")
         } else {
             do { try example.readRefusal(refusal, to: request, settings.decoder ?? JSONDecoder()) } catch {
                 faults.append("its sample refusal is not read as the endpoint's server error: \(error)")
@@ -87,14 +93,15 @@ private struct Trial {
         return faults
     }
 
-    /// What makes a request another one than another. A key that is minted for each call is not part of it.
+    /// Returns a text that is equal for equal requests. The idempotency key is left out, because each call has a new
+    /// one.
     static func fingerprint(of request: HTTPRequest) -> String {
         let body = request.body.data.map { $0.base64EncodedString() } ?? UUID().uuidString
         let fields = request.allHeaders.filter { $0.name != .idempotencyKey }.map { "\($0.name): \($0.value)" }
         return ([request.method.rawValue, request.url.absoluteString, body] + fields.sorted()).joined(separator: "\n")
     }
 
-    /// The request, which is sent to nobody.
+    /// Returns the request of the example. It is sent only to a stub that fails.
     func made() async throws -> HTTPRequest {
         let stub = StubTransport { _ in .failure(.notConnected) }
         do { try await example.send(through: stub, environment, settings) } catch {
@@ -114,11 +121,11 @@ private struct Trial {
         var faults: [String] = []
         do { try request.validate() } catch { faults.append("\(error)") }
         if URL(string: request.url.absoluteString) != request.url {
-            faults.append("its URL reads as another one; escape what it is made of")
+            faults.append("its URL changes when it is parsed again; percent-encode its components")
         }
         let segments = request.url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false)
         if segments.dropFirst().dropLast().contains("") {
-            faults.append("its path has an empty segment; give the example a value that is not empty")
+            faults.append("its path has an empty segment; use a non-empty value in the example")
         }
         if [.get, .head].contains(request.method), !request.body.isEmpty {
             faults.append("it has a body with \(request.method); use another method, or parameters in the query")

@@ -1,18 +1,19 @@
 import Foundation
 public import Networking
 
-/// An endpoint with values, and what it is answered with.
+/// An endpoint with example values, and sample responses to it.
 public struct EndpointExample: Sendable, CustomStringConvertible {
-    /// The endpoint.
+    /// The endpoint with its example values.
     public let endpoint: any Endpoint
-    /// A response that it has to read.
+    /// A sample response that the endpoint must be able to read. Default: nil, no sample.
     public let answer: StubResponse?
-    /// A refusal that it has to read.
+    /// A sample error response that the endpoint must be able to read as its server error. Default: nil, no sample.
     public let refusal: StubResponse?
     private let read: @Sendable (NetworkService) async throws -> Void
     private let readRefusal: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
 
-    /// Makes an example of an endpoint whose response is read by a converter, or not at all.
+    /// Creates an example of an endpoint whose response is read by a converter. If `answer` is nil, no response is
+    /// read.
     public init<Value: Sendable>(
         _ endpoint: some Endpoint, answer: StubResponse?, as converter: ResponseConverter<Value>
     ) {
@@ -23,12 +24,12 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         readRefusal = { _, _ in }
     }
 
-    /// Makes an example of an endpoint that is answered with 204, where it is a stub.
+    /// Creates an example without a sample response. A ``StubTransport`` returns 204 for it.
     public init(_ endpoint: some Endpoint) {
         self.init(endpoint, answer: nil, as: .void)
     }
 
-    /// Makes an example of an endpoint that knows its result and its error.
+    /// Creates an example of an endpoint that declares the types of its result and its error.
     public init<Call: TypedEndpoint>(_ endpoint: Call, answer: StubResponse? = nil, refusal: StubResponse? = nil) {
         self.endpoint = endpoint
         self.answer = answer
@@ -37,7 +38,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         readRefusal = { _ = try $0.read(as: endpoint.errorConverter(decoder: $1)) }
     }
 
-    /// The endpoint's type and its case; not its values, which may be secret.
+    /// The type of the endpoint and its enum case, without its values, because they may be secret.
     public var description: String {
         let name = "\(type(of: endpoint))"
         let mirror = Mirror(reflecting: endpoint)
@@ -45,8 +46,8 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         return "\(name).\(mirror.children.first?.label ?? "\(endpoint)")"
     }
 
-    /// Stored properties that look like members of an endpoint, and are not: their type is another one, so that the
-    /// default holds.
+    /// The stored properties that have the name of a member of ``Endpoint`` but another type, one message each. Such a
+    /// property does not implement the member, so the default implementation is used.
     var memberFaults: [String] {
         let members: [String: Any.Type] = [
             "baseURL": URL.self, "path": EndpointPath.self, "method": HTTPMethod.self, "headers": HTTPHeaders.self,
@@ -61,11 +62,11 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
             guard let name = child.label, let wanted = members[name], type(of: child.value) != wanted else {
                 return nil
             }
-            return "its `\(name)` is a \(type(of: child.value)), so that the default holds; make it a \(wanted)"
+            return "its `\(name)` is a \(type(of: child.value)), so the default is used; make it a \(wanted)"
         }
     }
 
-    /// Reads the sample refusal as what the endpoint says it is.
+    /// Reads the sample error response with the error converter of the endpoint.
     func readRefusal(_ refusal: StubResponse, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
         try readRefusal(
             HTTPResponse(refusal.status, headers: refusal.headers, content: .data(refusal.body), to: request), decoder)
@@ -86,8 +87,10 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
 }
 
 extension StubTransport {
-    /// A stub that answers as examples say, each to the request that its endpoint makes; an example without a response
-    /// gets 204.
+    /// Creates a stub that returns the sample response of an example to the request of its endpoint. If an example has
+    /// no sample response, the stub returns 204.
+    ///
+    /// - Throws: The error of an endpoint whose request cannot be created.
     public convenience init(examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
         var answers: [(HTTPMethod, URL, StubResponse)] = []
         for example in examples {
@@ -101,7 +104,7 @@ extension StubTransport {
         let all = answers
         self.init { request in
             all.first { $0.0 == request.method && $0.1 == request.url }?.2
-                ?? .failure(NetworkError(.noStubRule, reason: "no example makes this request", request: request))
+                ?? .failure(NetworkError(.noStubRule, reason: "no example matches this request", request: request))
         }
     }
 }

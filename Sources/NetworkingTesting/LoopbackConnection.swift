@@ -1,9 +1,9 @@
 import Foundation
 import Networking
 
-/// One accepted connection: a thread of its own reads requests, has them handled and writes the responses.
+/// One accepted connection. Its own thread reads requests, starts the handler of each and writes the responses.
 final class LoopbackConnection: @unchecked Sendable {  // because its own thread alone touches it
-    /// What the connection's thread is asked to do while a handler runs.
+    /// A task for the thread of the connection while a handler runs.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)
         case answer(LoopbackResponse)
@@ -16,12 +16,12 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
     private var buffer = Data()
     private var body = BodyFraming.none
     private var expectsContinue = false
-    /// The client left in the middle of a request's body.
+    /// Whether the body of the current request ended early or was malformed.
     private var isTruncated = false
 
     private let mailbox = NSCondition()
     private var jobs: [Job] = []
-    /// The number of the request that is being handled; nil between two.
+    /// The number of the request that a handler is processing. Nil between two requests.
     private var handled: Int?
     private var requestCount = 0
 
@@ -35,13 +35,14 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         self.handler = handler
     }
 
-    /// Serves requests until one side ends the connection. Blocks.
+    /// Serves requests until the client or the server closes the connection. The method blocks its thread.
     func serve() {
         let writer = LoopbackResponseWriter(socket: socket, isStopped: isStopped)
         while let head = readHead(), let request = request(head) {
             Task { post(.answer(await handler(request))) }
             guard let isReusable = try? writer.write(answer(), to: request), isReusable else { return }
-            // A client that was never told to go on may send its body or not: what comes next cannot be told apart.
+            // Without "100 Continue", the client may send the body or not. The next bytes may thus be the body or a new
+            // request, so the connection ends.
             guard !expectsContinue else { return }
             while readBody() != nil {}
         }
@@ -54,9 +55,11 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         mailbox.unlock()
     }
 
-    /// The next piece of a request's body; nil at its end, and once the request has been answered.
+    /// Returns the next piece of a request's body. Returns nil at the end of the body, and after the handler has
+    /// returned a response.
     ///
-    /// - Throws: ``NetworkError`` of kind `truncatedBody` where the client left in the middle of it.
+    /// - Throws: ``NetworkError`` of kind `truncatedBody` if the body ends early, because the client closed the
+    ///   connection, or is malformed.
     private func pull(_ number: Int) async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             mailbox.lock()
@@ -68,7 +71,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         }
     }
 
-    /// Reads the body for the handler, piece by piece, until it has a response.
+    /// Reads the body for the handler, piece by piece, until the handler returns a response.
     private func answer() -> LoopbackResponse {
         while true {
             switch nextJob() {
@@ -86,7 +89,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because its own thread
         }
     }
 
-    /// A handler that still reads the body gets its end.
+    /// Ends the handling of a request. If the handler still reads the body, it gets the end of the body.
     private func endHandling() {
         mailbox.lock()
         let late = jobs
@@ -149,7 +152,8 @@ extension LoopbackConnection {
                 buffer = Data(buffer[end.upperBound...])
                 return head.components(separatedBy: "\r\n")
             }
-            // A TLS handshake begins with this byte: it would wait for a response that never comes.
+            // A TLS handshake begins with the byte 0x16. The connection is closed, because the TLS client would
+            // otherwise wait for a response that never comes.
             guard buffer.count < 1 << 20, buffer.first != 0x16, let more = socket.read() else { return nil }
             buffer.append(more)
         }

@@ -1,22 +1,23 @@
 public import Foundation
 public import Networking
 
-/// A request as the server received it.
+/// A request that a ``LoopbackServer`` received.
 public struct LoopbackRequest: Sendable {
-    /// The method.
+    /// The method, as the client sent it.
     public let method: HTTPMethod
-    /// The request target as it came on the wire: path and query, percent-encoded.
+    /// The request target as the client sent it: path and query, percent-encoded.
     public let target: String
-    /// The header fields in order, each as it came, duplicates included.
+    /// The header fields in the order in which the client sent them, including duplicates.
     public let fields: [HTTPHeader]
-    /// The body, pulled from the connection while it arrives. It can be read once; ``data()`` is the short way.
+    /// The body, read from the connection while it arrives. It can be read once. To read it as a whole, call
+    /// ``data(upTo:)``.
     public let body: IncomingBody
-    /// The number of the connection, counted from 1: equal for requests that came over the same one.
+    /// The number of the connection, counted from 1. Requests on the same connection have the same number.
     public let connection: Int
-    /// What the pattern of the route's path matched, percent-decoded: `["id": "7"]` for `/users/:id`.
+    /// The path segments that matched the parameters of the route, percent-decoded: `["id": "7"]` for `/users/:id`.
     public internal(set) var parameters: [String: String] = [:]
 
-    /// The header fields by name.
+    /// The header fields, for access by name.
     public var headers: HTTPHeaders {
         var headers = HTTPHeaders()
         for field in fields { headers.append(field) }
@@ -26,19 +27,19 @@ public struct LoopbackRequest: Sendable {
     /// The path, percent-encoded.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query, percent-encoded, without the question mark; nil if there is none.
+    /// The query, percent-encoded, without the question mark. Nil if the target has no query.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The whole body.
+    /// Reads and returns the whole body.
     ///
-    /// - Parameter limit: The most bytes to take, 64 MiB unless said otherwise.
+    /// - Parameter limit: The maximum number of bytes. Default: 64 MiB.
     public func data(upTo limit: Int = 64 << 20) async throws -> Data {
         try await body.collect(upTo: limit)
     }
 
-    /// The body decoded from JSON.
+    /// Reads the whole body, at most 64 MiB, and decodes it from JSON.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> Value {
         try JSONDecoder().decode(type, from: await data())
     }

@@ -2,8 +2,9 @@ public import Foundation
 import Networking
 
 extension LoopbackResponse {
-    /// Content that can be had in parts: answers `Range` with the rest of it, `If-Range` as RFC 9110 section 13.1.5
-    /// says, and a range beyond its end with 416.
+    /// Returns a response with content that supports range requests. For a `Range` of the form `bytes=100-`, the
+    /// response is 206 with the rest of the content, or 416 if the range begins at or after its end. `If-Range` is
+    /// evaluated according to RFC 9110 section 13.1.5, for entity tags only.
     ///
     /// ```swift
     /// server.route(.get, "/film") { .content(film, tag: "\"v1\"", for: $0) }
@@ -11,8 +12,8 @@ extension LoopbackResponse {
     ///
     /// - Parameters:
     ///   - bytes: The whole content.
-    ///   - tag: Its entity tag, in quotation marks.
-    ///   - request: What is answered. Of the ranges, only one of the form `bytes=100-` is known.
+    ///   - tag: The entity tag of the content, in quotation marks.
+    ///   - request: The request to respond to. A `Range` of any other form is ignored.
     public static func content(_ bytes: Data, tag: String, for request: LoopbackRequest) -> LoopbackResponse {
         var answer = LoopbackResponse(
             headers: [.contentType: "application/octet-stream", .acceptRanges: "bytes", .eTag: tag],

@@ -1,7 +1,7 @@
 public import Foundation
 public import Networking
 
-/// What the server answers, and what goes wrong while it does.
+/// A response of a ``LoopbackServer``, with an optional failure while the server sends it.
 ///
 /// ```swift
 /// LoopbackResponse.json(["id": 7])
@@ -14,31 +14,32 @@ public struct LoopbackResponse: PreparedResponse {
     public enum Content: Sendable {
         /// Bytes with a `Content-Length`.
         case fixed(Data)
-        /// Chunks in the chunked transfer coding, each flushed by itself.
+        /// Chunks in the chunked transfer coding, each sent in a separate write.
         case chunked([Data])
-        /// Bytes that the closure writes; with a length as they are, without one in the chunked transfer coding. The
-        /// closure runs on the connection's own thread and may block: a slow reader makes `write` wait.
+        /// Bytes that the closure writes. If `length` is not nil, it is the `Content-Length`, and the bytes are sent
+        /// unchanged. If it is nil, they are sent in the chunked transfer coding. The closure runs on the thread of the
+        /// connection and may block: `write` waits while the client reads slowly.
         case written(length: Int?, @Sendable (LoopbackWriter) throws -> Void)
-        /// These bytes in place of the whole answer, head included; the connection is closed after them.
+        /// Bytes that are sent instead of the whole response, including the head. Then the connection is closed.
         case raw(Data)
     }
 
-    /// The status.
+    /// The status code. Default: 200.
     public var status: HTTPStatus
-    /// The header fields. `Content-Length` and `Transfer-Encoding` are added from the content.
+    /// The header fields. The server adds `Content-Length` or `Transfer-Encoding`, which depend on the content.
     public var headers: HTTPHeaders
-    /// The body.
+    /// The content of the body. Default: empty, with a `Content-Length` of 0.
     public var content: Content
-    /// How long to wait before anything is sent, in real time.
+    /// The time, in real time, that the server waits before it sends the response. Default: zero.
     public var delay: Duration = .zero
-    /// What goes wrong.
+    /// The failure while the server sends the response. Default: nil.
     public var fault: LoopbackFault?
-    /// Whether the connection is closed after the response.
+    /// Whether the server sends `Connection: close` and closes the connection after the response. Default: false.
     public var closesConnection = false
-    /// Informational responses (1xx) that go before the response.
+    /// The informational responses (1xx) that are sent before the response. Default: none.
     public var informational: [HTTPStatus] = []
 
-    /// Makes a response.
+    /// Creates a response with content, by default empty.
     public init(_ status: HTTPStatus = .ok, headers: HTTPHeaders = [], content: Content = .fixed(Data())) {
         self.status = status
         self.headers = headers
@@ -50,12 +51,12 @@ public struct LoopbackResponse: PreparedResponse {
         self.init(status, headers: headers, content: .fixed(body))
     }
 
-    /// A response of status 500 with the error as its text.
+    /// Returns a response with status 500 and the description of the error as its text.
     public static func failure(_ error: any Error) -> LoopbackResponse {
         .text("\(error)", status: .internalServerError)
     }
 
-    /// The same answer with a fault.
+    /// Returns the same response with a failure.
     public func failing(_ fault: LoopbackFault) -> LoopbackResponse {
         var answer = self
         answer.fault = fault
@@ -63,34 +64,36 @@ public struct LoopbackResponse: PreparedResponse {
     }
 }
 
-/// What goes wrong while the server answers.
+/// A failure while the server sends a response.
 ///
-/// Those that count bytes are about content that is there as a whole or in chunks; what is written step by step ends
-/// itself.
+/// The failures that count bytes apply to `.fixed` and `.chunked` content. They do not apply to `.written` content,
+/// because its closure decides itself when to stop.
 public enum LoopbackFault: Hashable, Sendable {
-    /// The connection is closed in place of a response.
+    /// The connection is closed without a response.
     case closeBeforeHead
-    /// The connection is reset in place of a response.
+    /// The connection is reset without a response.
     case resetBeforeHead
-    /// Nothing is sent, until the client leaves or the server stops.
+    /// Nothing is sent until the client closes the connection or the server stops.
     case stallBeforeHead
-    /// Only the head is sent, until the client leaves or the server stops.
+    /// The head is sent, then nothing until the client closes the connection or the server stops.
     case stallAfterHead
-    /// The connection is reset after so many bytes of the body.
+    /// The connection is reset after this number of bytes of the body.
     case resetMidBody(after: Int)
-    /// The connection is closed after so many bytes of the body.
+    /// The connection is closed after this number of bytes of the body.
     case truncate(after: Int)
-    /// The status line is no HTTP.
+    /// The status line is not valid HTTP. The connection is closed after it.
     case malformedStatusLine
-    /// The body comes so many bytes at a time, with a wait between.
+    /// The body is sent in pieces of this number of bytes, with a wait after each piece.
     case drip(bytes: Int, every: Duration)
 }
 
-/// Writes the body of a response to its connection.
+/// A writer that sends the body of a response on its connection.
 public struct LoopbackWriter: Sendable {
     let send: @Sendable (Data) throws -> Void
 
-    /// Sends bytes; waits while the client takes none, throws once it has left.
+    /// Sends bytes. Waits while the client does not read.
+    ///
+    /// - Throws: The system's error if the client has closed the connection.
     public func write(_ data: Data) throws {
         guard !data.isEmpty else { return }
         try send(data)

@@ -1,14 +1,14 @@
 import Foundation
 import Networking
 
-/// Writes answers to a connection, with what is to go wrong on the way. It blocks its thread.
+/// A writer that sends responses, with their failures, on a connection. Its methods block the thread.
 struct LoopbackResponseWriter {
     let socket: LoopbackSocket
     let isStopped: @Sendable () -> Bool
 
-    /// Writes a response with its fault.
+    /// Writes a response, and simulates its failure.
     ///
-    /// - Returns: Whether the connection can carry another request.
+    /// - Returns: Whether the connection can be used for another request.
     func write(_ answer: LoopbackResponse, to request: LoopbackRequest) throws -> Bool {
         if answer.delay > .zero { Thread.sleep(forTimeInterval: answer.delay / .seconds(1)) }
         switch answer.fault {
@@ -46,7 +46,7 @@ struct LoopbackResponseWriter {
             return !answer.closesConnection
         }
         if case .fixed(let data) = answer.content, answer.fault == nil {
-            try socket.write(head + data)  // in one write, as a good server does
+            try socket.write(head + data)  // in one write, as common servers do
             return !answer.closesConnection
         }
         try socket.write(head)
@@ -76,7 +76,7 @@ struct LoopbackResponseWriter {
         return true
     }
 
-    /// Writes a chunk. Faults count the body's bytes, over all chunks and without what frames them.
+    /// Writes a chunk. Failures count the bytes of the body over all chunks, without the chunk framing.
     private func write(chunk: Data, with fault: inout LoopbackFault?) throws -> Bool {
         let framed = Self.framed(chunk)
         let head = framed.count - chunk.count - 2

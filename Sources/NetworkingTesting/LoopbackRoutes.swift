@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The routes of a server, the one added last first.
+/// The routes of a server. The route that was added last comes first.
 final class LoopbackRoutes: @unchecked Sendable {  // because both variables are only touched under the lock
     private struct Route {
         let method: HTTPMethod?
@@ -25,7 +25,7 @@ final class LoopbackRoutes: @unchecked Sendable {  // because both variables are
         lock.withLock { fallback = handler }
     }
 
-    /// The response of the first route that matches; 500 where its handler throws.
+    /// Returns the response of the first route that matches. If its handler throws, returns a response with status 500.
     func answer(_ request: LoopbackRequest) async -> LoopbackResponse {
         let (routes, fallback) = lock.withLock { (self.routes, self.fallback) }
         var request = request

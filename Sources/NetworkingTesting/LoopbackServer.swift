@@ -3,9 +3,9 @@ public import Networking
 
 /// A small HTTP/1.1 server on 127.0.0.1, for tests of your own services on real sockets.
 ///
-/// It listens from the moment it is made, on a port of the system's choice, so any number of tests run theirs in
-/// parallel. It keeps connections alive, takes fixed and chunked bodies while they arrive, and makes whatever goes
-/// wrong happen on demand.
+/// The server listens as soon as it is created. By default, the system chooses the port, so that tests can run many
+/// servers in parallel. The server keeps connections alive, streams request bodies with a fixed length or in chunks to
+/// its handlers, and simulates failures (``LoopbackFault``).
 ///
 /// ```swift
 /// let server = try LoopbackServer()
@@ -13,28 +13,28 @@ public import Networking
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: server.url))
 /// ```
 ///
-/// A request that no route takes is answered by 404, a handler that throws by 500 with the error as text. Each
-/// connection has a thread. It stops when it is released.
+/// If no route matches a request, the response is 404. If a handler throws, the response is 500 with the error as text.
+/// Each connection has a thread. The server stops when it is released.
 public final class LoopbackServer: Sendable {
-    /// Answers a request.
+    /// Returns the response to a request.
     public typealias Handler = @Sendable (LoopbackRequest) async throws -> LoopbackResponse
 
     private let core: LoopbackServerCore
 
-    /// Starts a server.
+    /// Creates a server and starts it.
     ///
-    /// - Parameter port: The port; 0 lets the system choose.
-    /// - Throws: The system's error where it cannot listen.
+    /// - Parameter port: The port. With 0, the system chooses a port. Default: 0.
+    /// - Throws: The system's error if the server cannot listen on the port.
     public init(port: UInt16 = 0) throws {
         core = try LoopbackServerCore(port: port)
     }
 
-    /// Starts a server that answers every request with `handler`.
+    /// Creates a server and starts it. The server calls `handler` for every request that matches no route.
     ///
     /// - Parameters:
-    ///   - port: The port; 0 lets the system choose.
-    ///   - handler: Answers what no route takes.
-    /// - Throws: The system's error where it cannot listen.
+    ///   - port: The port. With 0, the system chooses a port. Default: 0.
+    ///   - handler: Returns the response to a request that matches no route.
+    /// - Throws: The system's error if the server cannot listen on the port.
     public convenience init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
         try self.init(port: port)
         core.routes.setFallback(handler)
@@ -44,40 +44,41 @@ public final class LoopbackServer: Sendable {
         core.stop()
     }
 
-    /// The port it listens on.
+    /// The port on which the server listens.
     public var port: UInt16 { core.port }
 
-    /// `http://127.0.0.1:` with the port.
+    /// The base URL of the server: `http://127.0.0.1:`, then the port.
     public var url: URL { core.url }
 
-    /// Adds a route; of several that match, the one added last answers.
+    /// Adds a route. If several routes match a request, the route that was added last is used.
     ///
     /// - Parameters:
-    ///   - method: The method; nil takes any.
-    ///   - pattern: The path; a segment `:name` matches any one segment and is found in ``LoopbackRequest/parameters``.
-    ///   - handler: Answers.
+    ///   - method: The method. Nil matches every method.
+    ///   - pattern: The path. A segment `:name` matches every single segment, whose value is stored in
+    ///     ``LoopbackRequest/parameters``.
+    ///   - handler: Returns the response. If it throws, the response is 500.
     public func route(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping Handler) {
         core.routes.add(method, pattern, handler)
     }
 
-    /// Closes the listening socket and every connection; new connections are refused. ``restart()`` takes it back.
+    /// Closes the listening socket and every connection. New connections are refused until ``restart()`` is called.
     public func stop() {
         core.stop()
     }
 
-    /// Listens again, on the same port.
+    /// Listens again on the same port. Does nothing if the server is running.
     ///
-    /// - Throws: The system's error where the port was taken meanwhile.
+    /// - Throws: The system's error if the server cannot listen, for example because another process uses the port now.
     public func restart() throws {
         try core.start()
     }
 
-    /// How many connections were accepted so far.
+    /// The number of connections accepted so far.
     public var acceptedConnections: Int { core.counters.accepted }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnections: Int { core.counters.open }
 
-    /// How many requests have arrived so far.
+    /// The number of requests received so far.
     public var requestCount: Int { core.counters.requests }
 }

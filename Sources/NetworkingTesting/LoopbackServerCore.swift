@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// What the server's threads share; it lives until the last of them has ended.
+/// The state that the threads of a server share. It lives until the last of these threads has ended.
 final class LoopbackServerCore: @unchecked Sendable {  // because of the lock around every variable
     struct Counters {
         var accepted = 0
@@ -17,9 +17,9 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
     private var listener: LoopbackSocket?
     private var connections: [Int: LoopbackSocket] = [:]
     private var count = Counters()
-    /// Counts starts and stops, so that a thread knows whether its listening is over.
+    /// The number of stops so far. A thread compares it with an earlier value to detect that the server was stopped.
     private var generation = 0
-    /// The thread that listens: the port is free when it has ended.
+    /// A group that contains the listening thread. The port is free when this thread has ended.
     private let listening = DispatchGroup()
 
     init(port: UInt16) throws {
@@ -39,7 +39,7 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
     }
 
     func stop() {
-        // Under the lock, so that no descriptor is closed, and given to somebody else, in between.
+        // The lock is held, so that no descriptor is closed and reused by the system before it is shut down.
         lock.withLock {
             listener?.shutDown()
             for connection in connections.values { connection.shutDown() }
@@ -47,7 +47,7 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
             generation += 1
         }
         #if canImport(Darwin)
-            LoopbackSocket.knock(on: port)  // there, shutting a listening socket down wakes nobody
+            LoopbackSocket.knock(on: port)  // on Darwin, shutdown does not wake a thread in accept()
         #endif
     }
 

@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// A system call that failed.
+/// The error of a failed system call.
 struct SocketFailure: LocalizedError, CustomStringConvertible {
     var errorDescription: String? { description }
 
@@ -23,11 +23,11 @@ struct SocketFailure: LocalizedError, CustomStringConvertible {
     var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// The few POSIX calls that the server needs, on one descriptor.
+/// A socket descriptor, with the POSIX calls that the server needs.
 struct LoopbackSocket: Sendable {
     let descriptor: Int32
 
-    /// A listening socket on 127.0.0.1.
+    /// Returns a socket that listens on 127.0.0.1.
     static func listening(on port: UInt16) throws -> LoopbackSocket {
         #if canImport(Darwin)
             let type = SOCK_STREAM
@@ -68,7 +68,7 @@ struct LoopbackSocket: Sendable {
     }
 
     #if canImport(Darwin)
-        /// Connects to a port and leaves, so that the listener wakes up.
+        /// Connects to a port and closes the connection, to wake the thread that waits in `accept`.
         static func knock(on port: UInt16) {
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
             guard descriptor >= 0 else { return }
@@ -77,7 +77,7 @@ struct LoopbackSocket: Sendable {
         }
     #endif
 
-    /// The port that the system chose.
+    /// Returns the local port of the socket.
     func port() throws -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -95,7 +95,7 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Waits for a connection; nil once the socket is shut down.
+    /// Waits for a connection. Returns nil after the socket was shut down.
     func accepted() -> LoopbackSocket? {
         while true {
             let accepted = accept(descriptor, nil, nil)
@@ -103,7 +103,8 @@ struct LoopbackSocket: Sendable {
                 let socket = LoopbackSocket(descriptor: accepted)
                 try? socket.set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
                 #if canImport(Darwin)
-                    // Fails if the client has gone already; writing to it would end the process by a signal then.
+                    // This call fails if the client has already closed the connection. A write would then end the
+                    // process with SIGPIPE.
                     guard (try? socket.set(SOL_SOCKET, SO_NOSIGPIPE, 1)) != nil else {
                         socket.release()
                         continue
@@ -119,7 +120,8 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Reads what there is, waiting for at least one byte; nil at the end or when the connection is lost.
+    /// Waits for at least one byte, and reads the available bytes. Returns nil at the end of the stream, or if the
+    /// connection is lost.
     func read(upTo count: Int = 65_536) -> Data? {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
@@ -129,7 +131,7 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Writes every byte, waiting as long as the peer does not take them.
+    /// Writes all bytes. Waits while the peer does not read.
     func write(_ data: Data) throws {
         #if canImport(Darwin)
             let flags: Int32 = 0
@@ -149,7 +151,8 @@ struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Waits until the peer leaves or sends something, at most so long; true if it left.
+    /// Waits until the peer closes the connection or sends bytes, or the time has passed. Returns true if the peer has
+    /// closed the connection.
     func waitForPeerToLeave(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, milliseconds) > 0 else { return false }
@@ -159,18 +162,18 @@ struct LoopbackSocket: Sendable {
         return false
     }
 
-    /// Ends reading and writing, so that a thread that waits on the socket returns.
+    /// Ends reading and writing, so that a system call that waits on the socket returns.
     func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Makes the coming close a reset (RST) in place of an orderly end.
+    /// Configures the socket to send a reset (RST) instead of an orderly end when it is closed.
     func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
     }
 
-    /// Gives the descriptor back.
+    /// Closes the descriptor.
     func release() {
         _ = close(descriptor)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Networking
 
-/// A clock that only moves when told to: tests of timeouts, retries and expiry wait for nothing.
+/// A clock whose time moves only when the test moves it, so that tests of timeouts, retries and expiry do not wait.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -14,16 +14,16 @@ public import Networking
 /// clock.advance(by: .seconds(2))
 /// ```
 public final class ManualClock: Clock, @unchecked Sendable {  // because of the lock around every variable
-    /// A moment of a manual clock: the time since it was made.
+    /// A point in time of a manual clock.
     public struct Instant: InstantProtocol {
-        /// The time since the clock was made.
+        /// The time since the clock was created, on this clock.
         public let offset: Duration
 
-        /// The moment some time later.
+        /// Returns the instant that is `duration` later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The time from this moment to another.
+        /// Returns the time from this instant to another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether one moment is before another.
+        /// Whether one instant is before another.
         public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.offset < rhs.offset }
     }
 
@@ -40,29 +40,29 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     private var nextID = 0
     private var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
 
-    /// Makes a clock.
+    /// Creates a clock.
     ///
-    /// - Parameter date: The wall-clock time to begin with.
+    /// - Parameter date: The initial wall-clock time. Default: 14 November 2023, 22:13:20 UTC.
     public init(date: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
         start = date
     }
 
-    /// The current moment.
+    /// The current instant.
     public var now: Instant { lock.withLock { instant } }
 
     /// The wall-clock time, which moves with the clock.
     public var date: Date { start.addingTimeInterval(now.offset / .seconds(1)) }
 
-    /// The smallest step: one nanosecond.
+    /// The smallest step of the clock: one nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// The clock in the form that services take.
+    /// The clock as a ``NetworkClock``, for the configuration of services.
     public var networkClock: NetworkClock { NetworkClock(self, date: { [self] in date }) }
 
-    /// How many sleeps are under way.
+    /// The number of sleeps in progress.
     public var sleeperCount: Int { lock.withLock { sleepers.count } }
 
-    /// Moves the time forward and wakes the sleepers whose deadline has come, the earliest first.
+    /// Moves the time forward, and wakes the sleepers whose deadlines have passed, in the order of their deadlines.
     public func advance(by duration: Duration) {
         let woken = lock.withLock {
             instant = instant.advanced(by: duration)
@@ -73,8 +73,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         for continuation in woken { continuation.resume() }
     }
 
-    /// Moves the time forward, step by step, until something has happened, whoever sleeps meanwhile: for a test that
-    /// does not want to know how many wait for what.
+    /// Moves the time forward, step by step, until a condition is true. Use it in a test that does not depend on the
+    /// number of sleepers.
     ///
     /// ```swift
     /// async let profile = service.profile(7)          // waits for the network
@@ -82,13 +82,13 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// try await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
     /// ```
     ///
-    /// It gives other tasks their turn between two steps.
+    /// The method calls `Task.yield()` after each step, so that other tasks can run.
     ///
     /// - Parameters:
-    ///   - step: How far the time moves at once.
-    ///   - most: How often it moves at most.
-    ///   - hasHappened: Is asked before each step.
-    /// - Throws: ``NothingHappened`` after the last step.
+    ///   - step: The duration of one step.
+    ///   - most: The maximum number of steps. Default: 100,000.
+    ///   - hasHappened: Returns whether the condition is true. It is called before each step.
+    /// - Throws: ``NothingHappened`` if the condition was false before every step.
     public func advance(
         by step: Duration, atMost most: Int = 100_000, until hasHappened: @Sendable () async -> Bool
     ) async throws {
@@ -100,26 +100,27 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         throw NothingHappened(passed: step * most)
     }
 
-    /// What was waited for did not happen, however far the clock was moved.
+    /// The error that `advance(by:atMost:until:)` throws if its condition did not become true.
     public struct NothingHappened: LocalizedError, CustomStringConvertible {
-        /// How far it was moved.
+        /// The total duration by which the clock was moved.
         public let passed: Duration
 
-        /// What to look at.
+        /// The error text, with advice about the likely cause.
         public var description: String {
-            "it did not happen, though the clock was moved by \(passed); does every part that waits have this clock: service, session, stub?"
+            "the condition is still false after the clock was moved by \(passed); "
+                + "give this clock to the service, the session and the stub"
         }
 
-        /// The same.
+        /// The same text as ``description``.
         public var errorDescription: String? { description }
     }
 
-    /// Waits until at least so many sleeps are under way, and moves the time to the end of the shortest.
+    /// Waits until at least `count` sleeps are in progress, and moves the time to the earliest deadline.
     ///
-    /// It returns only when somebody waits on this clock: give it to the service (`$0.clock`), and the test a time
-    /// limit.
+    /// The method does not return before enough tasks sleep on this clock, or its task is cancelled. Therefore, give
+    /// the clock to the service (`$0.clock`), and give the test a time limit.
     ///
-    /// - Returns: By how much the time moved.
+    /// - Returns: The duration by which the time moved.
     @discardableResult
     public func advanceToNextSleeper(of count: Int = 1) async -> Duration {
         await waitForSleepers(count)
@@ -129,8 +130,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         return step
     }
 
-    /// Waits until at least so many sleeps are under way, or the task is cancelled: a test with a time limit ends by
-    /// it.
+    /// Waits until at least `count` sleeps are in progress, or the task is cancelled. Because of the cancellation, a
+    /// time limit of the test can end the wait.
     public func waitForSleepers(_ count: Int = 1) async {
         let id = lock.withLock {
             defer { nextID += 1 }
@@ -156,7 +157,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         lock.withLock { _ = cancelled.remove(id) }
     }
 
-    /// Sleeps until the clock has been moved to a moment.
+    /// Suspends the task until the time of the clock reaches `deadline`. The tolerance is ignored.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {

@@ -1,11 +1,11 @@
 public import Networking
 
-/// What the retries of many clients do to a server that fails for a while: a simulation on a manual clock, without a
-/// network.
+/// A simulation of the load that the retries of many clients cause on a server that fails for some time. It runs on a
+/// manual clock, without a network.
 ///
-/// Each client makes one call a second, at a moment of its own. While the server fails, each call is tried again as
-/// often as a retry policy says, after its backoff with full jitter, as long as the client's budget pays for it. Use
-/// it to choose a policy and a budget:
+/// Each client makes one call per second, at a random offset of its own. While the server fails, each call is retried
+/// up to the limit of the retry policy, after the backoff of the policy with full jitter, as long as the budget of the
+/// client allows it. Use the simulation to choose a policy and a budget:
 ///
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)
@@ -13,19 +13,19 @@ public import Networking
 /// print(simulation.run())        // the load, second by second, as a table
 /// ```
 public struct OutageSimulation: Sendable {
-    /// How many clients there are.
+    /// The number of clients. Default: 10,000.
     public var clients: Int
-    /// When calls are repeated.
+    /// The policy for retries. The simulation uses its number of retries and its backoff.
     public var policy: RetryPolicy
-    /// Makes the budget of one client; nil for none.
+    /// Returns the retry budget of one client. The simulation calls it once per client. Default: nil, no budget.
     public var budget: (@Sendable () -> RetryPolicy.Budget)?
-    /// How many seconds the server works before it fails, fails, and works again.
+    /// The phases of the simulation, in seconds: the server works, then fails, then works again. Default: 60, 60, 30.
     public var seconds: (before: Int, failing: Int, after: Int)
-    /// The seed of all chance.
+    /// The seed of the random numbers. Equal seeds give equal results. Default: 1.
     public var seed: UInt64
 
-    /// Makes a simulation: a server that works for 60 seconds, fails for 60 and works for 30, and clients that try
-    /// three times.
+    /// Creates a simulation of a server that works for 60 seconds, fails for 60 seconds and works again for 30
+    /// seconds. By default, each call has up to three attempts.
     public init(
         clients: Int = 10_000,
         policy: RetryPolicy = .standard,
@@ -37,21 +37,21 @@ public struct OutageSimulation: Sendable {
         self.seed = seed
     }
 
-    /// What came out.
+    /// The result of a simulation.
     public struct Outcome: Sendable, CustomStringConvertible {
-        /// How many requests reached the server, second by second.
+        /// The number of requests that reached the server in each second.
         public let load: [Int]
-        /// How many there would have been without any retry.
+        /// The number of requests per second without retries.
         public let normal: Int
         /// The seconds in which the server failed.
         public let failing: Range<Int>
 
-        /// The mean load while the server failed, as a multiple of the normal one.
+        /// The mean load while the server failed, as a multiple of the normal load.
         public var amplification: Double {
             Double(load[failing].reduce(0, +)) / Double(normal * failing.count)
         }
 
-        /// A table: ten seconds a line.
+        /// The load as a table with one line per ten seconds, in percent of the normal load.
         public var description: String {
             let lines = stride(from: 0, to: load.count, by: 10).map { start in
                 let part = load[start..<min(start + 10, load.count)]
@@ -71,7 +71,7 @@ public struct OutageSimulation: Sendable {
     private static let step = Duration.milliseconds(10)
     private static let stepsPerSecond = 100
 
-    /// Runs the simulation.
+    /// Runs the simulation and returns its result.
     public func run() -> Outcome {
         let clock = ManualClock()
         let clients = max(clients, 1)
@@ -108,7 +108,7 @@ public struct OutageSimulation: Sendable {
         return Outcome(load: load, normal: clients, failing: failing)
     }
 
-    /// The backoff with full jitter, in steps.
+    /// Returns the backoff with full jitter, in steps.
     private func wait(before retry: Int, _ random: inout SeededGenerator) -> Int {
         Int.random(in: 0...Int(policy.backoff.delay(before: retry) / OutageSimulation.step), using: &random)
     }

@@ -1,32 +1,32 @@
 import Foundation
 public import Networking
 
-/// An observer that remembers what it was told.
+/// An observer that records the events it receives.
 public final class RecordingObserver: RequestObserver, @unchecked Sendable {  // because of the lock around the events
-    /// Whether it asks for progress.
+    /// Whether the observer requests progress events.
     public let wantsProgress: Bool
     private let lock = NSLock()
     private var told: [(event: RequestEvent, call: RequestEvent.Call)] = []
 
-    /// Makes an observer.
+    /// Creates an observer, by default without progress events.
     public init(wantsProgress: Bool = false) {
         self.wantsProgress = wantsProgress
     }
 
-    /// What it was told, in order, each with the call that it was about.
+    /// The events received so far, in order, each with its call.
     public var events: [(event: RequestEvent, call: RequestEvent.Call)] { lock.withLock { told } }
 
-    /// The reports of the calls that are over, in the order in which they ended.
+    /// The reports of the calls that have ended, in the order of their ends.
     public var reports: [CallReport] {
         events.compactMap { if case .finished(let report) = $0.event { report } else { nil } }
     }
 
-    /// Forgets everything.
+    /// Removes all recorded events.
     public func forget() {
         lock.withLock { told = [] }
     }
 
-    /// Remembers.
+    /// Records an event.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         lock.withLock { told.append((event, call)) }
     }

@@ -1,13 +1,14 @@
 import Foundation
 public import Networking
 
-/// A transport that remembers what passes through it.
+/// A transport that forwards requests to another transport, and records the requests and their results.
 public final class RecordingTransport: Transport, @unchecked Sendable {  // because of the lock around the exchanges
-    /// One request and what became of it.
+    /// One request and its result.
     public struct Exchange: Sendable {
-        /// The request as it went to the base.
+        /// The request as the base transport received it.
         public let request: HTTPRequest
-        /// The response, or what was thrown. Of a body that is pulled nothing is kept: its reader is the only one.
+        /// The response, or the error that was thrown. The body of a streamed response is recorded as empty, because
+        /// it can be read only once.
         public let result: Result<HTTPResponse, any Error>
     }
 
@@ -15,15 +16,15 @@ public final class RecordingTransport: Transport, @unchecked Sendable {  // beca
     private let lock = NSLock()
     private var recorded: [Exchange] = []
 
-    /// Wraps a transport.
+    /// Creates a transport that forwards every request to `base`.
     public init(_ base: any Transport) {
         self.base = base
     }
 
-    /// What has passed so far, in the order it ended.
+    /// The exchanges that have ended so far, in the order of their ends.
     public var exchanges: [Exchange] { lock.withLock { recorded } }
 
-    /// Has the base send the request, and remembers.
+    /// Sends the request through the base transport, and records the result.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             let response = try await base.send(request, delivering: delivery)

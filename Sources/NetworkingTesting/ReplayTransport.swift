@@ -1,24 +1,24 @@
 import Foundation
 public import Networking
 
-/// A transport that answers from a recorded archive: record once against a real server, replay offline ever after.
+/// A transport that returns responses from a recorded archive. Record once against a real server, then replay offline.
 ///
 /// ```swift
 /// let archive = try HARArchive(data: Data(contentsOf: file))
 /// let profiles = ProfileService(environment: environment) { $0.transport = ReplayTransport(archive) }
 /// ```
 ///
-/// Make the archive with ``HARRecorder`` and ``Redaction/revealed``; what a redaction has hidden is taken for
-/// anything when requests are compared, and is no response: a request whose response is hidden fails. A request that
-/// the archive does not have ends with an error that names it. Redirects are replayed hop by hop.
+/// Record the archive with a ``HARRecorder`` and ``Redaction/revealed``. When requests are compared, a redacted value
+/// matches every value. A redacted response body cannot be replayed: its request fails. A request that the archive does
+/// not contain fails with an error that names the request. Every request of a redirect chain is replayed separately.
 public final class ReplayTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
-    /// When a recorded exchange answers a request.
+    /// The rule that decides which recorded exchange matches a request.
     public enum Matching: Sendable {
-        /// Where method, URL, query in any order, and body are equal. Each exchange answers once, in the recorded
-        /// order.
+        /// The method, the URL and the body must be equal; the query items may be in any order. Each exchange is used
+        /// once, in the recorded order.
         case strict
-        /// Where method and path are equal, whatever server, query and body are; of several, the one whose query fits
-        /// best. The last one that fits answers again and again.
+        /// The method and the path must be equal; the server, the query and the body may differ. If several exchanges
+        /// match, one with an equal query is preferred. When all matching exchanges are used, the last one is repeated.
         case lenient
     }
 
@@ -27,13 +27,13 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     private var waiting: [HARArchive.Entry]
     private var used: [HARArchive.Entry] = []
 
-    /// Makes a transport that answers from an archive.
+    /// Creates a transport that returns the responses of an archive, by default with strict matching.
     public init(_ archive: HARArchive, matching: Matching = .strict) {
         waiting = archive.log.entries
         self.matching = matching
     }
 
-    /// The recorded exchanges that no request has asked for yet, by method, host and path: `GET
+    /// The recorded exchanges that no request has used yet, each as method, host and path: `GET
     /// api.example.com/users/7`.
     public var unused: [String] {
         lock.withLock { waiting }.map { entry in
@@ -43,11 +43,11 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         }
     }
 
-    /// Answers with what was recorded.
+    /// Returns the recorded response to a request.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` for a request that cannot be sent, and
-    ///   ``NetworkError/Kind/noRecordedResponse`` for one that the archive does not have or whose response it hides,
-    ///   and the recorded error for one that failed when it was recorded.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the request is not valid;
+    ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the body of its
+    ///   response is redacted; the recorded error if the request failed when it was recorded.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request)
@@ -55,7 +55,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
             throw NetworkError(
                 .noRecordedResponse,
                 reason:
-                    "the archive has \(unused.count) answers left, and none to it; a strict replay gives each once, and hidden bodies are no answers (Redaction.revealed)",
+                    "none of the \(unused.count) unused responses of the archive matches; a strict replay uses each "
+                    + "response once; responses with a redacted body are not used (Redaction.revealed)",
                 request: request)
         }
         try entry.response.checkIsComplete(request)
@@ -88,7 +89,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         return again.last { distance($0) == 0 } ?? again.last
     }
 
-    /// Reads a body to its end; what is not there at once is left out.
+    /// Reads the part of a body that is available without waiting.
     private static func bytes(of request: HTTPRequest) throws -> Data {
         let reader = try request.openBody()
         defer { reader.close() }
@@ -101,7 +102,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     }
 }
 
-/// A URL as it was recorded, where what was redacted may stand for anything.
+/// A recorded URL. Its redacted parts match every value.
 private struct RecordedAddress {
     let origin: String
     let path: String
@@ -125,7 +126,7 @@ private struct RecordedAddress {
     func hasQuery(of other: RecordedAddress) -> Bool {
         guard query.count == other.query.count else { return false }
         var left = other.query
-        // Those that are shown first: what was redacted takes what is left.
+        // Items that are not redacted are matched first. Redacted items match the remaining ones.
         for item in query.sorted(by: { !$0.hasSuffix("=REDACTED") && $1.hasSuffix("=REDACTED") }) {
             let name = item.hasSuffix("=REDACTED") ? String(item.dropLast("REDACTED".count)) : nil
             guard let index = left.firstIndex(where: { $0 == item || name.map($0.hasPrefix) ?? (item == "REDACTED") })
@@ -137,8 +138,9 @@ private struct RecordedAddress {
 }
 
 extension HARArchive.PostData {
-    /// Whether these are the bytes that were recorded: as JSON, whose members have no order; as a form; as parts,
-    /// whose boundary is another one each time; else byte by byte. What was hidden may be anything.
+    /// Whether a body equals the recorded body. JSON is compared without the order of its members, a form without the
+    /// order of its fields, and multipart data without its boundary, because each request has a new boundary. Other
+    /// bodies are compared byte by byte. Redacted values match every value.
     fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
         if recorded == body { return true }
@@ -175,7 +177,7 @@ extension Data {
 }
 
 extension JSONValue {
-    /// Whether another document is the one that was recorded, where hidden values may be anything.
+    /// Whether another document equals the recorded document. Redacted values match every value.
     fileprivate func matches(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.string("<redacted>"), _): true
@@ -189,8 +191,7 @@ extension JSONValue {
 }
 
 extension HARArchive.Response {
-    /// The recorded answer, as an engine would give it: decoded, so that what tells of an encoding is not true any
-    /// more. Throws the error with which the recorded request failed, and one if the body of its response is hidden.
+    /// Throws the recorded error if the recorded request failed, and an error if the body of its response is redacted.
     fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
         let kind = comment.map(NetworkError.Kind.init)
         if let kind, status == 0 || kind.urlErrorCode != nil {
@@ -206,6 +207,8 @@ extension HARArchive.Response {
         }
     }
 
+    /// Returns the recorded response as an engine returns it: the body is decoded, so `Content-Encoding` is removed and
+    /// `Content-Length` is the length of the decoded body.
     fileprivate func answer(to request: HTTPRequest) throws -> HTTPResponse {
         var headers = HTTPHeaders()
         for field in self.headers where field.name.lowercased() != "content-encoding" {
@@ -213,7 +216,7 @@ extension HARArchive.Response {
         }
         let text = content.text ?? ""
         guard let data = content.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else {
-            throw NetworkError(.malformedResponse, reason: "the recorded answer's body is no base64", request: request)
+            throw NetworkError(.malformedResponse, reason: "the recorded body is not valid base64", request: request)
         }
         if request.method != .head, headers.contains(.contentLength) { headers.contentLength = data.count }
         return HTTPResponse(HTTPStatus(status), headers: headers, content: .data(data), to: request)

@@ -1,4 +1,4 @@
-/// Chance that is the same in every run: SplitMix64.
+/// A random number generator that returns the same numbers in every run. It implements SplitMix64.
 ///
 /// ```swift
 /// var random = SeededGenerator(seed: 7)
@@ -7,12 +7,12 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator; equal seeds give equal numbers.
+    /// Creates a generator. Equal seeds give equal numbers.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15 as UInt64
         var mixed = state

@@ -1,7 +1,8 @@
 import Foundation
 public import Networking
 
-/// A token refresh for tests: it answers as scripted, counts, and can be held back.
+/// A token refresh for tests: it returns scripted tokens and counts its calls. The script may suspend, to delay a
+/// refresh.
 ///
 /// ```swift
 /// let refresher = StubRefresher()                                 // fresh-1, fresh-2, …
@@ -12,10 +13,10 @@ public final class StubRefresher: @unchecked Sendable {  // because of its lock
     private let answer: @Sendable (_ count: Int, _ old: AccessToken?) async throws -> AccessToken
     private var counted = 0
 
-    /// Makes a refresher.
+    /// Creates a refresher.
     ///
-    /// - Parameter answer: Gets the number of the refresh, counted from 1, and the old token; by default it answers
-    ///   with the token `fresh-1`, `fresh-2` and so on.
+    /// - Parameter answer: Returns the new token. It receives the number of the refresh, counted from 1, and the old
+    ///   token. By default, it returns the tokens `fresh-1`, `fresh-2` and so on.
     public init(
         _ answer: @escaping @Sendable (_ count: Int, _ old: AccessToken?) async throws -> AccessToken = { count, _ in
             AccessToken("fresh-\(count)")
@@ -24,10 +25,10 @@ public final class StubRefresher: @unchecked Sendable {  // because of its lock
         self.answer = answer
     }
 
-    /// How many refreshes were begun.
+    /// The number of refreshes that were started.
     public var count: Int { lock.withLock { counted } }
 
-    /// Counts, and answers as scripted.
+    /// Counts the refresh, and returns the scripted token or throws the scripted error.
     public func refresh(_ old: AccessToken?) async throws -> AccessToken {
         let number = lock.withLock {
             counted += 1

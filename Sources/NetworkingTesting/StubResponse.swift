@@ -1,17 +1,17 @@
 public import Foundation
 public import Networking
 
-/// A response of a ``StubTransport``, or the error that it throws.
+/// A response that a ``StubTransport`` returns, or an error that it throws.
 public struct StubResponse: PreparedResponse {
-    /// The status.
+    /// The status code. Default: 200.
     public var status: HTTPStatus
-    /// The header fields.
+    /// The header fields. Default: none.
     public var headers: HTTPHeaders
-    /// The body.
+    /// The body. Default: empty.
     public var body: Data
-    /// The delay before the response, on the stub's clock. Default: zero.
+    /// The delay before the response, on the clock of the ``StubTransport``. Default: zero.
     public var delay: Duration = .zero
-    /// The error that is thrown in place of a response. Default: nil.
+    /// The error that the transport throws instead of a response. Default: nil.
     public var error: (any Error)?
 
     /// Creates a response.
@@ -21,14 +21,14 @@ public struct StubResponse: PreparedResponse {
         self.body = body
     }
 
-    /// An error in place of a response.
+    /// Returns a stub that throws an error instead of a response.
     public static func failure(_ error: any Error) -> StubResponse {
         var response = StubResponse()
         response.error = error
         return response
     }
 
-    /// A ``NetworkError`` in place of a response.
+    /// Returns a stub that throws a ``NetworkError`` instead of a response.
     public static func failure(_ kind: NetworkError.Kind) -> StubResponse {
         .failure(NetworkError(kind))
     }

@@ -1,7 +1,7 @@
 import Foundation
 public import Networking
 
-/// A transport that answers by itself, as a script says: the network of a unit test.
+/// A transport that returns scripted responses, without a network: for unit tests.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -10,10 +10,10 @@ public import Networking
 /// let profiles = ProfileService(environment: environment) { $0.transport = stub }
 /// ```
 ///
-/// A request that no rule takes fails with a description of the request. Every request is checked as an engine would
-/// check it, and remembered in ``requests``.
+/// A request that matches no rule fails with an error that describes the request. The transport validates every
+/// request as an engine does, and records every valid request in ``requests``.
 public final class StubTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
-    /// Answers a request.
+    /// Returns the response to a request.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     private struct Rule {
@@ -29,7 +29,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
             return parts.count == segments.count && zip(parts, segments).allSatisfy { $0 == $1 || $0.hasPrefix(":") }
         }
 
-        /// The segments, with or without a slash at the beginning.
+        /// Returns the segments of a path. A leading slash is ignored.
         private static func segments(_ path: String) -> [Substring] {
             (path.hasPrefix("/") ? path.dropFirst() : path[...]).split(separator: "/", omittingEmptySubsequences: false)
         }
@@ -40,39 +40,39 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     private var rules: [Rule] = []
     private var received: [HTTPRequest] = []
 
-    /// Makes a transport without rules.
+    /// Creates a transport without rules.
     ///
-    /// - Parameter clock: What delays are measured on.
+    /// - Parameter clock: The clock that measures the delays of the responses.
     public init(clock: NetworkClock = .continuous) {
         self.clock = clock
     }
 
-    /// Makes a transport that answers every request with a closure.
+    /// Creates a transport that calls a closure for the response to every request.
     public convenience init(clock: NetworkClock = .continuous, _ handler: @escaping Handler) {
         self.init(clock: clock)
         on(nil, nil, handler)
     }
 
-    /// Adds a rule; of several that match, the one added last answers.
+    /// Adds a rule. If several rules match a request, the rule that was added last is used.
     ///
     /// - Parameters:
-    ///   - method: The method; nil takes any.
-    ///   - path: The whole path, that of the base URL before the endpoint's, percent-encoded and without query:
-    ///     `/v1/users/7`; a segment such as `:id` stands for any. Nil takes any path.
-    ///   - answers: The responses, one a request; the last one stays.
+    ///   - method: The method. Nil matches every method.
+    ///   - path: The whole path, percent-encoded and without a query: the path of the base URL, then the path of the
+    ///     endpoint, such as `/v1/users/7`. A segment such as `:id` matches every segment. Nil matches every path.
+    ///   - answers: The responses. Each request gets the next response; the last response is repeated.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubResponse...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
     }
 
-    /// Adds a rule whose response a closure makes.
+    /// Adds a rule that calls a closure for its responses.
     public func on(_ method: HTTPMethod?, _ path: String?, _ handler: @escaping Handler) {
         add(Rule(method: method, path: path, answers: [handler]))
     }
 
-    /// The requests received so far, in order.
+    /// The valid requests that the transport has received so far, in order.
     public var requests: [HTTPRequest] { lock.withLock { received } }
 
-    /// Reads the body as an engine would, so that its progress is reported.
+    /// Reads the body as an engine does, so that the upload progress is reported.
     private func countBody(of request: HTTPRequest) async throws {
         guard request.progress != nil, request.body.isReplayable else { return }
         let reader = try request.openBody()
@@ -90,13 +90,16 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         }
     }
 
-    /// Answers as the rules say.
+    /// Returns the response of the rule that matches the request, after the delay of the response.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noStubRule`` if no rule matches, and the error of the
+    ///   response if it has one.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let handler = nextHandler(request)
         guard let handler else {
             throw NetworkError(
-                .noStubRule, reason: "no rule of the stub takes it; it has \(ruleNames)", request: request)
+                .noStubRule, reason: "no rule of the stub matches; its rules: \(ruleNames)", request: request)
         }
         try await countBody(of: request)
         let answer = try await handler(request)
@@ -106,7 +109,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         return HTTPResponse(answer.status, headers: answer.headers, content: .data(answer.body), to: request)
     }
 
-    /// The rules for messages: `GET /users/7, any /token`.
+    /// The rules as text for error messages: `GET /users/7, any /token`.
     private var ruleNames: String {
         let names = lock.withLock { rules.map { "\($0.method.map { "\($0)" } ?? "any") \($0.path ?? "path")" } }
         return names.isEmpty ? "none" : names.reversed().joined(separator: ", ")

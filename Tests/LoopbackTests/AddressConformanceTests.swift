@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Addresses and proxies, on each engine", .timeLimit(.minutes(5)))
+@Suite("Addresses and proxies on each engine", .timeLimit(.minutes(5)))
 struct AddressConformanceTests {
     @Test(
         "Requests reach a server on IPv6", .row("L25"), .enabled(if: RawServer.hasV6, "this machine has no IPv6"),
@@ -25,7 +25,7 @@ struct AddressConformanceTests {
     }
 
     @Test(
-        "A port out of range and brackets around a host name are errors before sending",
+        "An out-of-range port or a bracketed host name fails before the request is sent",
         arguments: Engine.allCases)
     func badAuthority(engine: Engine) async throws {
         let exchange = try Exchange(engine.shared())
@@ -42,7 +42,7 @@ struct AddressConformanceTests {
     #if os(Linux)
         @Test("International host names are sent as punycode", arguments: Engine.allCases)
         func internationalName(engine: Engine) async throws {
-            // libcurl knows names that end in .localhost since 7.78.
+            // libcurl resolves names that end in .localhost since version 7.78.
             guard try Engine.curlVersion() >= CurlVersion(7, 78) else { return }
             let server = try LoopbackServer()
             let port = server.port
@@ -79,7 +79,7 @@ struct AddressConformanceTests {
             #expect(error?.kind == .cannotResolveHost)
         }
 
-        @Test("A proxy that cannot be reached, or refuses a tunnel, is reported as cannotConnect")
+        @Test("A proxy that is unreachable or refuses a tunnel causes a cannotConnect error")
         func badProxy() async throws {
             let proxy = try LoopbackServer { _ in .text("no", status: .forbidden) }
             let transport = try CurlTransport(CurlTransport.Configuration(proxy: .url(proxy.url)))

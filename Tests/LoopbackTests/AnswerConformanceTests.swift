@@ -4,11 +4,11 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// What every engine has to get right; the L numbers are the rows of LINUX-FOUNDATION.md. What URLSession on
-    /// Linux cannot do stands as its expectation.
-    @Suite("Conformance: answers and failures", .timeLimit(.minutes(5)))
+    /// The behaviour required of every engine; the rows L1 to L47 are limits of URLSession on Linux. If URLSession on
+    /// Linux cannot meet a requirement, the test expects that limit instead.
+    @Suite("Conformance: responses and failures", .timeLimit(.minutes(5)))
     struct AnswerConformanceTests {
-        @Test("A request is answered with status, headers, body and timing", arguments: Engine.allCases)
+        @Test("A response has a status, headers, a body and timing", arguments: Engine.allCases)
         func answer(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
                 .text("\(request.method) \(request.target)", status: .created, headers: ["X-Kind": "test"])
@@ -22,7 +22,7 @@ extension Loopback {
         }
 
         @Test(
-            "A 401 is answered as a 401, whatever it challenges with", .row("L1"),
+            "A 401 response is returned unchanged, whatever its challenge", .row("L1"),
             arguments: Engine.allCases, ["Basic realm=\"x\"", "Digest realm=\"x\"", "Bearer", "Negotiate", ""])
         func challenge(engine: Engine, value: String) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
@@ -36,7 +36,7 @@ extension Loopback {
             }
         }
 
-        @Test("A 407 is answered as a 407", .row("L1"), arguments: Engine.allCases)
+        @Test("A 407 response is returned unchanged", .row("L1"), arguments: Engine.allCases)
         func proxyChallenge(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 .text(
@@ -45,7 +45,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request()).status == .proxyAuthenticationRequired)
         }
 
-        @Test("The engine follows no redirect itself", .row("L3", "L4"), arguments: Engine.allCases)
+        @Test("An engine does not follow redirects itself", .row("L3", "L4"), arguments: Engine.allCases)
         func noRedirect(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in .redirect(to: "/elsewhere") }
             let response = try await exchange.send(exchange.request())
@@ -54,7 +54,7 @@ extension Loopback {
             #expect(exchange.server.requestCount == 1)
         }
 
-        @Test("Nothing is cached, and no cookie is kept", .row("L5"), arguments: Engine.allCases)
+        @Test("An engine caches no responses and stores no cookies", .row("L5"), arguments: Engine.allCases)
         func noCacheNoCookies(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
                 .text(
@@ -66,7 +66,7 @@ extension Loopback {
         }
 
         @Test(
-            "Failures are told apart by kind", .row("L7"),
+            "Failures have distinct kinds", .row("L7"),
             arguments: Engine.allCases,
             [
                 (LoopbackFault.closeBeforeHead, NetworkError.Kind.connectionLostBeforeHead, false),
@@ -82,7 +82,7 @@ extension Loopback {
         }
 
         @Test(
-            "A bad chunk and a malformed header are malformed responses", .row("L7"),
+            "A bad chunk or a malformed header field causes a malformedResponse error", .row("L7"),
             arguments: Engine.allCases, ["Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "no colon\r\n\r\n"])
         func malformed(engine: Engine, rest: String) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
@@ -92,7 +92,7 @@ extension Loopback {
         }
 
         @Test(
-            "A line break or NUL in a header value, header name or method throws before any byte is sent",
+            "A control character in a header value, header name or method causes an error before any byte is sent",
             .row("L10", "L11"),
             arguments: Engine.allCases, ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{7F}b"])
         func injection(engine: Engine, text: String) async throws {
@@ -109,7 +109,7 @@ extension Loopback {
         }
 
         @Test(
-            "A GET with a body is sent by libcurl, and an early, clear error on URLSession", .row("L12"),
+            "libcurl sends a GET with a body; URLSession fails before sending with a clear error", .row("L12"),
             arguments: Engine.allCases)
         func bodyOnGet(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
@@ -127,7 +127,7 @@ extension Loopback {
             }
         }
 
-        @Test("Bytes without a media type are never announced as a form", .row("L13"), arguments: Engine.allCases)
+        @Test("Bytes without a media type are never labelled as a form", .row("L13"), arguments: Engine.allCases)
         func mediaType(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in .text(request.headers[.contentType] ?? "none") }
             let bare = try exchange.request(.post, "/", body: .data(Data("x".utf8), contentType: nil))
@@ -137,7 +137,7 @@ extension Loopback {
             #expect(try await exchange.send(typed).text == "text/plain; charset=utf-8")
         }
 
-        @Test("Informational answers are not the answer", .row("L26"), arguments: Engine.allCases)
+        @Test("Informational responses are skipped", .row("L26"), arguments: Engine.allCases)
         func informational(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 var answer = LoopbackResponse.text("after")
@@ -150,21 +150,21 @@ extension Loopback {
         }
 
         @Test(
-            "A 3xx without Location is an answer", .row("L32"), arguments: Engine.allCases,
+            "A 3xx response without Location is returned", .row("L32"), arguments: Engine.allCases,
             [300, 301, 302, 303, 304, 307, 308])
         func redirectWithoutLocation(engine: Engine, code: Int) async throws {
             let exchange = try Exchange(engine.shared()) { _ in LoopbackResponse(HTTPStatus(code)) }
             #expect(try await exchange.send(exchange.request()).status.code == code)
         }
 
-        @Test("An answer that passes the bound ends with a clear error", arguments: Engine.allCases)
+        @Test("A response body larger than the limit causes a responseTooLarge error", arguments: Engine.allCases)
         func bound(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in .text(String(repeating: "x", count: 10_000)) }
             #expect(await exchange.failure(try exchange.request(), limit: 9_999)?.kind == .responseTooLarge)
             #expect(try await exchange.send(exchange.request(), limit: 10_000).data.count == 10_000)
         }
 
-        @Test("HEAD, 204 and 304 have no body", arguments: Engine.allCases)
+        @Test("Responses to HEAD and responses with status 204 have no body", arguments: Engine.allCases)
         func bodiless(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
                 request.path == "/204" ? LoopbackResponse(.noContent) : .text("hello")

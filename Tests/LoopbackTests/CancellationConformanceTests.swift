@@ -3,10 +3,10 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Cancelling and timeouts, on each engine", .timeLimit(.minutes(5)))
+@Suite("Cancellation and timeouts on each engine", .timeLimit(.minutes(5)))
 struct CancellationConformanceTests {
     @Test(
-        "A refused connection, an unknown host and a server without TLS are told apart", .row("L7"),
+        "A refused connection, an unknown host and a server without TLS cause distinct errors", .row("L7"),
         arguments: Engine.allCases)
     func connecting(engine: Engine) async throws {
         let exchange = try Exchange(engine.shared())
@@ -25,7 +25,7 @@ struct CancellationConformanceTests {
     }
 
     @Test(
-        "A cancelled call ends with one kind, promptly, and its connection is closed", .row("L14"),
+        "A cancelled call ends promptly with the kind cancelled, and its connection is closed", .row("L14"),
         arguments: Engine.allCases)
     func cancelling(engine: Engine) async throws {
         let exchange = try Exchange(engine.shared()) { _ in .text("never").failing(.stallBeforeHead) }
@@ -40,7 +40,7 @@ struct CancellationConformanceTests {
     }
 
     @Test(
-        "64 calls of which half are cancelled near completion, 200 rounds: every call is answered", .row("L15"),
+        "Every one of 64 calls completes when half of them are cancelled near completion, for 200 rounds", .row("L15"),
         .timeLimit(.minutes(3)), arguments: Engine.allCases)
     func cancellingNearCompletion(engine: Engine) async throws {
         let isSanitized = ProcessInfo.processInfo.environment["SANITIZER"] != nil
@@ -71,13 +71,13 @@ struct CancellationConformanceTests {
             }
         }
         #expect(answered == 64 * rounds)
-        // Under a sanitizer, which CI names, Foundation loses one of these calls now and then; our own timer answers it.
+        // Under a sanitizer (CI sets SANITIZER) Foundation sometimes loses a call; our idle timer then ends that call.
         let allowed = isSanitized && engine == .urlSessionOnLinux ? 63 : 0
         #expect(others.allSatisfy { $0.kind == .idleTimedOut } && others.count <= allowed, "\(others)")
     }
 
     @Test(
-        "Hanging calls do not keep others from their server, beyond six connections", .row("L16"),
+        "More than six hanging calls do not block other calls to the same server", .row("L16"),
         arguments: Engine.allCases)
     func manyConnections(engine: Engine) async throws {
         let server = try LoopbackServer()
@@ -96,7 +96,7 @@ struct CancellationConformanceTests {
     }
 
     @Test(
-        "The idle timeout knows fractions of a second, before and after the head", .row("L23"),
+        "The idle timeout supports fractions of a second, before and after the head", .row("L23"),
         arguments: Engine.allCases, [LoopbackFault.stallBeforeHead, .stallAfterHead])
     func idleTimeout(engine: Engine, fault: LoopbackFault) async throws {
         let exchange = try Exchange(engine.shared()) { _ in .text("hello").failing(fault) }
@@ -108,7 +108,7 @@ struct CancellationConformanceTests {
         #expect(time >= .milliseconds(290) && time < .seconds(3))
     }
 
-    @Test("Every byte restarts the idle timeout", .row("L23"), arguments: Engine.allCases)
+    @Test("Every received byte restarts the idle timeout", .row("L23"), arguments: Engine.allCases)
     func idleTimeoutRestarts(engine: Engine) async throws {
         let exchange = try Exchange(engine.shared()) { _ in
             .text("abcdefghijklmnopqrstuvwxyz").failing(.drip(bytes: 1, every: .milliseconds(100)))
@@ -119,7 +119,7 @@ struct CancellationConformanceTests {
     }
 
     @Test(
-        "A timeout that is not positive is refused", .row("L23"), arguments: Engine.allCases,
+        "A timeout that is not positive is rejected", .row("L23"), arguments: Engine.allCases,
         [Duration.zero, .seconds(-1)])
     func badTimeout(engine: Engine, timeout: Duration) async throws {
         let exchange = try Exchange(engine.shared())
@@ -128,7 +128,7 @@ struct CancellationConformanceTests {
         #expect(await exchange.failure(request)?.kind == .invalidRequest)
     }
 
-    @Test("After its shutdown a transport answers with an error", .row("L36"), arguments: Engine.allCases)
+    @Test("After its shutdown, a transport fails calls with transportShutDown", .row("L36"), arguments: Engine.allCases)
     func shutDown(engine: Engine) async throws {
         let transport = try engine.make()
         let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
@@ -146,7 +146,7 @@ struct CancellationConformanceTests {
     }
 
     @Test(
-        "A transport that nobody holds ends by itself; a body that is still read keeps it",
+        "A transport without references ends by itself; an unfinished body keeps it alive",
         arguments: Engine.allCases)
     func released(engine: Engine) async throws {
         let server = try LoopbackServer { _ in

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 extension Loopback {
-    /// Targets of downloads that cannot be written.
+    /// Tests of download targets that cannot be written.
     @Suite("Download targets", .timeLimit(.minutes(5)))
     struct DownloadTargetTests {
         private let scratch = try? Scratch()
@@ -22,7 +22,7 @@ extension Loopback {
             } catch let error as NetworkError { return error }
         }
 
-        @Test("A folder as target is an error before anything is sent, and stays", arguments: [true, false])
+        @Test("A folder as target is an error before sending, and the folder remains", arguments: [true, false])
         func folder(replaces: Bool) async throws {
             let target = try #require(scratch).file("folder")
             try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ extension Loopback {
             #expect(FileManager.default.fileExists(atPath: target.path))
         }
 
-        @Test("A missing folder, and a file in its place, are errors before anything is sent")
+        @Test("A missing folder, or a file in its place, is an error before sending")
         func missingFolder() async throws {
             let scratch = try #require(scratch)
             try Data("text".utf8).write(to: scratch.file("file"))
@@ -45,7 +45,7 @@ extension Loopback {
         }
 
         @Test(
-            "A full disk is an error that leaves the old file as it was, and nothing else",
+            "A full disk is an error that leaves the old file unchanged and no other files",
             .enabled(if: SmallDisk.isAllowed, "this machine allows no mounts"), arguments: [false, true])
         func fullDisk(resumes: Bool) async throws {
             let scratch = try #require(scratch)
@@ -60,7 +60,7 @@ extension Loopback {
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == ["file"])
         }
 
-        @Test("A file that would pass the limit of the process is an error, and no signal ends the process")
+        @Test("A file that would exceed the process's size limit is an error, and no signal ends the process")
         func sizeLimit() throws {
             let url = try #require(scratch).file("part")
             let file = try PartFile(url, isLocked: false, largestSize: 10) { code in
@@ -74,11 +74,11 @@ extension Loopback {
     }
 }
 
-/// A file system of 256 KiB, mounted as long as the value lives.
+/// A file system of 256 KiB that is mounted as long as the value exists.
 private final class SmallDisk {
     let url: URL
 
-    /// Whether the system lets this process mount one.
+    /// Whether the system lets this process mount a file system.
     static var isAllowed: Bool {
         guard let scratch = try? Scratch() else { return false }
         return SmallDisk(at: scratch.file("disk")) != nil

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-/// One server with one route, and the engine under test.
+/// A server with one route, and the engine under test.
 struct Exchange {
     let server: LoopbackServer
     let transport: any Transport
@@ -30,7 +30,7 @@ struct Exchange {
         try await transport.send(request, delivering: .buffered(limit: limit))
     }
 
-    /// The kind of error with which a request ends; nil if it is answered.
+    /// Returns the error with which a request ends; nil if it succeeds.
     func failure(_ request: HTTPRequest, limit: Int = 1 << 20) async -> NetworkError? {
         do {
             _ = try await send(request, limit: limit)
@@ -40,7 +40,7 @@ struct Exchange {
         }
     }
 
-    /// Waits, at most so long, until something holds.
+    /// Waits until a condition is true, at most for the given duration, and returns whether it became true.
     static func eventually(within limit: Duration = .seconds(5), _ condition: () -> Bool) async throws -> Bool {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Conformance: heads and framing", .timeLimit(.minutes(5)))
     struct HeadConformanceTests {
-        /// An exchange whose server answers with these very bytes.
+        /// Returns an exchange whose server responds with exactly these bytes.
         private func exchange(_ engine: Engine, _ bytes: String) throws -> Exchange {
             try exchange(engine, Data(bytes.utf8))
         }
@@ -16,7 +16,7 @@ extension Loopback {
         }
 
         @Test(
-            "Odd heads that are clear are read; on URLSession some fail, clearly", .row("L24"),
+            "Unusual but unambiguous heads are parsed; URLSession rejects some as malformed", .row("L24"),
             arguments: Engine.allCases,
             [
                 ("no blank", "HTTP/1.1 200 OK\r\nX:v\r\nContent-Length: 2\r\n\r\nhi", "v"),
@@ -39,7 +39,7 @@ extension Loopback {
             }
         }
 
-        @Test("A value in Latin-1 is read as that, one in UTF-8 as that", .row("L24"), arguments: Engine.curlOnly)
+        @Test("Header values in Latin-1 and in UTF-8 are decoded correctly", .row("L24"), arguments: Engine.curlOnly)
         func latin1(engine: Engine) async throws {
             let head =
                 Data("HTTP/1.1 200 OK\r\nX: caf".utf8) + Data([0xE9])
@@ -50,7 +50,7 @@ extension Loopback {
             #expect(response.headers["Y"] == "café")
         }
 
-        @Test("Fields keep their spelling, their order and their number", .row("L31"), arguments: Engine.curlOnly)
+        @Test("Header fields retain their spelling, order and number", .row("L31"), arguments: Engine.curlOnly)
         func fields(engine: Engine) async throws {
             let exchange = try exchange(
                 engine,
@@ -62,7 +62,7 @@ extension Loopback {
         }
 
         @Test(
-            "A jar reads the cookies of a response, and a bad one stops no later request",
+            "A cookie jar reads the cookies of a response, and an invalid cookie does not break later requests",
             arguments: Engine.allCases)
         func cookies(engine: Engine) async throws {
             let head = """
@@ -81,7 +81,7 @@ extension Loopback {
         }
 
         @Test(
-            "4,000 fields are read in linear time; past the limit they are a clear error", .row("L19"),
+            "A head of 4,000 fields is parsed quickly; a head over the limit causes a clear error", .row("L19"),
             arguments: Engine.curlOnly)
         func manyFields(engine: Engine) async throws {
             let fields = (0..<4_000).map { "X-\($0): v\r\n" }.joined()
@@ -96,7 +96,7 @@ extension Loopback {
             #expect(error?.description.contains("head") == true)
         }
 
-        @Test("A very long value is read", arguments: Engine.curlOnly)
+        @Test("A header value of 90,000 bytes is parsed", arguments: Engine.curlOnly)
         func longValue(engine: Engine) async throws {
             let value = String(repeating: "v", count: 90_000)
             let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\nX: \(value)\r\nContent-Length: 0\r\n\r\n")
@@ -104,10 +104,10 @@ extension Loopback {
         }
 
         @Test(
-            "Trailers after a chunked body are read over, and an absurd length is an error", .row("L18"),
+            "Trailers after a chunked body are ignored, and an absurd Content-Length is an error", .row("L18"),
             arguments: Engine.curlOnly)
         func trailers(engine: Engine) async throws {
-            // Foundation on Linux ends the process on both.
+            // Foundation on Linux crashes on both responses.
             let chunked = try exchange(
                 engine,
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 7\r\n\r\n"
@@ -120,7 +120,7 @@ extension Loopback {
             #expect(kind == .truncatedBody || kind == .responseTooLarge)
         }
 
-        @Test("Chunked bodies are put together", arguments: Engine.allCases)
+        @Test("The chunks of a chunked body are joined", arguments: Engine.allCases)
         func chunked(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackResponse(content: .chunked((0..<50).map { Data("\($0) ".utf8) }))
@@ -128,14 +128,14 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request()).text == (0..<50).map { "\($0) " }.joined())
         }
 
-        @Test("A body without a length ends with its connection", arguments: Engine.allCases)
+        @Test("A body without a length ends when its connection closes", arguments: Engine.allCases)
         func untilClose(engine: Engine) async throws {
             let exchange = try exchange(engine, "HTTP/1.1 200 OK\r\n\r\nhello")
             #expect(try await exchange.send(exchange.request()).text == "hello")
         }
 
         @Test(
-            "Compressed bodies are unpacked, and the head keeps what came over the wire", .row("L20", "L30"),
+            "Compressed bodies are decompressed, and the head retains the fields as received", .row("L20", "L30"),
             arguments: Engine.allCases)
         func compressed(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
@@ -148,7 +148,7 @@ extension Loopback {
         }
 
         @Test(
-            "A scheme in capitals and an address in IPv6 work; on URLSession they fail, clearly", .row("L25"),
+            "An uppercase scheme and an IPv6 address work on libcurl; URLSession may report an error", .row("L25"),
             arguments: Engine.allCases)
         func spelling(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())
@@ -156,7 +156,7 @@ extension Loopback {
             request.url = try #require(URL(string: "HTTP://127.0.0.1:\(exchange.server.port)/"))
             let capitals = await exchange.failure(request)
             #expect(engine == .curl ? capitals == nil : true)
-            // Nothing listens there: the address was understood where the connection is refused.
+            // No server listens on this port. A refused connection shows that the address was understood.
             request.url = try #require(URL(string: "http://[::1]:1/"))
             let kind = await exchange.failure(request)?.kind
             #expect(engine == .curl ? [.cannotConnect, .notConnected].contains(kind) : kind != nil)

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Says "not yet" before each piece.
+/// A reader that returns `.notYet` before each piece.
 final class HesitantReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var pieces: [String]

@@ -248,7 +248,7 @@ extension Loopback {
                 } catch let error as NetworkError {
                     #expect(error.kind == .bodyUnreadable)
                     #expect(
-                        error.description.contains("the file photo.png is not there")
+                        error.description.contains("the file photo.png does not exist")
                             || error.description.contains("the file tmp cannot be read"))
                 }
             }

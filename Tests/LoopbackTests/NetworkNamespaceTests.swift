@@ -5,10 +5,10 @@
     import Testing
 
     extension Loopback {
-        @Suite("Reachability in a network of its own", .timeLimit(.minutes(5)))
+        @Suite("Reachability in a separate network namespace", .timeLimit(.minutes(5)))
         struct NetworkNamespaceTests {
             @Test(
-                "A link that goes down and up is noticed, without a default route and with one",
+                "A link that goes down and up is noticed, with and without a default route",
                 .enabled(if: NetworkNamespace.isAllowed, "this machine allows no network namespaces"))
             func link() async throws {
                 let namespace = try #require(NetworkNamespace())
@@ -34,14 +34,14 @@
         }
     }
 
-    /// A thread that has left the machine's network for an empty one of its own, and looks at the interfaces there.
+    /// A probe with a thread that runs in a new, empty network namespace and reads the interfaces of that namespace.
     private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // because of one thread
         private static let newNetwork: Int32 = 0x4000_0000
         private let jobs = Box<[@Sendable () -> Void]>([])
         private let hasWork = DispatchSemaphore(value: 0)
         private let isOver = Box(false)
 
-        /// Whether the system lets a thread do that, and has the program to set links up.
+        /// Whether the system lets a thread create a network namespace, and the tool `ip` is installed.
         static var isAllowed: Bool { NetworkNamespace() != nil }
 
         init?() {
@@ -54,7 +54,7 @@
                 }
             }
             thread.start()
-            // Not in Swift's headers, which leave out what is Linux's own.
+            // Swift's Glibc module does not export this function, which only Linux has.
             typealias Unshare = @convention(c) (Int32) -> Int32
             guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "unshare") else { return nil }
             let unshare = unsafeBitCast(symbol, to: Unshare.self)
@@ -83,7 +83,7 @@
             return result.value
         }
 
-        /// Runs `ip` in this network; not by Foundation, whose `Process` waits for ever on a thread like this one.
+        /// Runs `ip` in this namespace. It uses `system`, because Foundation's `Process` never returns on this thread.
         func ip(_ arguments: String) throws {
             let isDone = perform { system("ip \(arguments) >/dev/null 2>&1") == 0 } ?? false
             if !isDone { throw IPFailed(arguments: arguments) }

@@ -4,7 +4,7 @@
     import NetworkingTesting
     import Testing
 
-    /// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with the value.
+    /// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with this value.
     struct Nginx {
         /// `https://127.0.0.1:` with the port.
         let url: URL
@@ -14,17 +14,17 @@
         private let running: RunningTool
 
         /// - Parameters:
-        ///   - isHTTP2: Whether TLS agrees on HTTP/2.
-        ///   - keepaliveRequests: After how many requests nginx closes a connection; over HTTP/2 by GOAWAY.
+        ///   - isHTTP2: Whether TLS negotiates HTTP/2.
+        ///   - keepaliveRequests: The number of requests after which nginx closes a connection (HTTP/2: by GOAWAY).
         ///   - locations: The `location` blocks of the server.
-        ///   - isPlain: Whether the server does without TLS.
+        ///   - isPlain: Whether the server listens without TLS.
         init(
             isHTTP2: Bool, keepaliveRequests: Int = 1_000, isPlain: Bool = false, locations: String
         ) async throws {
             authority = try CertificateAuthority()
             try authority.issue("server", for: "IP:127.0.0.1")
             let folder = try authority.folder
-            let port = try LoopbackServer().port  // free again as soon as this line has ended
+            let port = try LoopbackServer().port  // The server is released at once, so the port is free again.
             socket = folder.file("nginx.sock")
             let configuration = """
                 daemon off; master_process off; worker_processes 1; pid nginx.pid; error_log nginx.err;

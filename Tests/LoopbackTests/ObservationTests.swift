@@ -4,10 +4,10 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Watching engines", .timeLimit(.minutes(5)))
+    @Suite("Observing engines", .timeLimit(.minutes(5)))
     struct ObservationTests {
         @Test(
-            "An engine tells when it has taken a request and when a head has come, hop by hop",
+            "An engine reports each request sent and each head received, for every request of a redirect chain",
             arguments: Engine.allCases)
         func hops(engine: Engine) async throws {
             let server = try LoopbackServer { request in
@@ -21,7 +21,7 @@ extension Loopback {
                 $0.observers = [observer]
             }
             let response = try await service.send(.get("start"), as: .string)
-            // What an engine's thread tells and what the call tells are told by two threads; each keeps its order.
+            // The engine's thread and the call's task both report events; only the order within each of them is fixed.
             let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
             #expect(names.filter { ["sent", "redirected"].contains($0) } == ["sent", "redirected", "sent"])
             #expect(
@@ -34,7 +34,7 @@ extension Loopback {
             #expect(response.report.waterfall.contains("1 redirect"))
         }
 
-        @Test("Recorded from a real server, replayed without it: the same values")
+        @Test("Calls recorded from a real server return the same values when replayed without the server")
         func recordAndReplay() async throws {
             let server = try LoopbackServer { request in
                 let body = try await request.data()

@@ -11,7 +11,7 @@ struct PauseTests {
         var method: HTTPMethod = .get
     }
 
-    /// What the server has, and how many bytes it gives before it hangs up.
+    /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
     private struct Shelf: Sendable {
         var content: Data
         var tag: String? = "\"v1\""
@@ -55,7 +55,7 @@ struct PauseTests {
     private var target: URL { scratch.file("film.mp4") }
     private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
 
-    /// A download that ends after so many bytes, with its part left behind.
+    /// Runs a download that ends after `count` bytes and leaves its part file.
     private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
         shelf.change { $0.cuts = [count] }
         await #expect(throws: NetworkError.self) {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: pulled bodies", .timeLimit(.minutes(5)))
+    @Suite("Conformance: streamed bodies", .timeLimit(.minutes(5)))
     struct PulledBodyTests {
         private func stream(_ exchange: Exchange) async throws -> IncomingBody {
             let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)
@@ -12,7 +12,7 @@ extension Loopback {
             return body
         }
 
-        @Test("The head comes before the body has ended, and the chunks are the body", arguments: Engine.allCases)
+        @Test("The head is returned before the body ends, and the chunks make up the body", arguments: Engine.allCases)
         func chunks(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackResponse(
@@ -28,7 +28,7 @@ extension Loopback {
             #expect(text == "01234")
         }
 
-        /// A server that writes as fast as it can, and counts what the sockets took.
+        /// Starts a server that writes as fast as it can, and counts the bytes that its sockets accepted.
         private func flood(_ transport: any Transport) throws -> (Exchange, Count) {
             let count = Count()
             let exchange = try Exchange(transport) { _ in
@@ -52,14 +52,14 @@ extension Loopback {
         }
 
         #if os(Linux)
-            @Test("A slow reader holds the server back, and gets every byte", .row("L22"))
+            @Test("A slow reader causes backpressure on the server, and receives every byte", .row("L22"))
             func backPressure() async throws {
                 var configuration = CurlTransport.Configuration()
                 configuration.limits.bufferedBytes = 1 << 20
                 let (exchange, written) = try flood(CurlTransport(configuration))
                 let body = try await stream(exchange)
                 try await Task.sleep(for: .milliseconds(300))
-                // What is written stands in our buffer and those of the two sockets.
+                // The written bytes are in our buffer and in the buffers of the two sockets.
                 let held = written.value
                 #expect(held < 24 << 20)
                 try await Task.sleep(for: .milliseconds(200))
@@ -69,7 +69,7 @@ extension Loopback {
                 #expect(bytes == 64 << 20)
             }
 
-            @Test("A server that is held back by its reader is not idle")
+            @Test("Backpressure from a slow reader does not count as idle time")
             func heldBackIsNotIdle() async throws {
                 let (exchange, _) = try flood(CurlTransport())
                 var request = try exchange.request()
@@ -82,7 +82,7 @@ extension Loopback {
                 #expect(bytes == 64 << 20)
             }
 
-            @Test("A reader that holds its server back holds up nobody else")
+            @Test("A slow reader does not block other calls")
             func others() async throws {
                 let transport = try CurlTransport()
                 let (flood, _) = try flood(transport)
@@ -92,7 +92,7 @@ extension Loopback {
                 _ = body
             }
 
-            @Test("A download as fast as it can be holds up nobody else")
+            @Test("A fast download does not block other calls")
             func fastDownload() async throws {
                 let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 let (flood, written) = try flood(transport)
@@ -113,7 +113,7 @@ extension Loopback {
             }
         #endif
 
-        @Test("The times at the head do not tell of an end that is still to come", arguments: Engine.allCases)
+        @Test("The timing at the head has no total time, because the body has not ended", arguments: Engine.allCases)
         func timingAtHead(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())
             let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)
@@ -121,7 +121,7 @@ extension Loopback {
             #expect(response.timing.total == nil)
         }
 
-        @Test("On URLSession a slow reader stays within the bound: past it the body fails", .row("L22"))
+        @Test("On URLSession, the body fails when a slow reader exceeds the buffer limit", .row("L22"))
         func bound() async throws {
             let transport = try URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
             let (exchange, _) = try flood(transport)
@@ -135,7 +135,7 @@ extension Loopback {
             #expect(bytes >= 1 << 20 && bytes < 2 << 20)
         }
 
-        @Test("Dropping the body ends the transfer", arguments: Engine.allCases)
+        @Test("Releasing the body cancels the transfer", arguments: Engine.allCases)
         func dropping(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackResponse(
@@ -150,7 +150,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
         }
 
-        @Test("A body that is cut off throws at its end, after the bytes that came", arguments: Engine.allCases)
+        @Test("A truncated body throws after the bytes that were received", arguments: Engine.allCases)
         func truncated(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in .text("hello world").failing(.truncate(after: 5)) }
             var text = ""

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Reachability on real sockets", .timeLimit(.minutes(5)))
     struct ReachabilitySocketTests {
-        @Test("A TCP probe finds a server that listens, and notices that it goes away and comes back")
+        @Test("A TCP probe finds a listening server, and notices when it stops and restarts")
         func goesAndComes() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
             let probe = TCPConnectionProbe(host: "127.0.0.1", port: server.port, timeout: .seconds(1))
@@ -19,13 +19,13 @@ extension Loopback {
         }
 
         @Test(
-            "A bad host is not reachable, and crashes nothing",
+            "An invalid host is not reachable, and does not crash",
             arguments: ["", "no such host", "\0", "256.256.256.256", "::::", "http://x", "-"])
         func badHost(host: String) async {
             #expect(await TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status() == .notReachable)
         }
 
-        @Test("The service publishes the server's going and coming", .row("R-31"))
+        @Test("The service publishes when the server stops and restarts", .row("R-31"))
         func service() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
             let service = ReachabilityService(host: "127.0.0.1", port: server.port, interval: .milliseconds(20))

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Redirects on real sockets", .timeLimit(.minutes(5)))
     struct RedirectTests {
-        /// Tells what arrives, as text.
+        /// Returns the received request as text: method, target, body and the names of the credential fields.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let body = String(decoding: try await request.data(), as: UTF8.self)
             let credentials = ["Authorization", "Cookie", "X-Api-Key", "X-Secret", "X-Plain"]
@@ -31,7 +31,7 @@ extension Loopback {
         }
 
         @Test(
-            "A redirect to another port carries no credentials and nothing that may be one; within the origin it does",
+            "Credentials and unknown fields are removed on a redirect to another port, and retained in the same origin",
             .row("L2"),
             arguments: Engine.allCases)
         func otherOrigin(engine: Engine) async throws {
@@ -47,7 +47,7 @@ extension Loopback {
                     == "GET /target [] Authorization Cookie X-Api-Key X-Secret X-Plain")
         }
 
-        @Test("307 and 308 keep method and body", .row("L3"), arguments: Engine.allCases, [307, 308])
+        @Test("307 and 308 retain the method and the body", .row("L3"), arguments: Engine.allCases, [307, 308])
         func keepsBody(engine: Engine, code: Int) async throws {
             let server = try LoopbackServer(Self.echo)
             server.route(.post, "/from") { _ in .redirect(to: "/to", HTTPStatus(code)) }
@@ -55,7 +55,7 @@ extension Loopback {
             #expect(try await text(request, on: engine) == "POST /to [text] ")
         }
 
-        @Test("301, 302 and 303 turn a POST into a GET without its body", arguments: Engine.allCases, [301, 302, 303])
+        @Test("301, 302 and 303 change a POST into a GET without a body", arguments: Engine.allCases, [301, 302, 303])
         func becomesGet(engine: Engine, code: Int) async throws {
             let server = try LoopbackServer(Self.echo)
             server.route(.post, "/from") { _ in .redirect(to: "/to", HTTPStatus(code)) }
@@ -64,7 +64,7 @@ extension Loopback {
         }
 
         @Test(
-            "Relative Locations resolve against the URL that answered", .row("L3"),
+            "A relative Location is resolved against the URL of the response", .row("L3"),
             arguments: Engine.allCases,
             [("../b?c=1", "/x/b?c=1"), ("b", "/x/y/b"), ("?q=2", "/x/y/from?q=2"), ("/z", "/z")])
         func relative(engine: Engine, paths: (location: String, target: String)) async throws {
@@ -77,7 +77,7 @@ extension Loopback {
                     == "GET \(paths.target) [] ")
         }
 
-        @Test("A loop ends after 20 hops", arguments: Engine.allCases)
+        @Test("A redirect loop ends after 20 redirects", arguments: Engine.allCases)
         func loop(engine: Engine) async throws {
             let server = try LoopbackServer { _ in .redirect(to: "/again") }
             let error = await #expect(throws: NetworkError.self) {
@@ -87,7 +87,7 @@ extension Loopback {
             #expect(server.requestCount == 21)
         }
 
-        @Test("A 307 with a body that cannot be sent again is refused with its reason", arguments: Engine.allCases)
+        @Test("A 307 for a body that cannot be sent again is refused with a clear error", arguments: Engine.allCases)
         func notReplayable(engine: Engine) async throws {
             let server = try LoopbackServer { _ in .redirect(to: "/to", .temporaryRedirect) }
             let body = HTTPBody.source(length: 4, isReplayable: false) { try HTTPBody.string("text").open() }
@@ -98,7 +98,7 @@ extension Loopback {
             #expect(error?.description.contains("second time") == true)
         }
 
-        @Test("The response tells the last URL", arguments: Engine.allCases)
+        @Test("The response has the URL of the last request", arguments: Engine.allCases)
         func lastURL(engine: Engine) async throws {
             let server = try LoopbackServer(Self.echo)
             server.route(.get, "/from") { _ in .redirect(to: "/to") }
@@ -107,7 +107,7 @@ extension Loopback {
                     == "/to")
         }
 
-        @Test("303 keeps HEAD, and turns everything else into GET", arguments: Engine.allCases)
+        @Test("303 retains HEAD and changes other methods into GET", arguments: Engine.allCases)
         func seeOther(engine: Engine) async throws {
             let server = try LoopbackServer(Self.echo)
             server.route(nil, "/from") { _ in .redirect(to: "/to", .seeOther) }
@@ -117,7 +117,7 @@ extension Loopback {
         }
 
         @Test(
-            "A Location that no client can follow is refused with its reason", arguments: Engine.allCases,
+            "A Location that cannot be followed is refused with an error", arguments: Engine.allCases,
             ["ftp://127.0.0.1/", "javascript:alert(1)", "http://"])
         func unfollowable(engine: Engine, location: String) async throws {
             let server = try LoopbackServer { _ in .redirect(to: location) }

@@ -8,7 +8,7 @@
         /// The transport repeats a request only if the server cannot have processed it, or if repeating is harmless.
         @Suite("Repeated requests", .timeLimit(.minutes(5)))
         struct RepeatedRequestTests {
-            /// A server behind nginx that counts how often each path was executed.
+            /// A server behind nginx that counts the requests of each path.
             private final class CountingBackend: Sendable {
                 private let counts = Box<[String: Int]>([:])
 
@@ -52,7 +52,7 @@
             }
 
             @Test(
-                "Behind nginx that ends connections by GOAWAY, each request is executed exactly once and none fails",
+                "Each request is executed exactly once and none fails when nginx ends connections with GOAWAY",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
                 arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
             func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {
@@ -68,7 +68,7 @@
             }
 
             @Test(
-                "No POST is processed twice by a server that acts on the head alone",
+                "A server that acts on the head alone processes no POST twice",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
             func actsOnHead(isHTTP2: Bool) async throws {
                 let nginx = try await Nginx(
@@ -79,7 +79,7 @@
                 #expect(processed.filter { $0.value > 1 }.isEmpty)
             }
 
-            @Test("Of 1,000 GETs to a server that drops each kept connection, all succeed")
+            @Test("All of 1,000 GETs succeed although the server closes each idle connection")
             func droppedConnections() async throws {
                 let server = try RawServer { connection in
                     guard connection.readHead() else { return }
@@ -97,7 +97,7 @@
                 #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(1))")
             }
 
-            @Test("A POST whose kept connection is reset after the head is sent once", arguments: [true, false])
+            @Test("A POST is sent once if its reused connection is reset after the head", arguments: [true, false])
             func resetAfterHead(hasBody: Bool) async throws {
                 let heads = Box(0)
                 let server = try RawServer { connection in
@@ -116,7 +116,7 @@
                     let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(4)))
                     do {
                         _ = try await transport.send(post, delivering: .buffered(limit: 1 << 10))
-                        // libcurl took another connection, so that nothing was lost.
+                        // libcurl opened another connection, so the POST was not lost.
                         #expect(heads.value == 0)
                     } catch {
                         #expect((error as? NetworkError)?.kind == .connectionLostBeforeHead, "\(error)")

@@ -11,7 +11,7 @@ struct ResumeRuleTests {
         var method: HTTPMethod = .get
     }
 
-    /// What the server has, and how many bytes it gives before it hangs up.
+    /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
     private struct Shelf: Sendable {
         var content: Data
         var tag: String? = "\"v1\""
@@ -59,7 +59,7 @@ struct ResumeRuleTests {
         (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
     }
 
-    /// A download that ends after so many bytes, with its part left behind.
+    /// Runs a download that ends after `count` bytes and leaves its part file.
     private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
         shelf.change { $0.cuts = [count] }
         await #expect(throws: NetworkError.self) {
@@ -140,7 +140,7 @@ struct ResumeRuleTests {
         #expect(shelf.value.ranges == [nil, "bytes=599999-"])
     }
 
-    @Test("A 416 restarts the download: the content is now shorter than the part")
+    @Test("A 416 response restarts the download if the content is now shorter than the part")
     func notSatisfiable() async throws {
         try await cut(after: 100_000)
         let short = content.prefix(50_000)
@@ -150,7 +150,7 @@ struct ResumeRuleTests {
         #expect(shelf.value.ranges == [nil, "bytes=100000-", nil])
     }
 
-    @Test("A new URL of the same content resumes the download: same path, or same content name")
+    @Test("A download resumes from a new URL with the same path or the same content name")
     func freshURL() async throws {
         try await cut(after: 100_000)
         _ = try await service().request(Film(query: ["signature": "fresh"]), as: .file(destination))
@@ -166,10 +166,10 @@ struct ResumeRuleTests {
         try FileManager.default.removeItem(at: target)
         try await cut(after: 100_000)
         _ = try await service().request(Film(path: "mirror"), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content, "another path is other content, so the download restarted")
+        #expect(try Data(contentsOf: url) == content, "a different path is different content, so the download restarts")
     }
 
-    @Test("A download that is redirected is resumed: the requested URL identifies it")
+    @Test("A redirected download resumes, because the requested URL identifies it")
     func redirected() async throws {
         server.route(nil, "/latest") { _ in .redirect(to: "/film?signature=\(UInt64.random(in: 0 ... .max))") }
         shelf.change { $0.cuts = [100_000] }

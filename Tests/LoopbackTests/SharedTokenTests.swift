@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Processes that share a token and are killed at random: `NetworkingProof` stands beside the tests, and does it.
-    @Suite("A token that processes share", .timeLimit(.minutes(2)))
+    /// Processes share a token and are killed at random. `NetworkingProof`, built next to the tests, runs them.
+    @Suite("A token shared by several processes", .timeLimit(.minutes(2)))
     struct SharedTokenTests {
-        /// The program beside the tests.
+        /// The URL of the program, which is in the folder of the tests or near it.
         private static var proof: URL? {
             let folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL.deletingLastPathComponent()
             let places = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
@@ -15,13 +15,13 @@ extension Loopback {
 
         private func prove(_ arguments: String...) throws {
             let process = Process()
-            let proof: URL = try #require(Self.proof, "NetworkingProof is not there")
+            let proof: URL = try #require(Self.proof, "NetworkingProof was not found next to the tests")
             process.executableURL = proof
             process.arguments = arguments
             let output = Pipe()
             (process.standardOutput, process.standardError) = (output, output)
             try process.run()
-            // It ends by itself in seconds; one that hangs must not keep the tests for ever.
+            // The program ends within seconds. A program that hangs must not block the tests forever.
             let limit = DispatchWorkItem { process.terminate() }
             DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: limit)
             defer { limit.cancel() }
@@ -30,13 +30,13 @@ extension Loopback {
             #expect(process.terminationStatus == 0, Comment(rawValue: text))
         }
 
-        @Test("Ten kills: the token file is whole, no refresh token is used twice, and nothing is left beside it")
+        @Test("After ten kills the token file is intact, no refresh token was used twice, and no other files are left")
         func tokenFile() throws {
             try prove("kill", "token-file", "--count", "10")
         }
 
         @Test(
-            "A token in etcd, 10 seconds, a process killed every two, etcd restarted: every call ends",
+            "With a token in etcd, every call ends while processes are killed and etcd restarts",
             .enabled(if: Tool.etcd.isExpected, Tool.etcd.comment))
         func etcd() throws {
             _ = try #require(Tool.etcd.path, Tool.etcd.comment)

@@ -13,7 +13,7 @@ extension Loopback {
             #endif
         }
 
-        @Test("A draining transport refuses new calls and waits for those in progress", arguments: Engine.allCases)
+        @Test("A draining transport rejects new calls and waits for calls in progress", arguments: Engine.allCases)
         func drains(engine: Engine) async throws {
             let transport = try engine.make()
             let exchange = try Exchange(transport) { request in .text(request.path).delayed(by: .milliseconds(300)) }
@@ -32,7 +32,7 @@ extension Loopback {
             #expect(exchange.server.requestCount == 5)
         }
 
-        @Test("After the limit, calls in progress end", arguments: Engine.allCases)
+        @Test("Calls in progress end when the draining limit is reached", arguments: Engine.allCases)
         func limit(engine: Engine) async throws {
             let transport = try engine.make()
             let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
@@ -45,7 +45,7 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
-        @Test("Draining twice: both end with the shorter limit", arguments: Engine.allCases)
+        @Test("If a transport is drained twice, both calls end at the shorter limit", arguments: Engine.allCases)
         func twice(engine: Engine) async throws {
             let transport = try engine.make()
             let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }
@@ -61,7 +61,7 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(5))
         }
 
-        @Test("An idle transport shuts down at once", arguments: Engine.allCases)
+        @Test("An idle transport shuts down immediately", arguments: Engine.allCases)
         func idle(engine: Engine) async throws {
             let transport = try engine.make()
             let exchange = try Exchange(transport)

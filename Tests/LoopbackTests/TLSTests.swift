@@ -29,7 +29,7 @@
                 if case .failure(let error) = try await answer(url, tls) { error } else { nil }
             }
 
-            @Test("An authority in a file or in memory is trusted, and the time of the handshake is reported")
+            @Test("A certificate authority in a file or in memory is trusted, and the handshake time is reported")
             func trusted() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -37,8 +37,8 @@
                 let pem = try Data(contentsOf: authority.certificate)
                 for trust in [TLSConfiguration.Trust.file(try authority.certificate), .pem(pem)] {
                     if case .pem = trust, try Engine.curlVersion() < CurlVersion(7, 77) {
-                        // Stated for libcurl before 7.77: it takes authorities from files only, and says so when the
-                        // transport is created.
+                        // libcurl before 7.77 accepts authorities from files only. The initializer of the transport
+                        // throws an error that names the setting.
                         let error = #expect(throws: NetworkError.self) {
                             try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(trust: trust)))
                         }
@@ -52,14 +52,14 @@
                 }
             }
 
-            @Test("A TLS session is taken up again on the next connection")
+            @Test("A TLS session is resumed on the next connection")
             func resumed() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
                 let server = try TLSServer(authority, certificate: "server")
                 let trust = TLSConfiguration(trust: .file(try authority.certificate))
                 let transport = try CurlTransport(CurlTransport.Configuration(tls: trust))
-                // The page says whether the connection's session is a new one; the server closes each connection after it.
+                // The page says whether the TLS session is new. The server closes the connection after each page.
                 let pages = [
                     try await answer(server.url, on: transport).get(),
                     try await answer(server.url, on: transport).get(),
@@ -68,18 +68,18 @@
                 #expect(pages[1].text.contains("\nReused, TLS"))
             }
 
-            @Test("An unknown authority is not trusted, on every engine", .row("L9"), arguments: Engine.allCases)
+            @Test("Each engine rejects an unknown certificate authority", .row("L9"), arguments: Engine.allCases)
             func untrusted(engine: Engine) async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
                 let server = try TLSServer(authority, certificate: "server")
                 guard case .failure(let error) = try await answer(server.url, on: engine.shared()) else {
-                    return #expect(Bool(false), "it was trusted")
+                    return #expect(Bool(false), "the certificate was trusted")
                 }
                 #expect(error.kind == .tlsUntrusted)
             }
 
-            @Test("A certificate for another host, and one that has expired, are not trusted")
+            @Test("A certificate for another host and an expired certificate are not trusted")
             func wrongCertificate() async throws {
                 let authority = try CertificateAuthority()
                 let trust = TLSConfiguration(trust: .file(try authority.certificate))
@@ -93,7 +93,7 @@
                 #expect(error?.description.contains("expired") == true)
             }
 
-            @Test("A pinned key is the only one taken", .row("N-42"))
+            @Test("Only a pinned key is accepted", .row("N-42"))
             func pins() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -109,7 +109,7 @@
                 #expect(wrong?.description.contains("pin") == true)
             }
 
-            @Test("A pin does not make an unknown authority a trusted one")
+            @Test("A pin does not make an unknown authority trusted")
             func pinIsNoTrust() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -118,7 +118,7 @@
                 #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
             }
 
-            /// A server that requires a client certificate, and its authority, which has issued one to `client`.
+            /// Returns a server that requires a client certificate, and its authority, which issued one to `client`.
             private func demandingServer() throws -> (authority: CertificateAuthority, server: TLSServer) {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -128,7 +128,7 @@
                 return (authority, server)
             }
 
-            @Test("A client certificate is sent if the server asks for one; without one the handshake fails")
+            @Test("A client certificate is sent if the server requests one; without it the handshake fails")
             func clientCertificate() async throws {
                 let (authority, server) = try demandingServer()
                 let trust = TLSConfiguration.Trust.file(try authority.certificate)
@@ -140,7 +140,7 @@
                 #expect(try await failure(server.url, TLSConfiguration(trust: trust))?.kind == .tlsFailed)
             }
 
-            @Test("A client certificate in PKCS #12 is sent, with the right passphrase only")
+            @Test("A client certificate in PKCS #12 is sent only if the passphrase is correct")
             func pkcs12() async throws {
                 let (authority, server) = try demandingServer()
                 let trust = TLSConfiguration.Trust.file(try authority.certificate)
@@ -154,7 +154,7 @@
                 #expect(error?.description.contains("tls.clientCertificate") == true)
             }
 
-            @Test("An encrypted key without a passphrase ends the call; OpenSSL does not ask for one on the terminal")
+            @Test("An encrypted key without a passphrase fails the call; OpenSSL does not prompt on the terminal")
             func missingPassphrase() async throws {
                 let (authority, server) = try demandingServer()
                 let key = try authority.encryptedKey("client", passphrase: "secret")
@@ -166,7 +166,7 @@
                 #expect(error?.description.contains("tls.clientCertificate") == true)
             }
 
-            @Test("Certificates that cannot be read are an error that names the part, before anything is sent")
+            @Test("Unreadable certificates cause an error that names the setting, before any byte is sent")
             func brokenAuthority() async throws {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -182,7 +182,7 @@
                 }
             }
 
-            @Test("A server that speaks HTTP/1.1 only is named as the likely reason if HTTP/2 is required")
+            @Test("If HTTP/2 is required and the server supports only HTTP/1.1, the error mentions HTTP/2")
             func noHTTP2() async throws {
                 let server = try LoopbackServer()
                 let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
@@ -191,7 +191,7 @@
                 #expect(error?.description.contains("HTTP/2") == true, "\(String(describing: error))")
             }
 
-            @Test("TLS to a server that speaks none fails as TLS, on every engine", arguments: Engine.allCases)
+            @Test("TLS to a server without TLS causes a tlsFailed error on each engine", arguments: Engine.allCases)
             func noTLS(engine: Engine) async throws {
                 let plain = try LoopbackServer { _ in LoopbackResponse() }
                 var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
@@ -203,10 +203,10 @@
             }
 
             @Test(
-                "A server that is silent in the handshake ends by a timeout, on every engine",
+                "A server that is silent during the handshake causes an idle timeout on each engine",
                 arguments: Engine.allCases)
             func silent(engine: Engine) async throws {
-                // The kernel takes the connection, and nobody ever reads from it.
+                // The kernel accepts the connection, but no code reads from it.
                 let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
                 defer { close(listener) }
                 var address = sockaddr_in()
@@ -226,7 +226,7 @@
                 #expect(kind == .idleTimedOut)
             }
 
-            @Test("A file that cannot be read is an error that names it, when the transport is created")
+            @Test("An unreadable authority file causes an error that names the setting when the transport is created")
             func missingFile() throws {
                 let error = #expect(throws: NetworkError.self) {
                     _ = try CurlTransport(
@@ -237,7 +237,7 @@
                 #expect(error?.description.contains("tls.trust") == true)
             }
 
-            @Test("A pin is a digest of 32 bytes")
+            @Test("A pin is a 32-byte digest")
             func badPin() {
                 #expect(TLSConfiguration.Pin("sha256//short") == nil)
                 #expect(TLSConfiguration.Pin("sha256//" + Data(count: 32).base64EncodedString()) != nil)

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A server whose items want a token that it can invalidate, and that hands out the next one on refresh.
+/// A server that requires a token for its items. It can invalidate that token, and issues the next one on refresh.
 final class TokenBackend: @unchecked Sendable {  // because of the lock around every variable
     let server: LoopbackServer
     private let lock = NSLock()
@@ -13,7 +13,7 @@ final class TokenBackend: @unchecked Sendable {  // because of the lock around e
     private var inFlight = 0
     private var mostInFlight = 0
 
-    /// - Parameter lifetime: After how many answers the token is invalidated; nil for never.
+    /// - Parameter lifetime: The number of successful responses after which the token is invalidated; nil for never.
     init(
         lifetime: Int? = nil, invalidations: Int = .max, pause: Duration = .milliseconds(2),
         refreshPause: Duration = .milliseconds(30)
@@ -105,7 +105,7 @@ struct Grant: Decodable {
     var accessToken: AccessToken { AccessToken(token) }
 }
 
-/// What became of many calls.
+/// The results of many calls.
 final class Tally: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var right = 0
@@ -115,7 +115,7 @@ final class Tally: @unchecked Sendable {  // because of the lock around every va
         do {
             let item = try await call()
             lock.withLock {
-                if item.id == "\(id)" { right += 1 } else { wrong.append("\(id) was answered \(item.id)") }
+                if item.id == "\(id)" { right += 1 } else { wrong.append("\(id): received item \(item.id)") }
             }
         } catch {
             lock.withLock { wrong.append("\(error)") }

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("The token story on real sockets", .timeLimit(.minutes(5)))
+    @Suite("Token refresh on real sockets", .timeLimit(.minutes(5)))
     struct TokenStormTests {
         private func session(_ backend: TokenBackend, token: AccessToken? = AccessToken("stale"))
             -> AccessTokenSupervisor
@@ -25,7 +25,7 @@ extension Loopback {
             }
         }
 
-        @Test("On URLSession, too: 200 calls on a dead token, one refresh, every call answered")
+        @Test("On URLSession, 200 calls with an expired token cause one refresh, and every call succeeds")
         func stormOnURLSession() async throws {
             let backend = try TokenBackend()
             let service = service(backend, session(backend), limit: 16, on: URLSessionTransport.shared)
@@ -42,7 +42,7 @@ extension Loopback {
         }
 
         @Test(
-            "1,000 calls on a dead token: one refresh, at most as many 401s as places, every call answered",
+            "1,000 calls with an expired token cause one refresh and at most one 401 per permit; every call succeeds",
             arguments: [64, 16, 1])
         func storm(limit: Int) async throws {
             let backend = try TokenBackend(pause: limit == 1 ? .zero : .milliseconds(2))
@@ -62,7 +62,7 @@ extension Loopback {
         }
 
         @Test(
-            "The token dies after every 600 answers, 10 times, under 64 callers: one refresh each time, no failed call")
+            "If the token expires 10 times under 64 callers, it is refreshed once each time, and no call fails")
         func rotation() async throws {
             let backend = try TokenBackend(
                 lifetime: 600, invalidations: 10, pause: .zero, refreshPause: .milliseconds(5))
@@ -83,7 +83,7 @@ extension Loopback {
             #expect(backend.counts.refreshed == 10)
         }
 
-        @Test("A refresh that is rejected: every call is answered with its own 401, one refresh")
+        @Test("A rejected refresh is not repeated, and every call fails with an authorization error")
         func rejected() async throws {
             let backend = try TokenBackend()
             let refresher = StubRefresher { _, _ in
@@ -99,7 +99,7 @@ extension Loopback {
             #expect(refresher.count == 1)
         }
 
-        @Test("A refresh that hangs is ended by its own timeout, and every call is answered")
+        @Test("A refresh that hangs ends with its own timeout, and every call completes")
         func hanging() async throws {
             let backend = try TokenBackend()
             let session = AccessTokenSupervisor(token: AccessToken("stale"), refreshTimeout: .milliseconds(200)) { _ in
@@ -118,7 +118,7 @@ extension Loopback {
         }
 
         @Test(
-            "With one place, a refresh that hops to a queue of its own still gets through: nobody waits while holding a place"
+            "With a limit of one permit, a refresh on another queue completes: no call waits while it holds the permit"
         )
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()

@@ -71,7 +71,7 @@ extension Loopback {
             #expect(seen.value.contains { $0.upload.completed < 3_000_000 } || engine == .urlSession)
         }
 
-        @Test("A long body on URLSession goes through a temporary file, which is gone afterwards")
+        @Test("URLSession sends a long body from a temporary file, which is deleted afterwards")
         func spooled() async throws {
             server.route(.post, "/film") { request in
                 let body = try await request.data()
@@ -89,7 +89,7 @@ extension Loopback {
                 })
         }
 
-        @Test("A download tells its progress: into memory, into a file and as a stream", arguments: Engine.allCases)
+        @Test("A download reports its progress into memory, into a file and as a stream", arguments: Engine.allCases)
         func download(engine: Engine) async throws {
             server.route(.get, "/film") { [content] _ in LoopbackResponse(content: .fixed(content)) }
             server.route(.get, "/unknown") { [content] _ in LoopbackResponse(content: .chunked([content, content])) }
@@ -110,7 +110,7 @@ extension Loopback {
             #expect(meter.current.download.completed == 6_000_000)
         }
 
-        @Test("The page of an error counts for nothing")
+        @Test("The body of an error response does not count as progress")
         func errorPage() async throws {
             server.route(.get, "/film") { [content] _ in
                 LoopbackResponse(.internalServerError, content: .fixed(content))
@@ -120,7 +120,7 @@ extension Loopback {
             #expect(task.progress == RequestProgress())
         }
 
-        @Test("A Foundation.Progress follows the call, and cancels it")
+        @Test("A Foundation.Progress reports the progress of the call and can cancel it")
         func foundation() async throws {
             server.route(.get, "/film") { [content] _ in LoopbackResponse(content: .fixed(content)) }
             server.route(.get, "/endless") { _ in

@@ -1,4 +1,5 @@
-/// Lets one task at a time run an operation that waits. The others wait, in the order in which they came.
+/// A lock for asynchronous operations. One task at a time runs its operation; the others wait in first-in-first-out
+/// order.
 struct AsyncLock: Sendable {
     private struct State: Sendable {
         var isTaken = false
@@ -7,9 +8,9 @@ struct AsyncLock: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits until no other operation runs, and runs this one.
+    /// Waits until no other operation runs, and then runs `operation`.
     ///
-    /// - Throws: What the operation throws; an ``Interruption`` when the task is cancelled while it waits.
+    /// - Throws: The error of the operation, or an ``Interruption`` if the wait ends because the task is cancelled.
     func withLock<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
         let isNext = Settlement<Void>()
         let isFree = state.withLock { state in
@@ -27,7 +28,7 @@ struct AsyncLock: Sendable {
 
     private func leave() {
         while let next = nextWaiter() {
-            if next.settle(.success(())) { return }  // one that was cancelled is skipped
+            if next.settle(.success(())) { return }  // a waiter that was cancelled is skipped
         }
     }
 

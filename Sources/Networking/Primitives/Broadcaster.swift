@@ -1,9 +1,10 @@
 public import Foundation
 
-/// Tells any number of observers about a value that changes: the library's own observer.
+/// A source of changing values that notifies any number of observers.
 ///
 /// Handlers are called in the order of the changes, one change at a time, and outside every lock. A handler may
-/// publish, observe and cancel; what it publishes is delivered after the change that it is called with.
+/// publish values, and add and cancel observations. A value that a handler publishes is delivered after the current
+/// one.
 ///
 /// ```swift
 /// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
@@ -19,7 +20,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private struct Receiver: Sendable {
         let handler: @Sendable (Value) -> Void
         let queue: DispatchQueue?
-        /// Nothing more will come.
+        /// Called when the broadcaster is deallocated, because no further value follows.
         let end: (@Sendable () -> Void)?
     }
 
@@ -32,7 +33,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    /// Makes a broadcaster, with or without a current value to begin with.
+    /// Creates a broadcaster with an optional initial value. Default: no value.
     public init(_ current: Value? = nil) {
         state = Locked(State(current: current))
     }
@@ -41,15 +42,15 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         for receiver in state.withLock({ $0.receivers }).values { receiver.end?() }
     }
 
-    /// The value published last, or the one given at the beginning.
+    /// The value that was published last, or the initial value.
     public var current: Value? { state.withLock { $0.current } }
 
     /// Calls a closure on the main actor after each change, until the token is cancelled or released.
     ///
     /// - Parameters:
     ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
-    ///   - handler: Is called with each new value, in order.
-    /// - Returns: The token that owns the observation. Keep it for as long as you want to be told.
+    ///   - handler: The closure. It is called with each new value, in order.
+    /// - Returns: The token that owns the observation. Store it for as long as the observation is to continue.
     @preconcurrency
     public func observe(
         replayingCurrent: Bool = false, _ handler: @escaping @MainActor @Sendable (Value) -> Void
@@ -61,10 +62,11 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
-    ///   - queue: A serial queue on which to call the closure. With nil it is called before ``publish(_:)`` returns, on
-    ///     the thread that publishes, or on another one that publishes at the same time.
-    ///   - handler: Is called with each new value, in order.
-    /// - Returns: The token that owns the observation. Keep it for as long as you want to be told.
+    ///   - queue: The serial queue on which the closure is called. With nil, the closure is called on the publishing
+    ///     thread, before ``publish(_:)`` returns. If several threads publish at the same time, one of them calls the
+    ///     closure for all of their values.
+    ///   - handler: The closure. It is called with each new value, in order.
+    /// - Returns: The token that owns the observation. Store it for as long as the observation is to continue.
     @preconcurrency
     public func observe(
         replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping @Sendable (Value) -> Void
@@ -86,13 +88,13 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         return ObservationToken { [weak self] in self?.stopTelling(id) }
     }
 
-    /// Makes `value` the current one and tells every observer.
+    /// Sets the current value and notifies every observer.
     public func publish(_ value: Value) {
         enqueue(value)
         deliver()
     }
 
-    /// The same, unless it is the current one already.
+    /// Publishes `value`, unless it is equal to the current value.
     func publishChange(to value: Value) where Value: Equatable {
         let isNew = state.withLock { state in
             guard state.current != value else { return false }
@@ -103,7 +105,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         if isNew { deliver() }
     }
 
-    /// Makes `value` the current one; the next ``deliver()`` notifies the observers. May be called under a lock.
+    /// Sets the current value. The next ``deliver()`` notifies the observers. This method may be called under a lock.
     func enqueue(_ value: Value) {
         let old = state.withLock { state in
             defer {
@@ -112,13 +114,14 @@ public final class Broadcaster<Value: Sendable>: Sendable {
             }
             return state.current
         }
-        withExtendedLifetime(old) {}  // released outside the lock: it may ask this broadcaster as it goes
+        // The old value is released outside the lock, because its deinitializer may use this broadcaster.
+        withExtendedLifetime(old) {}
     }
 
-    /// The changes as an asynchronous sequence, which keeps every change until it is read, and ends with the
-    /// broadcaster.
+    /// Returns the changes as an asynchronous sequence. It buffers every change until it is read, and finishes when the
+    /// broadcaster is deallocated.
     ///
-    /// - Parameter replayingCurrent: Whether the current value, if there is one, comes first.
+    /// - Parameter replayingCurrent: Whether the sequence begins with the current value, if there is one.
     public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {
         AsyncStream { continuation in
             let receiver = Receiver(
@@ -132,7 +135,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         _ = state.withLock { $0.receivers.removeValue(forKey: id) }
     }
 
-    /// Delivers until nothing is left, unless another thread is delivering: so changes keep their order.
+    /// Delivers all queued changes, unless another thread is delivering them already. This preserves their order.
     func deliver() {
         guard state.withLock({ $0.queue.begin() }) else { return }
         while let delivery = state.withLock({ $0.queue.next() }) {
@@ -143,7 +146,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private func tell(_ id: UInt64, _ value: Value) {
         guard let receiver = self.receiver(id) else { return }
         guard let queue = receiver.queue else { return receiver.handler(value) }
-        // Kept until then, so that nothing that was published is lost.
+        // The closure retains the broadcaster until the handler has run, so that no published value is lost.
         queue.async { [self] in self.receiver(id)?.handler(value) }
     }
 

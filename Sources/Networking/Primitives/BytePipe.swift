@@ -1,22 +1,22 @@
 import Foundation
 
-/// Hands bytes from one writer, which never waits, to one reader, which does.
+/// A byte buffer between one writer, which never waits, and one reader, which waits for bytes.
 ///
-/// A chunk is taken as long as fewer than `capacity` bytes wait; the next one is refused. Once the reader has made
-/// room after a refusal, `onRoom` is called. When the reader leaves before the end, `onAbandon` is. Both are called
-/// outside the lock.
+/// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
+/// refusal, it calls `onRoom` once the reader has taken a chunk. It calls `onAbandon` if the reader stops reading
+/// before the end. Both closures are called outside the lock.
 final class BytePipe: Sendable {
-    /// What became of a chunk.
+    /// The result of writing a chunk.
     enum WriteResult: Equatable {
-        /// It was taken.
+        /// The pipe has accepted the chunk.
         case taken
-        /// It was not taken; `onRoom` will say when to offer it again.
+        /// The pipe has refused the chunk. It calls `onRoom` when the writer can write the chunk again.
         case full
-        /// Nobody reads any more.
+        /// The pipe has refused the chunk, because the reader has stopped reading or the pipe is finished.
         case abandoned
     }
 
-    /// Two readers at once: each chunk has one.
+    /// The error of a read that begins while another one waits. A pipe supports only one reader at a time.
     struct ConcurrentRead: Error {}
 
     private struct State: Sendable {
@@ -46,7 +46,7 @@ final class BytePipe: Sendable {
         self.onAbandon = onAbandon
     }
 
-    /// Offers a chunk.
+    /// Writes a chunk, if fewer than `capacity` bytes are buffered.
     func write(_ chunk: Data) -> WriteResult {
         let (result, reader): (WriteResult, Settlement<Void>?) = state.withLock { state in
             if state.isAbandoned || state.end != nil { return (.abandoned, nil) }
@@ -62,7 +62,8 @@ final class BytePipe: Sendable {
         return result
     }
 
-    /// Says that nothing more comes: the end, or the error that cut the bytes off. Only the first call counts.
+    /// Finishes the pipe, with success or with the error that ended the transfer early. Only the first call has an
+    /// effect.
     func finish(_ end: Result<Void, any Error> = .success(())) {
         let reader = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -71,7 +72,7 @@ final class BytePipe: Sendable {
         reader?.settle(.success(()))
     }
 
-    /// The next chunk, or nil at the end. Waits while there is none; a wait that is ended loses no bytes.
+    /// Returns the next chunk, or nil at the end. Waits if no chunk is buffered. An interrupted wait loses no bytes.
     func next() async throws -> Data? {
         while true {
             switch try step() {
@@ -85,7 +86,7 @@ final class BytePipe: Sendable {
         }
     }
 
-    /// The reader leaves: what is buffered is dropped, and the writer is notified unless it has finished.
+    /// Stops reading: drops the buffered bytes, and calls `onAbandon` unless the pipe is finished.
     func abandon() {
         let wasOpen = state.withLock { state in
             guard !state.isAbandoned else { return false }

@@ -1,16 +1,16 @@
-/// Where a task stands in relation to the calls of the library.
+/// The relation of a task to the calls of the library.
 enum CallPosition: Sendable {
-    /// In a call, whose end ends the task's waits.
+    /// The task runs in a call. When the call ends, the waits of the task end.
     case inside(CallScope)
-    /// In a transfer that a call has started, and that the end of that call does not end.
+    /// The task runs in a transfer that a call has started. The transfer continues when that call ends.
     case beside(CallScope)
-    /// In a token refresh.
+    /// The task runs in a token refresh.
     case refreshing(RefreshMark)
 
-    /// The position of the current task; nil outside of calls and refreshes.
+    /// The position of the current task; nil outside calls and refreshes.
     @TaskLocal static var current: CallPosition?
 
-    /// The call that made the task do what it does.
+    /// The call that started the work of the task.
     var scope: CallScope? {
         switch self {
         case .inside(let scope), .beside(let scope): scope
@@ -18,13 +18,14 @@ enum CallPosition: Sendable {
         }
     }
 
-    /// The call whose end ends the task's waits.
+    /// The call that ends the waits of the task when it ends.
     var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
 
-    /// The refresh that the task is part of, directly or by one of the refresh's calls.
+    /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
     var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-    /// Whether calls that the task makes need no permit: it runs under one that others wait for.
+    /// Whether calls of the task need no permit of their own, because the task runs under a permit that other calls
+    /// wait for.
     var hasPermit: Bool {
         switch self {
         case .inside(let scope): scope.hasPermit
@@ -33,17 +34,18 @@ enum CallPosition: Sendable {
         }
     }
 
-    /// A task that a finished call has left running stands outside of it.
+    /// Whether the call of the task has returned. A task that such a call has left running no longer belongs to it.
     var isOver: Bool { owner?.isOver ?? false }
 }
 
-/// Marks a token refresh, and what its task does until it has ended: tasks that it leaves running are no part of it.
+/// The identity of a token refresh. Its task belongs to the refresh until the refresh has ended. Tasks that it leaves
+/// running do not.
 final class RefreshMark: Sendable {
-    /// How a call of the refresh has failed.
+    /// The failure of a call that the refresh made.
     struct Failure: Sendable {
-        /// What the call ended with.
+        /// The error with which the call ended.
         let error: any Error
-        /// What it was before the service mapped it.
+        /// The error before the service mapped it.
         let cause: any Error
     }
 
@@ -54,16 +56,16 @@ final class RefreshMark: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the refresh is running.
+    /// Whether the refresh is in progress.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// The failure of the call that failed last.
+    /// The most recent failure of a call of the refresh.
     var failure: Failure? { state.withLock { $0.failure } }
 
-    /// A call of the refresh has failed.
+    /// Stores the failure of a call of the refresh.
     func note(_ failure: Failure) { state.withLock { $0.failure = failure } }
 
-    /// Runs an operation as a refresh.
+    /// Runs an operation as part of the refresh. The refresh ends when the operation returns.
     func run<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
         defer { state.withLock { $0.isOpen = false } }
         return try await CallPosition.$current.withValue(.refreshing(self), operation: operation)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What may end the waits of one call from outside: its owner, its deadline, a reset.
+/// The cancellation scope of one call. The caller, the deadline or a reset ends all waits of the call through it.
 ///
-/// Every ``Settlement`` that is waited for inside the call registers with ``current``, wherever the wait is (a queue,
-/// an engine, a token), so that ending the scope ends them all at once. A call made inside another call registers as
-/// one such wait. A deadline arms no timer until something waits.
+/// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
+/// engine, a token). Ending the scope therefore ends all waits at once. A call inside another call registers with it as
+/// one such wait. A deadline starts no timer until the first wait is registered.
 final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -16,14 +16,15 @@ final class CallScope: Endable {
         var phase = Phase.open
         var waits = Few<any Endable>()
         var timer: ScheduledAction?
-        /// The permit of the attempt under way.
+        /// The permit of the attempt that is in progress.
         var permit: (any CallPermit)?
-        /// The call has returned.
+        /// Whether the call has returned.
         var isOver = false
-        /// What tells the call from every other one, once somebody has asked.
+        /// The identifier of the call. It is created at its first use.
         var id: UUID?
 
-        /// Moves on from `open`, and hands over what is to be let go.
+        /// Changes the phase from `open` to `next` and returns the old state, whose waits and timer the caller
+        /// releases. Returns nil if the phase is not `open`.
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
@@ -33,16 +34,16 @@ final class CallScope: Endable {
     }
 
     let deadline: Deadline?
-    /// The call that made this one.
+    /// The call in which this one was made.
     let parent: CallScope?
-    /// The refresh that made this call.
+    /// The token refresh in which this call was made.
     let refresh: RefreshMark?
-    /// Whether the call was made under the permit of another one, which may wait for it: it must not wait for a second
-    /// one.
+    /// Whether the call was made under the permit of another call. That call may wait for this one, so this call must
+    /// not wait for a second permit.
     let isAdmitted: Bool
     private let state = Locked(State())
 
-    /// Makes the scope of a call that is made by the current task.
+    /// Creates the scope of a call that the current task makes.
     init(deadline: Deadline? = nil) {
         let position = CallPosition.current.flatMap { $0.isOver ? nil : $0 }
         self.deadline = deadline
@@ -51,22 +52,22 @@ final class CallScope: Endable {
         isAdmitted = position?.hasPermit ?? false
     }
 
-    /// The permit of the attempt under way.
+    /// The permit of the attempt that is in progress.
     var permit: (any CallPermit)? {
         get { state.withLock { $0.permit } }
         set { state.withLock { $0.permit = newValue } }
     }
 
-    /// Whether calls that are made inside this one need no permit.
+    /// Whether calls inside this one need no permit of their own.
     var hasPermit: Bool { isAdmitted || permit?.isHeld ?? false }
 
     /// Whether the call is part of a token refresh.
     var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
 
-    /// Whether the call has returned: tasks that it left running are on their own.
+    /// Whether the call has returned. Tasks that it has left running no longer belong to it.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// What tells the call from every other one; drawn when somebody asks first.
+    /// Returns the identifier of the call. It is created at its first use.
     func id(using random: RandomSource) -> UUID {
         if let id = state.withLock({ $0.id }) { return id }
         let drawn = random.uuid()
@@ -77,21 +78,21 @@ final class CallScope: Endable {
         }
     }
 
-    /// - Throws: The interruption of the current call, if it has to end.
+    /// Throws the interruption of the current call, if that call must end.
     static func check() throws { try current?.check() }
 
-    /// - Throws: The interruption, if the call has to end.
+    /// Throws the interruption, if the call must end.
     func check() throws {
         if let interruption { throw interruption }
     }
 
-    /// Whether a pause ended it.
+    /// Whether a pause ended the scope.
     var wasPaused: Bool { state.withLock { $0.phase == .ended(.paused) } }
 
-    /// Whether the call has to end because it was cancelled.
+    /// Whether the call must end because it was cancelled.
     var isCancelled: Bool { state.withLock { $0.phase == .ended(.cancelled) } }
 
-    /// Why the call has to end, if it has to: asked from the call's own task.
+    /// The reason why the call must end; nil if it may continue. Read it only from the call's own task.
     var interruption: Interruption? {
         checkForInterruption()
         return state.withLock { state in
@@ -101,7 +102,7 @@ final class CallScope: Endable {
 
     /// Ends every wait of the call.
     ///
-    /// - Returns: Whether this made the call end: false if it had ended or was answered before.
+    /// - Returns: Whether this interruption ended the call: false if the call had been interrupted or had completed.
     @discardableResult
     func interrupt(_ interruption: Interruption) -> Bool {
         guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }
@@ -114,17 +115,17 @@ final class CallScope: Endable {
         interrupt(interruption)
     }
 
-    /// The call has its outcome; from now on the scope ends nothing.
+    /// Completes the scope, because the call has its outcome. From now on, the scope ends no waits.
     ///
-    /// - Throws: The interruption that came before, which is the outcome then.
+    /// - Throws: The earlier interruption, if there was one. It is the outcome of the call.
     func complete() throws {
         checkForInterruption()
         if let interruption = completeUnchecked() { throw interruption }
     }
 
-    /// Closes the scope, and ignores whether the current task is cancelled.
+    /// Completes the scope without checking whether the current task is cancelled or the deadline has passed.
     ///
-    /// - Returns: The interruption that came before.
+    /// - Returns: The earlier interruption, if there was one.
     func completeUnchecked() -> Interruption? {
         guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
             return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }
@@ -133,12 +134,12 @@ final class CallScope: Endable {
         return nil
     }
 
-    /// The call has been answered, whichever way: what still runs in its name is no longer ended by it.
+    /// Marks the call as returned, with any outcome. Work that it has left running no longer ends with the call.
     func detach() {
         state.withLock { $0.isOver = true }
     }
 
-    /// Registers a wait; it is ended at once where the scope has ended.
+    /// Registers a wait. If the scope has been interrupted, the wait ends at once.
     func add(_ wait: any Endable) {
         let (phase, hasTimer) = state.withLock { state in
             guard !state.isOver else { return (Phase.closed, true) }
@@ -156,7 +157,7 @@ final class CallScope: Endable {
         state.withLock { _ = $0.waits.remove { $0.id == wait.id } }
     }
 
-    /// Sees what nobody had to wait for.
+    /// Checks the cancellation of the task and the deadline, because without a wait no other code reports them.
     private func checkForInterruption() {
         if Task.isCancelled { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }
@@ -175,7 +176,7 @@ final class CallScope: Endable {
     }
 }
 
-/// A moment on a clock by which something has to be over.
+/// A point in time on a clock by which an operation must end.
 struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
@@ -185,31 +186,31 @@ struct Deadline: Sendable {
         self.clock = clock
     }
 
-    /// The time left; zero or less once it has passed.
+    /// The time left; zero or negative after the deadline.
     var remaining: Duration { instant - clock.now() }
 
     var hasPassed: Bool { remaining <= .zero }
 }
 
-/// Why the library ended a wait before what was waited for came.
+/// The reason why the library ended a wait early.
 enum Interruption: Error, Equatable {
     /// The task, or the call, was cancelled.
     case cancelled
-    /// The call's total deadline passed.
+    /// The total deadline of the call passed.
     case deadlineExceeded
-    /// The work was paused, and will be begun again.
+    /// The work was paused and restarts later.
     case paused
     /// The service is being reset.
     case resetting
 }
 
-/// What others wait for while a call holds it.
+/// A permit that other calls wait for while one call holds it.
 protocol CallPermit: AnyObject, Sendable {
-    /// Whether it has not been released yet.
+    /// Whether the permit has not been released yet.
     var isHeld: Bool { get }
 }
 
-/// A wait that can be ended from outside. Its identity is that of the object behind it.
+/// A wait that can be ended from outside. Its identity is the identity of the underlying object.
 protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
     func end(with interruption: Interruption)
 }

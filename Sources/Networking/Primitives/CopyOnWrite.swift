@@ -1,10 +1,10 @@
-/// A value in memory of its own, which copies share until one of them is changed.
+/// A value in its own allocation. Copies share it until one of them is modified.
 ///
-/// What is large is carried as one pointer: each function that waits keeps its variables for as long, and each copy
-/// would be one of every part.
+/// Large values are passed as one pointer, because an asynchronous function stores its variables while it waits, and
+/// each copy of the value would copy every part of it.
 struct CopyOnWrite<Value: Sendable>: Sendable {
-    private final class Box: @unchecked Sendable {  // because it is changed only while one holder alone has it
-        // Unchecked: the holder is changed by one at a time, and with it the box that is its own.
+    private final class Box: @unchecked Sendable {  // because the value changes only while the box has one owner
+        // Exclusivity is unchecked, because access to the owner is exclusive already, and its box belongs to it alone.
         @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) {

@@ -1,5 +1,5 @@
-/// What is to be delivered one at a time and in order, by the thread that comes first, outside of the lock that guards
-/// this.
+/// A queue of elements that are delivered one at a time and in order. The first thread that begins delivers all of
+/// them, outside the lock that protects this queue.
 struct DeliveryQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -9,13 +9,14 @@ struct DeliveryQueue<Element> {
         elements.append(element)
     }
 
-    /// Whether the caller has to deliver, by ``next()`` until that is nil. If not, another thread delivers everything.
+    /// Returns whether the caller must deliver: it calls ``next()`` until that returns nil. If false, another thread
+    /// delivers all elements.
     mutating func begin() -> Bool {
         defer { isDelivering = true }
         return !isDelivering
     }
 
-    /// The next element; nil ends the delivery.
+    /// Returns the next element. Nil ends the delivery.
     mutating func next() -> Element? {
         guard head < elements.count else {
             isDelivering = false

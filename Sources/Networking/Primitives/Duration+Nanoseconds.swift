@@ -1,17 +1,18 @@
 extension Duration {
-    /// The whole nanoseconds; about 292 years if it is longer. (`Int` has 32 bits on a watch, which is two seconds.)
+    /// The whole nanoseconds, limited to about 292 years. The type is `Int64`, because the `Int` of a watch has 32
+    /// bits, which can express only two seconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 1_000_000_000 - 1
         return min(max(seconds, -limit), limit) * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// The milliseconds, rounded up; at most what an `Int` holds.
+    /// The milliseconds, rounded up and limited to the range of `Int`.
     var milliseconds: Int { Int(clamping: (nanoseconds + 999_999) / 1_000_000) }
 }
 
 extension Duration {
-    /// For messages, to the millisecond: `30 s`, `0.2 s`, `1.5 ms`.
+    /// The duration as a text for messages, such as `30 s`, `0.2 s` or `1.5 ms`.
     var shortText: String {
         let nanoseconds = nanoseconds
         if nanoseconds.magnitude < 1_000_000_000, nanoseconds % 100_000_000 != 0 {

@@ -1,8 +1,8 @@
-/// A list that nearly always has one element, which takes no memory of its own.
+/// A list that usually has one element. A single element is stored without a heap allocation.
 enum Few<Element> {
     case none
     case one(Element)
-    /// Never empty.
+    /// The array is never empty.
     case many([Element])
 
     init() {
@@ -26,7 +26,7 @@ enum Few<Element> {
         }
     }
 
-    /// Removes the first element for which `predicate` holds; returns it.
+    /// Removes the first element that satisfies `predicate`, and returns it.
     @discardableResult
     mutating func remove(where predicate: (Element) -> Bool) -> Element? {
         switch self {
@@ -53,7 +53,7 @@ enum Few<Element> {
         }
     }
 
-    /// Calls `body` with every element, in the order of their coming.
+    /// Calls `body` with every element, in the order in which the elements were added.
     func forEach(_ body: (Element) -> Void) {
         switch self {
         case .none: break

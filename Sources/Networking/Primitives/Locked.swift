@@ -1,25 +1,25 @@
 import Foundation
 
-/// State that is only ever touched under its lock. Copies share both.
+/// A state that is accessed only under its lock. Copies share the state and the lock.
 ///
-/// State and lock stand in one block of memory, because every call makes a few of them: an `NSLock` on Linux takes
-/// four more. `Mutex` needs newer Apple systems and gives false races under the thread sanitizer. Never resume a
-/// continuation or call a closure inside `withLock`; take what is needed out, then act.
-struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because of the lock beside the state
+/// The state and the lock are in one allocation, because every call creates several of them, and an `NSLock` on Linux
+/// needs four more allocations. `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
+/// Never resume a continuation or call a closure inside `withLock`; copy the values out, and act after it.
+struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
-            // The buffer deinitializes the state, its header, by itself.
+            // `ManagedBuffer` deinitializes its header, which is the state.
             _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
         }
     }
 
-    /// What copies have in common, and nothing else.
+    /// The identity of the storage. Only copies of the same value have the same identity.
     var id: ObjectIdentifier { ObjectIdentifier(storage) }
 
-    // A buffer made by a subclass is one of that subclass.
+    // `Storage.create` returns an instance of `Storage`, but its return type is the superclass.
     private let storage: ManagedBuffer<State, pthread_mutex_t>
 
-    /// The state is made where it stays, which spares a copy.
+    /// Creates the state directly in its storage, which avoids a copy.
     init(_ state: @autoclosure () -> State) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { mutex in
@@ -40,6 +40,7 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
 }
 
 extension Locked: CustomReflectable {
-    /// Shows nothing: `dump` of what has a lock inside shows no state, which may be secret, and takes no lock.
+    /// An empty mirror, so that `dump` of a type that contains a lock shows no state, which may be secret, and does not
+    /// acquire the lock.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

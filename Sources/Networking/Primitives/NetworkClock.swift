@@ -1,21 +1,21 @@
 public import Foundation
 
-/// The time by which the library waits: what time it is, and how to sleep until a time.
+/// A clock that the library uses for all waits: it returns the current time and sleeps until a given time.
 ///
-/// Every delay, timeout and expiry of a service goes through its clock, so that a test with a manual clock waits for
-/// nothing. Make one from any `Clock` whose duration is `Duration`; the default is ``continuous``.
+/// Every delay, timeout and expiry of a service uses the clock of the service, so that a test with a manual clock does
+/// not wait. Create one from any `Clock` whose duration is `Duration`. The default is ``continuous``.
 public struct NetworkClock: Sendable {
-    /// The time since an arbitrary fixed moment; it never runs backwards.
+    /// Returns the time since an arbitrary fixed moment. This time never decreases.
     public let now: @Sendable () -> Duration
-    /// Returns once ``now`` has reached the given time. Throws `CancellationError` when its task is cancelled.
+    /// Sleeps until ``now`` has reached the given time. Throws `CancellationError` if its task is cancelled.
     let sleep: @Sendable (_ instant: Duration) async throws -> Void
-    /// The wall-clock time, for HTTP dates and token expiry.
+    /// Returns the wall-clock time, for HTTP dates and token expiry.
     public let date: @Sendable () -> Date
 
-    /// The system's monotonic clock, which goes on while the machine sleeps.
+    /// The system's monotonic clock. It continues while the machine sleeps.
     public static let continuous: NetworkClock = {
         #if os(Linux)
-            // The same clock as Swift's, asked without the detour: every call asks three times.
+            // Reads the clock of `ContinuousClock` directly, which is faster: every call reads the time three times.
             NetworkClock(
                 now: {
                     var time = timespec()
@@ -42,7 +42,7 @@ public struct NetworkClock: Sendable {
         self.date = date
     }
 
-    /// Makes a clock of any `Clock`, with a wall-clock time beside it.
+    /// Creates a clock from any `Clock` and a closure that returns the wall-clock time.
     public init<Base: Clock>(_ base: Base, date: @escaping @Sendable () -> Date) where Base.Duration == Duration {
         let origin = base.now
         self.now = { origin.duration(to: base.now) }
@@ -50,7 +50,7 @@ public struct NetworkClock: Sendable {
         self.date = date
     }
 
-    /// Calls `action` at a time, from a task of its own, unless it is cancelled before.
+    /// Calls `action` at a given time, in a separate task, unless the returned ``ScheduledAction`` is cancelled first.
     func schedule(at instant: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
         let sleep = sleep
         return ScheduledAction(
@@ -60,11 +60,11 @@ public struct NetworkClock: Sendable {
             })
     }
 
-    /// Waits for a while inside a call: the wait ends at once when the task is cancelled, and when the call is
-    /// cancelled, reset or past its deadline. Adapters, policies and transports wait with this method, not with
-    /// `Task.sleep`, which only the task's cancellation ends.
+    /// Waits for a duration inside a call. The wait ends early if the task is cancelled, or if the call is cancelled,
+    /// reset or past its deadline. Use this method in adapters, policies and transports instead of `Task.sleep`, which
+    /// ends early only if the task is cancelled.
     ///
-    /// - Throws: Why the wait has ended early. Do not catch it.
+    /// - Throws: The reason why the wait ended early. Do not catch this error.
     public func wait(for duration: Duration) async throws {
         guard duration > .zero else { return }
         let settlement = Settlement<Void>()
@@ -75,11 +75,12 @@ public struct NetworkClock: Sendable {
 }
 
 extension Duration {
-    /// Stands for longer times: the system's sleep ends the process if a time does not fit into 64 bits of nanoseconds.
+    /// The longest sleep. It replaces longer times, because the system's sleep terminates the process if a time does
+    /// not fit into 64 bits of nanoseconds.
     fileprivate static let century = Duration.seconds(3_155_760_000 as Int64)
 }
 
-/// Something that will happen at a time unless it is cancelled.
+/// An action that is performed at a given time, unless it is cancelled first.
 struct ScheduledAction: Sendable {
     fileprivate let task: Task<Void, Never>
 

@@ -1,12 +1,11 @@
-/// Owns an observation: it ends when the token is cancelled or released.
+/// An object that owns an observation. The observation ends when the token is cancelled or released.
 ///
-/// Store the token for as long as you want to be told. Cancelling is safe from any thread, also from inside the
-/// handler; cancelled on the queue that the handler is called on, or within the handler, no further call of it
-/// begins.
+/// Store the token for as long as the observation is to continue. Any thread may cancel it, also inside the handler. If
+/// it is cancelled inside the handler, or on the queue on which the handler is called, the handler is not called again.
 public final class ObservationToken: Sendable {
     private let action: Locked<(@Sendable () -> Void)?>
 
-    /// Makes a token that calls `action` once, when it is cancelled or released.
+    /// Creates a token that calls `action` once, when the token is cancelled or released.
     public init(_ action: @escaping @Sendable () -> Void) {
         self.action = Locked(action)
     }
@@ -15,7 +14,7 @@ public final class ObservationToken: Sendable {
         cancel()
     }
 
-    /// Ends the observation. A second call does nothing.
+    /// Ends the observation. Further calls do nothing.
     public func cancel() {
         let action = action.withLock { action in
             defer { action = nil }

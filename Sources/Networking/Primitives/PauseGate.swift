@@ -1,11 +1,11 @@
-/// Lets somebody pause a piece of work, which ends at once and is begun again later.
+/// A gate that can pause a piece of work. Pausing ends the work at once; the work restarts after resuming.
 final class PauseGate: Sendable {
     private struct State: Sendable {
-        /// Settled when the work may go on; nil unless it is paused.
+        /// The settlement that is settled when the work may resume; nil unless the work is paused.
         var isResumed: Settlement<Void>?
-        /// The waits of the work that is under way.
+        /// The scope of the work that is in progress.
         var work: CallScope?
-        /// The work was ended by a pause.
+        /// Whether a pause ended the work.
         var wasInterrupted = false
     }
 
@@ -14,9 +14,9 @@ final class PauseGate: Sendable {
     /// Whether the work is paused.
     var isPaused: Bool { state.withLock { $0.isResumed != nil } }
 
-    /// Ends the work that is under way, and lets none begin.
+    /// Ends the work that is in progress, and prevents new work from beginning.
     ///
-    /// - Returns: False if it is paused already.
+    /// - Returns: False if the work is paused already.
     func pause() -> Bool {
         let (isNew, work) = state.withLock { state -> (Bool, CallScope?) in
             guard state.isResumed == nil else { return (false, nil) }
@@ -27,9 +27,9 @@ final class PauseGate: Sendable {
         return isNew
     }
 
-    /// Lets the work go on.
+    /// Allows the work to resume.
     ///
-    /// - Returns: False if it is not paused.
+    /// - Returns: False if the work is not paused.
     func resume() -> Bool {
         let isResumed = state.withLock { state in
             defer { state.isResumed = nil }
@@ -38,7 +38,7 @@ final class PauseGate: Sendable {
         return isResumed?.settle(.success(())) ?? false
     }
 
-    /// Whether the work was ended by a pause; asked once after it has ended.
+    /// Returns whether a pause ended the work, and clears this flag. Call it once, after the work has ended.
     func takeInterruption() -> Bool {
         state.withLock { state in
             defer { state.wasInterrupted = false }
@@ -46,12 +46,12 @@ final class PauseGate: Sendable {
         }
     }
 
-    /// Waits until the work may go on; returns at once where it may.
+    /// Waits until the work may resume. Returns at once if it is not paused.
     func resumed() async throws {
         try await state.withLock { $0.isResumed }?.value()
     }
 
-    /// Does a piece of work that may be paused; without a gate, just does it.
+    /// Performs work that `gate` can pause. Without a gate, the work cannot be paused.
     static func passing<Value: Sendable>(_ gate: PauseGate?, _ work: () async throws -> Value) async throws -> Value {
         guard let gate else { return try await work() }
         let outer = CallScope.current

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Where the library's chance comes from: the jitter of waits, idempotency keys, the ids of calls. A test puts a
-/// seeded generator in its place.
+/// The random numbers of the library: for the jitter of delays, idempotency keys and the identifiers of calls. Tests
+/// can replace the default, ``system``, with a seeded generator.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 
@@ -11,7 +11,7 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         return generator.next()
     }
 
-    /// Makes a source of a generator; copies draw from the same one, from any thread.
+    /// Creates a source from a generator. Copies of the source share the generator and are safe to use from any thread.
     public init(_ generator: some RandomNumberGenerator & Sendable) {
         let shared = Locked(generator)
         self.init { shared.withLock { $0.next() } }
@@ -21,7 +21,7 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         self.draw = draw
     }
 
-    /// A random UUID, RFC 9562 section 5.4.
+    /// Returns a random UUID of version 4 (RFC 9562 section 5.4).
     func uuid() -> UUID {
         let high = next()
         let low = next()
@@ -34,6 +34,6 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
             ))
     }
 
-    /// The next random bits.
+    /// Returns the next 64 random bits.
     public func next() -> UInt64 { draw() }
 }

@@ -1,5 +1,5 @@
-/// A type whose description and dump contain no secret. Without a mirror of its own, `dump` prints the stored
-/// properties.
+/// A type whose description and dump contain no secret. The protocol provides a custom mirror, because `dump` otherwise
+/// prints the stored properties.
 protocol RedactedReflectable: CustomStringConvertible, CustomReflectable {
     /// The description. Default: the name of the type.
     var redactedDescription: String { get }
@@ -8,9 +8,9 @@ protocol RedactedReflectable: CustomStringConvertible, CustomReflectable {
 }
 
 extension RedactedReflectable {
-    /// ``redactedDescription``.
+    /// The description without secrets: ``redactedDescription``.
     public var description: String { redactedDescription }
-    /// ``reflectedMembers``.
+    /// A mirror without secrets: its children are ``reflectedMembers``.
     public var customMirror: Mirror { Mirror(self, children: reflectedMembers) }
 
     var redactedDescription: String { String(describing: Self.self) }

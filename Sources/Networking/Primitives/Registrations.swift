@@ -1,29 +1,31 @@
-/// Entries that come and go while the app runs, in the order of their coming; each is taken out by its token.
+/// A list of entries that are added and removed while the app runs, in the order in which they were added. Each entry
+/// is removed by its token.
 ///
-/// Entries are let go outside the lock: one that has a token of its own gives it back as it goes.
+/// Entries are released outside the lock, because an entry may own a token of another registration, which is removed
+/// when the entry is released.
 final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []
         var nextID: UInt64 = 0
-        /// All of them; made when one comes or goes, so that a reader copies nothing.
+        /// All entries. The array is updated when an entry is added or removed, so that readers do not copy it.
         var all: [Entry]
     }
 
     private let permanent: [Entry]
     private let state: Locked<State>
 
-    /// Makes a list that holds some for good, before all others.
+    /// Creates a list with permanent entries, which come before all others.
     init(_ permanent: [Entry] = []) {
         self.permanent = permanent
         state = Locked(State(all: permanent))
     }
 
-    /// Those that are there now.
+    /// The current entries: the permanent ones first.
     var all: [Entry] { state.withLock { $0.all } }
 
-    /// Adds an entry, after those that are there.
+    /// Adds an entry at the end.
     ///
-    /// - Returns: The token that takes it out again, when it is cancelled or released.
+    /// - Returns: The token that removes the entry when the token is cancelled or released.
     func add(_ entry: Entry) -> ObservationToken {
         let id = state.withLock { state in
             defer { state.nextID += 1 }

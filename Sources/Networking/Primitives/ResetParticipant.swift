@@ -6,9 +6,9 @@
 ///
 /// ## When it is called
 ///
-/// ``NetworkClient/reset()`` ends all calls, waits until they have returned, and then calls `reset()` of each part once.
-/// Calls that have begun since may be in progress. If `reset()` resets the same service again, that reset returns as soon
-/// as the calls have returned.
+/// ``NetworkClient/reset()`` ends all calls, waits until they have returned, and then calls `reset()` of each part
+/// once. Calls that have begun in the meantime may be in progress. If `reset()` resets the same service again, that
+/// reset returns as soon as the calls have returned.
 ///
 /// The method is called on any thread. The reset of the service waits for it.
 ///
@@ -30,8 +30,9 @@
 public protocol ResetParticipant: Sendable {
     /// Returns to the initial state. Default: does nothing.
     ///
-    /// It is called once for each reset, when all calls that the reset has ended have returned. Calls that have begun
-    /// since may be in progress. If it resets the same service, that returns as soon as the calls have returned.
+    /// The service calls this method once for each reset, after all calls that the reset ended have returned. Calls
+    /// that have begun in the meantime may be in progress. If this method resets the same service again, that reset
+    /// returns as soon as the calls have returned.
     func reset() async
 }
 

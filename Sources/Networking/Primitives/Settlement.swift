@@ -1,8 +1,8 @@
-/// An outcome that is set once: the first of several wins, and every observer gets that one.
+/// An outcome that is set once. The first outcome wins, and every observer receives it.
 ///
 /// This is the library's only way to wait. A caller of ``value()`` stops waiting when its task is cancelled or its
-/// ``CallScope`` ends. That *settles*, too: ``settle(_:)`` returns false if the real outcome comes later, so that it
-/// can be passed to another waiter. Copies are the same settlement.
+/// ``CallScope`` ends. This also *settles*: ``settle(_:)`` returns false if the real outcome comes later, so that the
+/// outcome can be passed to another waiter. Copies share the outcome.
 struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>
     typealias Observer = @Sendable (Outcome) -> Void
@@ -10,7 +10,7 @@ struct Settlement<Value: Sendable>: Endable {
     private enum State: Sendable {
         case pending
         case observed(Few<Observer>)
-        /// Observers are being notified; those added meanwhile are notified after them, on the same thread.
+        /// Observers are being notified. Observers that are added now are notified after them, on the same thread.
         case notifying(Outcome, late: Few<Observer>)
         case settled(Outcome)
 
@@ -26,12 +26,12 @@ struct Settlement<Value: Sendable>: Endable {
 
     var id: ObjectIdentifier { state.id }
 
-    /// The outcome; nil before there is one.
+    /// The outcome; nil until it is set.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Sets the outcome, unless there is one. Observers are notified in the order in which they were added.
+    /// Sets the outcome, unless it is set already. Observers are notified in the order in which they were added.
     ///
-    /// - Returns: Whether this outcome is the one that counts.
+    /// - Returns: Whether this call has set the outcome.
     @discardableResult
     func settle(_ outcome: Outcome) -> Bool {
         let before = state.withLock { state in
@@ -55,8 +55,8 @@ struct Settlement<Value: Sendable>: Endable {
         }
     }
 
-    /// The observers that were added while others were notified; nil if there are none, and from then on an observer
-    /// is notified at once.
+    /// Returns the observers that were added while others were notified. Returns nil if there are none; from then on,
+    /// a new observer is notified at once.
     private func lateObservers() -> Few<Observer>? {
         state.withLock { state in
             guard case .notifying(let outcome, let late) = state else { return nil }
@@ -65,7 +65,7 @@ struct Settlement<Value: Sendable>: Endable {
         }
     }
 
-    /// Calls `observer` once with the outcome: at once if there is one, otherwise on the thread that settles.
+    /// Calls `observer` once with the outcome: at once if it is set, otherwise on the thread that settles.
     func observe(_ observer: @escaping Observer) {
         let outcome: Outcome? = state.withLock { state in
             switch state {
@@ -91,7 +91,7 @@ struct Settlement<Value: Sendable>: Endable {
         settle(.failure(interruption))
     }
 
-    /// Waits for the outcome. Cancelling the task, or the end of its call, settles with an ``Interruption``.
+    /// Waits for the outcome. If the task is cancelled or its call ends, the outcome is an ``Interruption``.
     func value() async throws -> Value {
         if let outcome { return try outcome.get() }
         let scope = CallScope.current
@@ -108,7 +108,7 @@ struct Settlement<Value: Sendable>: Endable {
 }
 
 extension Settlement where Value == Void {
-    /// Waits until it is settled, the task is cancelled, or the time is over.
+    /// Waits until the outcome is set, the task is cancelled or the time limit has passed.
     func wait(atMost limit: Duration) async {
         let clock = NetworkClock.continuous
         let timer = clock.schedule(at: clock.now() + limit) { self.settle(.success(())) }
@@ -117,9 +117,10 @@ extension Settlement where Value == Void {
     }
 }
 
-/// Waits for something of your own as the library waits: until it is there, or the call ends in which this stands.
-/// Adapters, policies, handlers and transports that wait use it, since a call's total deadline, a reset and
-/// `cancelAll` end the library's waits and cancel no task of yours.
+/// Performs your own asynchronous work, and waits until it completes or the surrounding call ends.
+///
+/// Use this function in adapters, policies, handlers and transports that wait. A call's total deadline, a reset and
+/// `cancelAll` end the waits of the library, but they do not cancel your tasks.
 ///
 /// ```swift
 /// func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
@@ -128,11 +129,11 @@ extension Settlement where Value == Void {
 /// }
 /// ```
 ///
-/// The work runs in a task of its own, which inherits priority and task-local values, and is cancelled when the wait
-/// ends early; what it returns then is dropped. Outside of a call, only cancelling the surrounding task ends the
-/// wait. For a time, `NetworkClock.wait(for:)` does the same.
+/// The work runs in a separate task, which inherits priority and task-local values. That task is cancelled if the wait
+/// ends early, and its result is then dropped. Outside a call, the wait ends early only if the surrounding task is
+/// cancelled. To wait for a duration, use `NetworkClock.wait(for:)`.
 ///
-/// - Throws: What the work throws; where the call ended, the library's word for why: let it pass.
+/// - Throws: The error of the work. If the call ended, an error of the library with the reason; rethrow it.
 public func withCallCancellation<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Runs work that leads to more work, one after the other in place of one inside the other: a chain of any length needs
-/// no deep stack.
+/// A runner for work that starts more work. It runs the pieces one after the other instead of nested, so that a long
+/// chain needs no deep stack.
 enum Trampoline {
     private final class Queue: Sendable {
         private let thread = ObjectIdentifier(Thread.current)
         private let work = Locked<DeliveryQueue<@Sendable () -> Void>?>(DeliveryQueue())
 
-        /// Adds work to be done by this thread; false on another thread, and when everything has been done.
+        /// Adds work for this thread. Returns false on another thread, and after all work has been done.
         func add(_ next: @escaping @Sendable () -> Void) -> Bool {
             guard thread == ObjectIdentifier(Thread.current) else { return false }
             return work.withLock { work in
@@ -16,7 +16,7 @@ enum Trampoline {
             }
         }
 
-        /// The next work; nil if there is none, and from then on nothing is added.
+        /// Returns the next piece of work. Returns nil if there is none; from then on, no work can be added.
         func next() -> (@Sendable () -> Void)? {
             work.withLock { work in
                 guard let next = work?.next() else {
@@ -28,10 +28,11 @@ enum Trampoline {
         }
     }
 
-    /// The work of the current thread. Tasks that are created meanwhile have it, too, but not its thread.
+    /// The queue of the current thread. Tasks that the work creates inherit this value, but they may run on another
+    /// thread.
     @TaskLocal private static var current: Queue?
 
-    /// Does some work: now, or when the work of this kind that the thread is doing has returned.
+    /// Runs the work now. If this thread is already running work of a trampoline, runs it after that work has returned.
     static func run(_ work: @escaping @Sendable () -> Void) {
         if let current, current.add(work) { return }
         let queue = Queue()

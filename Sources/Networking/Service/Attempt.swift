@@ -1,15 +1,15 @@
-/// An attempt that is under way.
+/// An attempt in progress.
 struct Attempt: Sendable {
     let number: Int
-    /// When it began, by the call's clock.
+    /// The time at which the attempt began, on the call's clock.
     let begun: Duration
-    /// The request as it was handed to the transport; nil before.
+    /// The adapted request that was handed to the transport; nil before that.
     var adapted: HTTPRequest?
-    /// When that was.
+    /// The time at which the request was handed to the transport; nil before that.
     var handedOver: Duration?
-    /// The response, or the head of one whose body was lost.
+    /// The response; only its head if the body was lost.
     var response: HTTPResponse?
-    /// The request of an error, which redirects may have changed.
+    /// The request of the error that ended the attempt. Redirects may have changed it.
     private var failed: HTTPRequest?
 
     init(number: Int, begun: Duration) {
@@ -17,7 +17,7 @@ struct Attempt: Sendable {
         self.begun = begun
     }
 
-    /// The request as it was sent last; nil if nothing was.
+    /// The request that was sent last, after redirects; nil if no request was sent.
     var sent: HTTPRequest? { failed ?? response?.request ?? adapted }
 
     mutating func note(_ error: NetworkError) {

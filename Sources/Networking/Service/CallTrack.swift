@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where one call stands; shared by its task and the tasks that are derived from it.
+/// The current state and the history of one call. The task of the call and the tasks derived from it share it.
 final class CallTrack: Sendable {
     typealias Observer = @Sendable (RequestEvent) -> Void
 
-    /// What a call that has no outcome yet is doing.
+    /// The current activity of a call that has no outcome yet.
     enum Phase: Sendable {
         case queued
         case sending
         case retrying(after: Duration)
     }
 
-    /// A track that shows what this one shows.
+    /// A track that repeats the events of this track.
     private struct Follower: Sendable {
         weak let track: CallTrack?
     }
@@ -38,7 +38,7 @@ final class CallTrack: Sendable {
             }
         }
 
-        /// What an observer that comes now has missed.
+        /// The events that an observer that registers now has missed.
         var past: [RequestEvent] {
             [request.map { .attemptStarted(1, $0) }].compactMap { $0 } + attempts.map { .attemptEnded($0) }
                 + [report.map { .finished($0) }].compactMap { $0 }
@@ -46,11 +46,11 @@ final class CallTrack: Sendable {
     }
 
     let meter: ProgressMeter
-    /// Lets a download be paused.
+    /// Pauses and resumes the download; nil if the call cannot be paused.
     let pauseGate: PauseGate?
-    /// How the response's body is delivered.
+    /// The target to which the response's body is delivered.
     let target: BodyTarget
-    /// Whether the request's body is what takes time.
+    /// Whether the progress of the call is the progress of its upload, and not of its download.
     let countsUpload: Bool
     private let state = Locked(State())
 
@@ -61,23 +61,23 @@ final class CallTrack: Sendable {
         countsUpload = isUpload && target == .memory
     }
 
-    /// Makes a track that will follow another one.
+    /// Creates a track that will follow another track.
     convenience init() {
         self.init(meter: ProgressMeter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
     var phase: Phase { state.withLock { $0.phase } }
 
-    /// The request, as far as it has come; nil before there is one.
+    /// The current request: adapted as soon as its adapters have run. Nil before the request has been created.
     var request: HTTPRequest? { state.withLock { $0.request } }
 
-    /// What happened in the call; nil before its end.
+    /// The report of the call; nil before the call ends.
     var report: CallReport? { state.withLock { $0.report } }
 
-    /// The response of the last attempt that had one.
+    /// The response of the last attempt that received a response.
     var lastResponse: HTTPResponse? { state.withLock { $0.attempts.last { $0.response != nil }?.response } }
 
-    /// Takes note of an event. With the end of the call, observers are released.
+    /// Records an event and notifies the observers and followers. The end of the call releases them.
     func note(_ event: RequestEvent) {
         let before = state.withLock { state in
             state.take(event)
@@ -88,7 +88,7 @@ final class CallTrack: Sendable {
         for follower in before.followers { follower.track?.note(event) }
     }
 
-    /// Calls `observer` with what has happened, and then with each event.
+    /// Calls `observer` with the past events, and then with each new event.
     func observe(_ observer: @escaping Observer) {
         let past = state.withLock { state in
             if state.report == nil { state.observers.append(observer) }
@@ -97,7 +97,7 @@ final class CallTrack: Sendable {
         for event in past { observer(event) }
     }
 
-    /// Shows from now on what another track shows, in place of the one before.
+    /// Repeats the events of another track from now on. The track that was followed before is no longer followed.
     func follow(_ other: CallTrack) {
         let before = state.withLock { state in
             defer { state.source = other }

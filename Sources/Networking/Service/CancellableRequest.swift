@@ -1,13 +1,13 @@
-/// A call in progress that can be cancelled. It is a class, so that it can be held weakly.
+/// A call in progress that can be cancelled. Only classes conform, so that a reference can be weak.
 public protocol CancellableRequest: AnyObject, Sendable {
     /// The endpoint of the call.
     var endpoint: any Endpoint { get }
-    /// Ends the call, wherever it is, with a cancellation; no success and no retry follow.
+    /// Cancels the call at any stage. Neither a success nor a retry follows.
     ///
-    /// - Returns: True if this made the call end cancelled; false the second time, or if the call has ended.
+    /// - Returns: True if this call of the method cancelled the call; false if it was cancelled before or has ended.
     @discardableResult
     func cancel() -> Bool
-    /// Calls a closure with the newest progress, until the call ends. On the main actor.
+    /// Calls a closure on the main actor with the newest progress, until the call ends.
     @discardableResult
     @preconcurrency
     func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self

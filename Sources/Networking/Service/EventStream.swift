@@ -1,13 +1,14 @@
-/// Server-sent events over as many connections as it takes: when one ends, the next begins where it was.
+/// A sequence of server-sent events that reconnects: when one connection ends, the next connection resumes after the
+/// last event.
 ///
-/// Each connection is a call of the service like any other, so that it carries the current token; `Last-Event-ID`
-/// says where the server is to resume. The stream ends if the server responds with 204, and if the reader leaves. It
-/// throws the error of the first connection, and later errors that a new attempt would not fix: a refusal, another
-/// media type, a cancellation.
+/// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
+/// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
+/// It throws the error of the first connection. Later it throws only errors that a new attempt would not fix: a
+/// refusal, another media type, a cancellation; and the error of the last of too many failed attempts.
 ///
-/// Only a call with a safe method (GET) is connected again after its response has ended. The stream of a POST, such
-/// as that of a language model, ends with its response; after a lost connection it is connected again only if it has
-/// an idempotency key of the app's own. `as: .serverSentEvents` reads one response.
+/// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
+/// stream of a language model, ends with its response. After a lost connection it reconnects only if it has an
+/// idempotency key that the app has set. `as: .serverSentEvents` reads one response.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
@@ -20,21 +21,22 @@ struct EventStream: AsyncSequence, Sendable {
     let settings: RequestSettings
     let reconnection: ServerSentEvent.Reconnection
 
-    /// The reader of the events.
+    /// Creates a reader of the events.
     func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
-    /// Pulls the events.
+    /// A reader that requests the events one by one.
     struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
-        /// The connection, and the reader of its events; nil between two connections.
+        /// The current connection and the reader of its events; nil between two connections.
         private var connection: ServerSentEvents?
         private var events: ServerSentEvents.Iterator?
         private var lastEventID = ""
         private var delay: Duration
         private var hasConnected = false
         private var isOver = false
-        /// How many tries have failed in a row, and how many connections have brought nothing.
+        /// The number of failures since the last event.
         private var failures = 0
+        /// The number of times the stream has reconnected since the last event.
         private var emptyConnections = 0
 
         fileprivate init(stream: EventStream) {
@@ -42,7 +44,7 @@ struct EventStream: AsyncSequence, Sendable {
             delay = stream.reconnection.delay
         }
 
-        /// The next event; nil if there will be none.
+        /// Returns the next event; nil if there are no more events.
         mutating func next() async throws -> ServerSentEvent? {
             while !isOver {
                 let outcome = await read()
@@ -57,7 +59,7 @@ struct EventStream: AsyncSequence, Sendable {
                         throw error
                     }
                 } else if !stream.endpoint.method.isSafe {
-                    isOver = true  // the response has ended, and there is no other one
+                    isOver = true  // the response has ended, and the call is not repeated
                     break
                 }
                 lastEventID = events?.lastEventID ?? lastEventID
@@ -78,7 +80,8 @@ struct EventStream: AsyncSequence, Sendable {
             var isRetryable = false
         }
 
-        /// The next event of the connection, which is opened where there is none; or how that ended.
+        /// Returns the next event of the connection, or its error; neither if the connection has ended. Opens a
+        /// connection if there is none.
         private mutating func read() async -> Outcome {
             do {
                 if events == nil {
@@ -94,7 +97,7 @@ struct EventStream: AsyncSequence, Sendable {
                 (failures, emptyConnections) = (0, 0)
                 return Outcome(event: event)
             } catch let failed as FailedCall {
-                // The error as it was before handlers made another one of it.
+                // The original error: handlers may have replaced the error of the call.
                 let cause = failed.report.attempts.last?.error ?? failed.error
                 return Outcome(error: failed.error, isRetryable: stream.reconnection.isWorthwhile(after: cause))
             } catch {
@@ -104,20 +107,20 @@ struct EventStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Whether the call may be made again after a failure: its method is safe (RFC 9110 section 9.2.1), or each of its
-    /// connections has the same idempotency key.
+    /// Whether the call may be repeated after a failure: its method is safe (RFC 9110 section 9.2.1), or all of its
+    /// connections have the same idempotency key.
     fileprivate var mayRepeat: Bool {
         let key = client.resolved(settings, for: endpoint).idempotencyKey ?? .none
         return endpoint.method.isSafe || key.isGiven || endpoint.headers.contains(.idempotencyKey)
     }
 
-    /// Opens a connection; nil if the server wants no more of them.
+    /// Opens a connection. Returns nil if the server ends the stream with 204.
     fileprivate func connect(after lastEventID: String) async throws -> ServerSentEvents? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
         return try await client.pipeline(endpoint, as: converter, with: settings).runReporting().value
     }
 
-    /// Waits before a new connection; a reset of the service ends the stream here, too.
+    /// Waits before a new connection. A reset of the service also ends the stream during this wait.
     fileprivate func wait(for delay: Duration) async throws {
         let scope = CallScope()
         client.calls.enter(scope, endpoint)

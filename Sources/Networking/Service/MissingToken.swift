@@ -1,8 +1,9 @@
 import Foundation
 
-// Why a request that was refused with 401 carried no token.
+// Explains why a request that was refused with 401 carried no token.
 extension NetworkError {
-    /// A 401 for a request without a token says why it carried none.
+    /// Returns the error of a 401 with a reason that says why the request carried no token. Returns any other error
+    /// unchanged.
     static func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
         guard var known = error as? NetworkError, known.kind == .unacceptableStatus, known.reason == nil,
             response.status == .unauthorized, let cause = response.request.whyWithoutToken
@@ -13,16 +14,16 @@ extension NetworkError {
 }
 
 extension HTTPRequest {
-    /// Why it carries no credentials; nil if it does.
+    /// The reason why the request carries no token; nil if it carries credentials or if the reason is unknown.
     fileprivate var whyWithoutToken: String? {
         guard !allHeaders.contains(where: \.isSensitive), url.user == nil,
             let resolved = self[option: ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
         guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
-        // The session's adapter marks the request also if it has no token.
+        // The session's adapter sets this option even if the session has no token.
         guard self[option: CarriedTokenOption.self] == nil else { return "the session has no token" }
-        if admission == .refresh { return "the requests of a token refresh carry none" }
+        if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "it went to another origin than the environment's" : nil
     }
 }

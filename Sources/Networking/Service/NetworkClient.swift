@@ -1,19 +1,21 @@
-/// Sends the requests of a service: see ``NetworkConfiguration`` for its parts.
+/// The client that sends the requests of a service. ``NetworkConfiguration`` describes its parts.
 ///
-/// ``NetworkService`` makes one. Make one yourself for a struct or an actor that adopts ``NetworkRequesting``.
+/// ``NetworkService`` creates its own client. Create a client for a struct or an actor that adopts
+/// ``NetworkRequesting``.
 public final class NetworkClient: Sendable {
-    /// The parts as they were set.
+    /// The configuration from which the client was created.
     public let configuration: NetworkConfiguration
     /// The observers of the calls. They can be changed while the app runs.
     public let observers: RequestObservers
-    /// The token's supervisor; nil if requests carry no token, an error if they would carry those of two.
+    /// The session that adds tokens to the requests; nil if requests carry no token; an error if the parts belong to
+    /// two sessions.
     let session: Result<AccessTokenSupervisor?, NetworkError>
     let admission: [any AdmissionPolicy]
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
-    /// Duplicates, redirects, cookies, cache, then the transport of the configuration.
+    /// The transports for duplicates, redirects, cookies and cache, then the transport of the configuration.
     let transport: any Transport
-    /// The service's, with a value for everything.
+    /// The settings of the service. Settings that the configuration leaves open have their standard values.
     let settings: RequestSettings
     /// The calls in progress.
     let calls = RunningCalls()
@@ -21,10 +23,10 @@ public final class NetworkClient: Sendable {
 
     var clock: NetworkClock { configuration.clock }
 
-    /// How many calls are in progress.
+    /// The number of calls in progress.
     package var runningCallCount: Int { calls.count }
 
-    /// Makes a client of a configuration.
+    /// Creates a client from a configuration.
     public init(configuration: NetworkConfiguration) {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
@@ -38,7 +40,7 @@ public final class NetworkClient: Sendable {
         sharedEnvironment = CopyOnWrite(configuration.environment)
     }
 
-    /// Makes a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.
+    /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.
     public convenience init(
         environment: NetworkEnvironment = NetworkEnvironment(), authorizedBy session: AccessTokenSupervisor? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
@@ -49,38 +51,39 @@ public final class NetworkClient: Sendable {
         self.init(configuration: configuration)
     }
 
-    /// A client that differs in some parts and shares the other ones: its limit, cookies, session and so on are the
-    /// same objects.
+    /// Returns a client with some parts changed. It shares the other parts: its limit, cookie jar, session and so on
+    /// are the same objects.
     ///
     /// ```swift
     /// let media = NetworkService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: cdn) })
     /// ```
     ///
-    /// Its calls and its observers are its own: a reset of one client ends no call of the other one. With another
-    /// clock it has a back-off gate of its own, unless the configuration names a gate.
+    /// The new client has its own calls and its own list of observers: a reset of one client ends no call of the other
+    /// client. If the clock is changed, the new client also has its own back-off gate, unless the configuration sets a
+    /// gate.
     public func with(_ change: (inout NetworkConfiguration) -> Void) -> NetworkClient {
         var configuration = configuration
         change(&configuration)
         return NetworkClient(configuration: configuration)
     }
 
-    /// Ends every call of the service, except those it is called from, with ``NetworkError/Kind/resetting``, and
-    /// returns when all of them have returned and every ``ResetParticipant`` has forgotten. Calls that are made after
-    /// the others have been ended are sent. A token refresh continues, with its calls. Two resets at the same time
-    /// reset the participants once.
+    /// Ends every call of the service with ``NetworkError/Kind/resetting``, except the calls inside which this method
+    /// is called. Returns after all of these calls have returned and every ``ResetParticipant`` has been reset. Calls
+    /// that start after the other calls have been ended are sent. A token refresh and its calls continue. Two resets at
+    /// the same time reset the participants only once.
     public func reset() async {
         await calls.reset(configuration.resetParticipants)
     }
 
-    /// Cancels every call in progress for whose endpoint the closure returns true. Default: all of them.
+    /// Cancels every call in progress if `shouldCancel` returns true for its endpoint. Default: cancels all calls.
     ///
-    /// - Returns: How many calls this made end.
+    /// - Returns: The number of calls that this call of the method cancelled.
     @discardableResult
     public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {
         calls.cancel(where: shouldCancel)
     }
 
-    /// The journey of one call.
+    /// Returns the pipeline that runs one call.
     func pipeline<Value: Sendable>(
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) -> RequestPipeline<Value> {
@@ -89,7 +92,7 @@ public final class NetworkClient: Sendable {
             settings: CopyOnWrite(resolved(settings, for: endpoint)))
     }
 
-    /// The request of an endpoint, as part of the session that there is now.
+    /// Creates the request of an endpoint, and notes the current session on it.
     func makeRequest(_ endpoint: any Endpoint, _ settings: CopyOnWrite<RequestSettings>) throws -> HTTPRequest {
         let environment = settings.value.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)
@@ -98,7 +101,7 @@ public final class NetworkClient: Sendable {
         return request
     }
 
-    /// The request of an endpoint after adapters and cookies, which is not sent.
+    /// Returns the request of an endpoint after its adapters have run and cookies have been added. Does not send it.
     func adaptedRequest<Value: Sendable>(
         of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) async throws -> HTTPRequest {
@@ -107,7 +110,7 @@ public final class NetworkClient: Sendable {
         return withCookies(request)
     }
 
-    /// The same as far as it can be had without waiting.
+    /// Returns the same request without waiting: only synchronous adapters run.
     func adaptedRequestNow<Value: Sendable>(
         of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) throws -> HTTPRequest {
@@ -121,7 +124,8 @@ public final class NetworkClient: Sendable {
         return CookieTransport(transport, jar: cookies).addingCookies(to: request)
     }
 
-    /// The settings of one call: what the call says, then the endpoint, then the service.
+    /// Returns the settings of one call. The values of the call come first, then those of the endpoint, then those of
+    /// the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
         var resolved = settings
         resolved.complete(with: RequestSettings(of: endpoint))

@@ -1,6 +1,6 @@
-// The parts in their order.
+// Puts the parts into the order in which they process a request.
 extension NetworkConfiguration {
-    /// The policies that admit a request, in the order of their stages.
+    /// Returns the policies that admit a request, in the order of their stages.
     func admission(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
         let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
         let token = admissionPolicies.contains { $0 is TokenGate } ? nil : session?.gate
@@ -31,7 +31,7 @@ extension NetworkConfiguration {
         return errorHandlingService.between(first, and: last, mapping: errorMapping.map)
     }
 
-    /// The transports, the outermost first.
+    /// Returns the chain of transports; the last one created is the outermost.
     func sending() -> any Transport {
         let base = transport ?? PlatformTransport.shared
         let caching: any Transport = cache.map { CachingTransport(base, cache: $0) } ?? base
@@ -40,7 +40,7 @@ extension NetworkConfiguration {
         return DuplicateHandlingTransport(following, policy: duplicates)
     }
 
-    /// The one session that the parts belong to; an error if they belong to two.
+    /// Returns the session that the parts belong to, or an error if they belong to two sessions.
     func soleSession() -> Result<AccessTokenSupervisor?, NetworkError> {
         var first = session.map { (supervisor: $0, part: "authorizedBy") }
         let parts: [any Sendable] =
@@ -52,15 +52,16 @@ extension NetworkConfiguration {
                 return .failure(
                     NetworkError(
                         .invalidRequest,
-                        reason: "session: expected one AccessTokenSupervisor a service, found two: \(known.part) and "
-                            + "\(type(of: part)) belong to different ones; make a service for each"))
+                        reason: "session: expected one AccessTokenSupervisor for each service, found two: "
+                            + "\(known.part) and \(type(of: part)) belong to different ones; "
+                            + "create a service for each"))
             }
             first = known
         }
         return .success(first?.supervisor)
     }
 
-    /// What takes part in a reset, each object once.
+    /// The parts that take part in a reset, each object once.
     var resetParticipants: [any ResetParticipant] {
         var seen: Set<ObjectIdentifier> = []
         let objects: [(any ResetParticipant)?] = [transport, circuitBreaker, backoffGate, concurrencyLimit, cache]

@@ -1,4 +1,4 @@
-/// What a service is made of: a property for each part, with a default.
+/// The configuration of a service, with a property for each part. Every property has a default.
 ///
 /// ```swift
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session) {
@@ -10,71 +10,76 @@
 /// }
 /// ```
 ///
-/// The order in which a request passes through the parts does not depend on the order in which they are set:
+/// The order in which the parts process a request does not depend on the order in which they are set:
 ///
 /// 1. Admission: circuit breaker, back-off gate, the app's own policies, concurrency limit, then the session's token.
 /// 2. Adapting: the adapters in their order, then the session's token.
 /// 3. Sending: duplicates, redirects, cookies, cache, transport.
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
-/// A part that a list has already is not added a second time: a `RetryErrorHandler`, a `GeneralErrorHandler`, or the
-/// adapter, gate or handler of the session. Each of the latter, put into a list, sets ``session``; two sessions are
-/// an error of every call.
+/// A part that a list already contains is not added a second time: a `RetryErrorHandler`, a `GeneralErrorHandler`, or
+/// the adapter, gate or handler of the session. Adding the adapter, gate or handler of a session to a list also sets
+/// ``session``. If parts of two different sessions are set, every call fails.
 ///
-/// Limit, gate, breaker, cookies, cache and session are objects. Services that are made with the same configuration
-/// share them; so do clients that are derived by ``NetworkClient/with(_:)``.
+/// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
+/// configuration share them, and so do clients that are derived with ``NetworkClient/with(_:)``.
 public struct NetworkConfiguration: Sendable {
-    /// The server, and what goes to it with every request. Without a base URL every endpoint needs one of its own.
+    /// The server, and what is added to every request to it. Without a base URL here, every endpoint needs a base URL
+    /// of its own.
     public var environment: NetworkEnvironment
-    /// Adds tokens to the requests that are authorized, and has them refreshed. Default: nil; no request has a token.
+    /// Adds tokens to the requests that need authorization, and refreshes them. Default: nil; no request carries a
+    /// token.
     public var session: AccessTokenSupervisor?
 
-    /// How many requests are in progress at a time. Default: 64 a host. Nil: any number.
+    /// The number of requests that may be in progress at the same time. Default: 64 for each host. Nil: no limit.
     public var concurrencyLimit: ConcurrencyLimit? = ConcurrencyLimit()
-    /// Holds requests back while a host asks for time (`Retry-After`). Default: a gate of this configuration, on its
-    /// ``clock``. Nil: none.
+    /// Delays requests while a host requests a pause (`Retry-After`). Default: a gate of this configuration that uses
+    /// its ``clock``. Nil: no gate.
     public var backoffGate: BackoffGate? {
         get { gate.value }
         set { gate = .chosen(newValue) }
     }
-    /// Fails requests to a host at once for a while after it has failed often. Default: nil.
+    /// Lets requests to a host that has failed often fail immediately, for some time. Default: nil.
     public var circuitBreaker: CircuitBreaker?
-    /// The app's own policies. They are asked after the breaker and the gate, and before the limit. Default: none.
+    /// The app's own policies. A request passes them after the breaker and the gate, and before the limit. Default:
+    /// none.
     public var admissionPolicies: [any AdmissionPolicy] = []
 
-    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds ``HTTPHeaders/standard`` if the
-    /// request has none of them.
+    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds each of ``HTTPHeaders/standard``
+    /// that the request does not contain.
     public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .keepExisting)])
 
-    /// What happens to requests that are equal to one in progress. Default: nil; each is sent.
+    /// The policy for requests that are equal to a request in progress. Default: nil; each request is sent.
     public var duplicates: DuplicateRequestPolicy?
-    /// Which redirects are followed. Default: ``RedirectPolicy/standard``.
+    /// The policy that decides which redirects are followed. Default: ``RedirectPolicy/standard``.
     public var redirects = RedirectPolicy.standard
-    /// Keeps cookies. Default: nil; none are kept or sent.
+    /// Stores cookies. Default: nil; cookies are neither stored nor sent.
     public var cookies: CookieJar?
-    /// Keeps responses (RFC 9111). A reset of the service empties it. Default: nil; none are kept.
+    /// Stores responses (RFC 9111). A reset of the service empties it. Default: nil; no response is stored.
     public var cache: ResponseCache?
-    /// Sends requests. Default: nil, which is ``PlatformTransport/shared``.
+    /// Sends the requests. Nil means ``PlatformTransport/shared``. Default: nil.
     public var transport: (any Transport)?
 
-    /// Handles failures, before retries and mapping. Default: no handlers.
+    /// Handles failures, before the retries and the error mapping. Default: no handlers.
     public var errorHandlingService = ErrorHandlingService()
-    /// When failed requests are sent again. A policy of the call, its endpoint or ``settings`` comes first. Default:
-    /// nil; never.
+    /// The policy that decides when failed requests are sent again. A policy of the call, of its endpoint or of
+    /// ``settings`` takes precedence. Default: nil; failed requests are not sent again.
     public var retry: RetryPolicy?
     /// Maps the error that a call ends with. Default: ``ErrorMapping/general``.
     public var errorMapping = ErrorMapping.general
 
-    /// What holds unless the call or its endpoint says otherwise: timeouts, validators, encoder, decoder, options.
+    /// The settings that apply if neither the call nor its endpoint sets another value: timeouts, validators, encoder,
+    /// decoder, options.
     public var settings = RequestSettings()
-    /// Observes the calls. More can be added while the app runs: ``NetworkRequesting/observers``. Default: none.
+    /// The observers of the calls. More can be added while the app runs: ``NetworkRequesting/observers``. Default:
+    /// none.
     public var observers: [any RequestObserver] = []
-    /// Measures timeouts and delays. Default: ``NetworkClock/continuous``. Parts that are made elsewhere, such as a
-    /// circuit breaker, have clocks of their own.
+    /// Measures timeouts and delays. Parts that are created elsewhere, such as a circuit breaker, have clocks of their
+    /// own. Default: ``NetworkClock/continuous``.
     public var clock = NetworkClock.continuous {
         didSet { if case .standard = gate { gate = .standard(BackoffGate(clock: clock)) } }
     }
-    /// Brings the randomness of retries and idempotency keys. Default: ``RandomSource/system``.
+    /// The source of random numbers for retries and idempotency keys. Default: ``RandomSource/system``.
     public var random = RandomSource.system
 
     private enum Gate: Sendable {
@@ -91,13 +96,13 @@ public struct NetworkConfiguration: Sendable {
 
     private var gate = Gate.standard(BackoffGate())
 
-    /// Makes a configuration whose other parts have their defaults.
+    /// Creates a configuration whose other parts have their defaults.
     public init(environment: NetworkEnvironment = NetworkEnvironment()) {
         self.environment = environment
     }
 
-    /// Makes the error that a call ends with of the one that its failure has led to. It is asked once a failed call,
-    /// after every handler; also if the call was cancelled.
+    /// A mapping from the error that a failure has led to, to the error that the call throws. It is called once for
+    /// each failed call, after every handler, and also if the call was cancelled.
     ///
     /// ```swift
     /// $0.errorMapping = .init { error, failure in
@@ -111,10 +116,11 @@ public struct NetworkConfiguration: Sendable {
         let isGeneral: Bool
         let map: (@Sendable (any Error, RequestFailure) -> any Error)?
 
-        /// The endpoint's own errors (`error(for:)`), then ``GeneralRequestError``, as ``GeneralErrorHandler`` says.
+        /// Maps to the endpoint's own errors (`error(for:)`), then to ``GeneralRequestError`` as described at
+        /// ``GeneralErrorHandler``.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
-        /// Errors are thrown as they are: a ``NetworkError``, or what a handler has made of it. Endpoints are not
-        /// asked.
+        /// Throws errors unchanged: a ``NetworkError``, or the error that a handler has created. The endpoint's
+        /// `error(for:)` is not called.
         public static let unmapped = ErrorMapping(isGeneral: false, map: nil)
 
         private init(isGeneral: Bool, map: (@Sendable (any Error, RequestFailure) -> any Error)?) {
@@ -122,10 +128,10 @@ public struct NetworkConfiguration: Sendable {
             self.map = map
         }
 
-        /// The general mapping, then the closure.
+        /// Creates a mapping that applies the general mapping first and then the closure.
         ///
-        /// - Parameter map: Gets the error as the general mapping or a handler has left it, and the failure, and
-        ///   returns the error that is thrown.
+        /// - Parameter map: Receives the error after the general mapping and the handlers, and the failure. It returns
+        ///   the error that the call throws.
         public init(_ map: @escaping @Sendable (_ error: any Error, _ failure: RequestFailure) -> any Error) {
             self.init(isGeneral: true, map: map)
         }

@@ -1,7 +1,8 @@
-/// The calls of ``AdHocEndpoint``, so that what is written inline is checked by the compiler as part of the call:
-/// `request(.post("notes").body(.encoded(headers: []) { … }))`. They do what those of every endpoint do.
+/// Overloads of the call methods for ``AdHocEndpoint``. Because of them the compiler type-checks an endpoint that is
+/// written inline as part of the call: `request(.post("notes").body(.encoded(headers: []) { … }))`. They behave like
+/// the methods for every endpoint.
 extension NetworkRequesting {
-    /// Sends a request and returns the value and the response it was read from.
+    /// Sends a request and returns the value together with the response that it was decoded from.
     public func send<Value: Sendable>(
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -9,19 +10,19 @@ extension NetworkRequesting {
         try await client.pipeline(endpoint, as: converter, with: settings).run()
     }
 
-    /// Sends a request and returns a value, read by its type.
+    /// Sends a request and returns a value, decoded by its type.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
     }
 
-    /// Sends a request whose response has nothing to read.
+    /// Sends a request and ignores the body of the response.
     public func request(_ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()) async throws {
         _ = try await send(endpoint, as: .void, with: settings)
     }
 
-    /// Sends a request and returns what a converter reads.
+    /// Sends a request and returns the value that a converter decodes.
     public func request<Value: Sendable>(
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -29,14 +30,14 @@ extension NetworkRequesting {
         try await send(endpoint, as: converter, with: settings).value
     }
 
-    /// Sends a request and returns a value, read by its type, and the response.
+    /// Sends a request and returns a value, decoded by its type, together with the response.
     public func response<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
 
-    /// Starts a call in a task of its own, at once.
+    /// Starts a call immediately, in a task of its own.
     public func task<Value: Sendable>(
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()

@@ -1,10 +1,11 @@
-/// The calls with callbacks. One of the two closures is called, once, after the response has been decoded elsewhere.
-/// The call continues when the returned object is released.
+/// Methods that send requests and report the outcome to callbacks. Exactly one of the two closures is called, once.
+/// Before that, the response is decoded outside the main actor. The call continues if the returned object is released.
 ///
-/// The closures belong to the main actor: `self?.label.text = $0.name` compiles in a view controller. A command-line
-/// program whose main thread is blocked uses a task and names a queue: `task(_:as:).onCompletion(on: queue) { … }`.
+/// The closures are isolated to the main actor: `self?.label.text = $0.name` compiles in a view controller. In a
+/// command-line program whose main thread is blocked, use a task with a queue:
+/// `task(_:as:).onCompletion(on: queue) { … }`.
 extension NetworkRequesting {
-    /// Sends a request whose response is read by the type of the closure's parameter.
+    /// Sends a request and reads the response as the type of the closure's parameter.
     @discardableResult
     @preconcurrency
     public func request<Value: Decodable & Sendable>(
@@ -16,7 +17,8 @@ extension NetworkRequesting {
         return task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)
     }
 
-    /// Sends a request; the first closure gets the value, read by its type, and the response.
+    /// Sends a request and passes the value together with the response to `success`. The type of the value determines
+    /// how the response is read.
     @discardableResult
     @preconcurrency
     public func request<Value: Decodable & Sendable>(
@@ -28,7 +30,7 @@ extension NetworkRequesting {
         return task(endpoint, as: converter, with: settings).calling(success, failure)
     }
 
-    /// Sends a request whose response has nothing to read.
+    /// Sends a request and ignores the body of the response.
     @discardableResult
     @preconcurrency
     public func request(
@@ -38,7 +40,7 @@ extension NetworkRequesting {
         task(endpoint, as: .void, with: settings).calling({ _ in success() }, failure)
     }
 
-    /// Sends a request; the first closure gets what a converter reads.
+    /// Sends a request and passes the value that the converter reads to `success`.
     @discardableResult
     @preconcurrency
     public func request<Value: Sendable>(
@@ -51,9 +53,9 @@ extension NetworkRequesting {
     }
 }
 
-/// Callbacks for endpoints that know their result.
+/// Methods with callbacks for endpoints that declare their result type.
 extension NetworkRequesting {
-    /// Sends a request; the first closure gets its value.
+    /// Sends a request and passes its value to `success`.
     @discardableResult
     @preconcurrency
     public func request<Call: TypedEndpoint>(

@@ -1,10 +1,11 @@
 extension NetworkRequesting {
-    /// Server-sent events that outlive their connections. Nothing is sent before the first event is asked for.
+    /// Returns a sequence of server-sent events that reconnects when its connection is lost. Nothing is sent before the
+    /// first event is requested.
     ///
     /// - Parameters:
-    ///   - endpoint: The call, made anew for each connection.
-    ///   - reconnection: When to connect anew.
-    ///   - settings: Settings for each of these calls.
+    ///   - endpoint: The endpoint of the call. Each connection is a new call.
+    ///   - reconnection: The rule that decides when to reconnect.
+    ///   - settings: The settings for each of these calls.
     public func events(
         _ endpoint: some Endpoint,
         reconnecting reconnection: ServerSentEvent.Reconnection = ServerSentEvent.Reconnection(),
@@ -16,30 +17,31 @@ extension NetworkRequesting {
 }
 
 extension ServerSentEvent {
-    /// When a lost stream of events is connected anew.
+    /// The rule that decides when a lost stream of events is reconnected.
     public struct Reconnection: Hashable, Sendable {
-        /// How long to wait before, unless the server says; it doubles with each connection in a row that brought no event,
-        /// up to 32 times as long.
+        /// The delay before a reconnection, unless the server sends another one (`retry`). It doubles with each
+        /// consecutive connection that brings no event, up to 32 times the delay.
         public var delay: Duration
-        /// How many tries may fail in a row.
+        /// The number of consecutive connections that may fail.
         public var maximumFailures: Int
-        /// The statuses of a new connection after which another one is tried. Default: none, as the standard says; a server
-        /// behind a proxy may need `[.badGateway, .serviceUnavailable]`.
+        /// The statuses of a failed reconnection after which another reconnection is tried. Default: none, as the
+        /// standard says. A server behind a proxy may need `[.badGateway, .serviceUnavailable]`.
         public var statuses: Set<HTTPStatus>
 
-        /// Makes a rule.
+        /// Creates a rule.
         ///
         /// - Parameters:
-        ///   - delay: Default: 3 seconds.
-        ///   - maximumFailures: Default: any number.
-        ///   - statuses: Default: none.
+        ///   - delay: The delay before a reconnection. Default: 3 seconds.
+        ///   - maximumFailures: The number of consecutive connections that may fail. Default: no limit.
+        ///   - statuses: The statuses after which another reconnection is tried. Default: none.
         public init(delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = []) {
             self.delay = delay
             self.maximumFailures = maximumFailures
             self.statuses = statuses
         }
 
-        /// Whether a new attempt may succeed: the connection failed, and not the request.
+        /// Returns whether a new attempt may succeed: true if the connection failed, false if the request itself
+        /// failed.
         func isWorthwhile(after error: any Error) -> Bool {
             guard let error = error as? NetworkError else { return false }
             if error.kind == .unacceptableStatus, let status = error.status { return statuses.contains(status) }

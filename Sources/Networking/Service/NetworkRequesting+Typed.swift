@@ -1,11 +1,11 @@
 import Foundation
 
-/// Calls of endpoints that know their result.
+/// Calls of endpoints that declare the type of their result.
 extension NetworkRequesting {
-    /// Sends a request and returns its value.
+    /// Sends a request and returns the value of the response.
     ///
-    /// - Throws: ``ServerFailure`` with the server's error if the body of a refusal is one and the service maps errors;
-    ///   otherwise what every call throws.
+    /// - Throws: ``ServerFailure`` with the decoded error of the server, if the body of an error response contains one
+    ///   and the service maps errors; otherwise the same errors as every call.
     @discardableResult
     public func request<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
@@ -13,21 +13,21 @@ extension NetworkRequesting {
         try await send(endpoint, as: converter(of: endpoint, settings), with: settings).value
     }
 
-    /// Sends a request and returns its value and the response.
+    /// Sends a request and returns the value together with the response.
     public func response<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Call.ResponseValue> {
         try await send(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
-    /// Starts a call in a task of its own, at once.
+    /// Starts a call immediately, in a task of its own.
     public func task<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Call.ResponseValue> {
         task(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
-    /// What the service's cache has for a call: see ``cachedResponse(_:as:with:)``.
+    /// Returns the stored response for a call from the service's cache: see ``cachedResponse(_:as:with:)``.
     public func cachedResponse<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> Response<Call.ResponseValue>? {
@@ -41,13 +41,13 @@ extension NetworkRequesting {
     }
 }
 
-/// Calls that cannot be made, so that the compiler says what to write in their place.
+/// Overloads that cannot be called. They exist so that the compiler can say what to write instead.
 extension NetworkRequesting {
-    /// A type that cannot be read.
+    /// Reports that the type of the value cannot be decoded.
     @available(
         *, unavailable,
         message:
-            "the type has to be Decodable and Sendable; a Response is returned by `response(_:)`, a [String: Any] by `as: .jsonObject`"
+            "expected a Decodable and Sendable type; for a Response use `response(_:)`, for [String: Any] `.jsonObject`"
     )
     @_disfavoredOverload
     public func request<Value>(

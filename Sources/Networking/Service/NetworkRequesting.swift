@@ -1,24 +1,25 @@
 import Foundation
 
-/// Issues requests: ``NetworkService`` and its subclasses, or your own struct or actor with a ``NetworkClient``.
+/// A type that sends requests: ``NetworkService`` and its subclasses, or your own struct or actor with a
+/// ``NetworkClient``.
 ///
-/// The protocol has one requirement. All calls are methods of its extensions, and go through `send(_:as:with:)`.
+/// The protocol has one requirement. The methods that make calls are declared in its extensions.
 ///
 /// | form | returns |
 /// |---|---|
 /// | `request(_:)`, `request(_:as:)` | the value |
 /// | `response(_:)`, `send(_:as:)` | the value and the response |
 /// | `request(for:success:failure:)` | a ``CancellableRequest``; the closures run on the main actor |
-/// | `task(_:as:)` | a ``RequestTask``, which runs at once and can be cancelled, paused and chained |
+/// | `task(_:as:)` | a ``RequestTask``, which starts immediately and can be cancelled, paused and chained |
 ///
 /// ## Tasks, threads and errors
 ///
-/// An asynchronous call runs in the task of its caller. Cancelling that task ends the call. Methods may be called from
-/// any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping`` make of the
-/// failure.
+/// An asynchronous call runs in the task of its caller. Cancelling that task ends the call. The methods may be
+/// called from any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping``
+/// create from the failure.
 ///
-/// A wrapper of your own takes `some Endpoint<Untyped>` if the caller names the result type, and `some Endpoint` if it
-/// takes a converter.
+/// If you write a generic method of your own around these methods, declare its parameter as `some Endpoint<Untyped>` if
+/// the caller determines the result type, and as `some Endpoint` if the method takes a converter.
 ///
 /// ## Example
 ///
@@ -30,17 +31,17 @@ import Foundation
 /// }
 /// ```
 public protocol NetworkRequesting: Sendable {
-    /// The parts that requests pass through.
+    /// The client that sends the requests.
     var client: NetworkClient { get }
 }
 
 extension NetworkRequesting {
-    /// Sends a request and returns the value and the response it was read from.
+    /// Sends a request and returns the value and the response from which it was read.
     ///
     /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - converter: Reads the response.
-    ///   - settings: Settings for this call alone.
+    ///   - endpoint: The endpoint to call.
+    ///   - converter: The converter that reads the response.
+    ///   - settings: Settings for this call only. Default: no changes.
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -48,22 +49,23 @@ extension NetworkRequesting {
         try await client.pipeline(endpoint, as: converter, with: settings).run()
     }
 
-    /// Sends a request and returns a value: text by its charset for `String`, bytes for `Data`, everything else from
-    /// JSON. Of an optional of any of these, an empty body is nil.
+    /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,
+    /// `Data` contains the bytes, and every other type is decoded from JSON. If the type is optional, an empty body
+    /// returns nil.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
     }
 
-    /// Sends a request whose response has nothing to read: any body, also an empty one, is accepted.
+    /// Sends a request and ignores the body of the response. Any body is accepted, including an empty body.
     public func request(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws {
         _ = try await send(endpoint, as: .void, with: settings)
     }
 
-    /// Sends a request and returns what a converter reads.
+    /// Sends a request and returns the value that the converter reads.
     public func request<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -71,14 +73,15 @@ extension NetworkRequesting {
         try await send(endpoint, as: converter, with: settings).value
     }
 
-    /// Sends a request and returns a value, read by its type, and the response.
+    /// Sends a request and returns its value together with the response. The type of the value determines how the
+    /// response is read.
     public func response<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
         try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
     }
 
-    /// Starts a call in a task of its own, at once.
+    /// Starts a call immediately, in a task of its own.
     public func task<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
@@ -86,18 +89,21 @@ extension NetworkRequesting {
         RequestTask(client.pipeline(endpoint, as: converter, with: settings))
     }
 
-    /// The request of a call as it would be sent now, with everything that endpoint, environment, settings, adapters
-    /// and cookies add; nothing is sent. The session adds its current token, and refreshes none.
+    /// Returns the request of a call as it would be sent now, with everything that the endpoint, environment, settings,
+    /// adapters and cookies add. Does not send the request. The session adds its current token, and does not refresh
+    /// it.
     ///
     /// ```swift
     /// print(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7)).curlCommand())
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - converter: What would read the response, and says what the request accepts. Default: anything.
-    ///   - settings: Settings for this call alone.
-    /// - Throws: What the call would end with before it is sent: a fault of the endpoint, or the error of an adapter.
+    ///   - endpoint: The endpoint to call.
+    ///   - converter: The converter that would read the response. It determines the `Accept` header. Default: `.void`,
+    ///     which accepts any media type.
+    ///   - settings: Settings for this call only. Default: no changes.
+    /// - Throws: The error with which the call would fail before its request is sent: an error in the endpoint, or the
+    ///   error of an adapter.
     public func httpRequest<Value: Sendable>(
         for endpoint: some Endpoint, as converter: ResponseConverter<Value> = .void,
         with settings: RequestSettings = RequestSettings()
@@ -116,7 +122,8 @@ extension NetworkRequesting {
 }
 
 extension NetworkRequesting {
-    /// The decoder of one call: what the call says, then the endpoint, then the service.
+    /// Returns the decoder of one call: the decoder of the call's settings, otherwise that of the endpoint, otherwise
+    /// that of the service.
     func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
         settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
     }

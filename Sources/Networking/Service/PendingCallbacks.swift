@@ -1,4 +1,5 @@
-/// The callbacks of a call that have yet to be called, so that its observers are notified of its end after them.
+/// The number of callbacks of a call that have not been called yet. The observers of the call are notified of its end
+/// after the callbacks.
 final class PendingCallbacks: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -7,12 +8,12 @@ final class PendingCallbacks: Sendable {
 
     private let state = Locked(State())
 
-    /// One more is registered.
+    /// Counts a callback that has been registered.
     func add() {
         state.withLock { $0.count += 1 }
     }
 
-    /// One has been called.
+    /// Removes a callback that has been called from the count.
     func finishOne() {
         let next = state.withLock { state -> (@Sendable () -> Void)? in
             state.count -= 1
@@ -23,7 +24,7 @@ final class PendingCallbacks: Sendable {
         next?()
     }
 
-    /// Does something once all of them have been called; at once where there are none.
+    /// Calls `action` after all callbacks have been called; immediately if there are none.
     func afterwards(_ action: @escaping @Sendable () -> Void) {
         let isNow = state.withLock { state in
             guard state.count > 0 else { return true }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What one call knows from attempt to attempt, and how it decides whether to try again.
+/// The state of one call across its attempts, and the decision whether to send another attempt.
 struct RequestCall: Sendable {
     let scope: CallScope
     private let endpoint: any Endpoint
     private let settings: CopyOnWrite<RequestSettings>
     private let clock: NetworkClock
-    /// Nil if nobody observes the call.
+    /// Nil if the call has neither a task nor an observer.
     private let events: CallEvents?
     private let meter: ProgressMeter?
 
     private let date: Date
     private let begun: Duration
-    /// The request before adapters, which each attempt begins with.
+    /// The request before adapters; every attempt begins with it.
     private var original: HTTPRequest?
-    /// The attempt under way; nil before the first one, and between two.
+    /// The current attempt; nil before the first attempt and between two attempts.
     private var attempt: Attempt?
-    /// The attempts that have ended.
+    /// The attempts that have ended, in order.
     private var history: [RequestAttempt] = []
 
     init(
@@ -37,13 +37,13 @@ struct RequestCall: Sendable {
 
     // MARK: An attempt
 
-    /// Begins an attempt with the request, which is made once, or which a handler has replaced.
+    /// Begins an attempt with the request. `make` creates the request once; a handler may have replaced it since.
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
         try scope.check()
         let number = history.count + 1
         attempt = Attempt(number: number, begun: original == nil ? begun : clock.now())
         var request = try original ?? make()
-        original = request  // also if the body cannot be encoded: the failure has the request
+        original = request  // also if encoding the body fails: the failure contains the request
         if !request.body.isEncoded {
             request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
             original = request
@@ -61,7 +61,7 @@ struct RequestCall: Sendable {
         return request
     }
 
-    /// An admission policy has said "not now".
+    /// Reports that the call waits for an admission policy.
     func noteWait(for policy: any AdmissionPolicy) {
         events?.report(.waiting(.admission(policy: "\(type(of: policy))")))
     }
@@ -84,14 +84,15 @@ struct RequestCall: Sendable {
         return request
     }
 
-    /// Keeps the response, whatever becomes of it.
+    /// Records and reports the response of the attempt, before it is validated.
     mutating func note(_ response: HTTPResponse) -> HTTPResponse {
         attempt?.response = response
         events?.reportHead(of: response)
         return response
     }
 
-    /// Validates the response. Of one that is refused, as much of the body is kept as it takes to read an error.
+    /// Validates the response. If a validator rejects a streamed response, reads as much of its body as is needed to
+    /// decode an error, and records that.
     mutating func validate(_ response: HTTPResponse, by validators: [ResponseValidator]) async throws {
         do { try response.validated(by: validators) } catch {
             if case .stream = response.content {
@@ -102,7 +103,8 @@ struct RequestCall: Sendable {
         }
     }
 
-    /// The response with a body whose errors are mapped as the call's are, if they come after the call has returned.
+    /// Returns the response with a body whose errors are mapped. The mapping applies to errors that come after the call
+    /// has returned, and is the same as that of the call's own errors.
     func mappingErrors(of response: HTTPResponse, by handling: ErrorHandlingService) -> HTTPResponse {
         guard case .stream(let body) = response.content else { return response }
         var call = self
@@ -115,7 +117,9 @@ struct RequestCall: Sendable {
         return response
     }
 
-    /// Ends the call with success, unless it was ended before.
+    /// Ends the call with success, unless the call was interrupted before.
+    ///
+    /// - Returns: The record from which the report of the call is created.
     ///
     /// - Returns: What its report is made of.
     mutating func finish(with response: HTTPResponse) throws -> CallRecord {
@@ -129,7 +133,9 @@ struct RequestCall: Sendable {
 
     // MARK: After a failure
 
-    /// Lets the handlers deal with a failed attempt.
+    /// Lets the error handlers decide about a failed attempt.
+    ///
+    /// - Returns: The failure of the call; nil if the request has to be sent again.
     ///
     /// - Returns: How the call has failed; nil if the request is to be sent again.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async -> FailedCall? {
@@ -149,11 +155,11 @@ struct RequestCall: Sendable {
                 return nil
             }
         } catch {
-            return await interrupted(handling)  // nothing else is thrown here
+            return await interrupted(handling)  // only interruptions are thrown here
         }
     }
 
-    /// What the handlers make of a failed attempt, which goes into the history with their decisions.
+    /// Returns the handlers' decision about a failed attempt, and adds the attempt with their decisions to the history.
     private mutating func verdict(
         on error: any Error, from handling: ErrorHandlingService
     ) async -> (ErrorHandlingService.Verdict, RequestFailure) {
@@ -165,14 +171,16 @@ struct RequestCall: Sendable {
         return (verdict, failure)
     }
 
-    /// A handler wants another request sent, which belongs to the same call.
+    /// Replaces the request of the next attempts by the request of a handler. The new request belongs to the same call.
     private mutating func replace(with request: HTTPRequest) {
         var next = original.map { request.replacing($0) } ?? request
         if let session = original?[option: CallSession.self] { next[option: CallSession.self] = session }
         original = next
     }
 
-    /// Whether a pause has ended the attempt; then the pause is over by now, and the attempt does not count.
+    /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
+    ///
+    /// - Returns: Whether a pause ended the attempt.
     private mutating func waitedWhilePaused() async throws -> Bool {
         guard let pause = settings.value.options[PauseOption.self], pause.takeInterruption() else { return false }
         attempt = nil
@@ -181,10 +189,10 @@ struct RequestCall: Sendable {
         return true
     }
 
-    /// The end of a call that was cancelled, reset or overtaken by its deadline: handlers map its error, and no retry
-    /// is granted.
+    /// Ends a call that was cancelled, reset or timed out by its deadline. The handlers map its error, but no retry
+    /// follows.
     mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
-        attempt?.response = nil  // what came before is not what has ended the call
+        attempt?.response = nil  // it is not the reason why the call ends
         let isWaiting = attempt == nil && history.last?.decision?.delay != nil
         if isWaiting { history[history.count - 1].decisions = [.endedWhileWaiting] }
         var failure = failure(with: ending)
@@ -194,14 +202,14 @@ struct RequestCall: Sendable {
         return failed(with: error, of: failure, handling)
     }
 
-    /// Why the call has to end.
+    /// The error with which the call has to end.
     private var ending: any Error {
         let interruption = scope.interruption ?? .cancelled
         guard interruption == .deadlineExceeded, let total = settings.value.timeouts.total else { return interruption }
-        return NetworkError(.deadlineTimedOut, reason: "the call was not over within \(total.shortText)")
+        return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
     }
 
-    /// The attempt has failed.
+    /// Adds the current attempt to the history as failed with an error, and reports it.
     private mutating func end(_ error: any Error) {
         let attempt = attempt ?? Attempt(number: history.count + 1, begun: clock.now())
         let ended = attempt.ended(with: error, of: original, at: clock.now(), since: begun)
@@ -210,7 +218,7 @@ struct RequestCall: Sendable {
         events?.report(.attemptEnded(ended))
     }
 
-    /// The end of the call with an error, which gets what is known about the attempts, and is then mapped.
+    /// Creates the failure of the call: adds the number of attempts and the retry decision to the error, and maps it.
     private func failed(
         with error: any Error, of failure: RequestFailure, _ handling: ErrorHandlingService,
         after decision: RetryDecision? = nil

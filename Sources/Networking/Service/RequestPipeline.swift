@@ -1,13 +1,13 @@
 import Foundation
 
-/// The whole life of one call.
+/// The execution of one call, from the endpoint to the value.
 struct RequestPipeline<Value: Sendable>: Sendable {
     let client: NetworkClient
     let endpoint: any Endpoint
     let converter: ResponseConverter<Value>
     var settings: CopyOnWrite<RequestSettings>
 
-    /// Sends the request, again for every retry that the handlers want, until the call ends.
+    /// Sends the request, and sends it again for every retry that the handlers decide on, until the call ends.
     ///
     /// - Throws: ``FailedCall``.
     private func run(_ call: inout RequestCall) async throws -> Response<Value> {
@@ -30,7 +30,7 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         }
     }
 
-    /// The endpoint as a request, encoded once.
+    /// Creates the request of the endpoint.
     func makeRequest() throws -> HTTPRequest {
         if let total = settings.value.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
@@ -40,8 +40,8 @@ struct RequestPipeline<Value: Sendable>: Sendable {
         return request
     }
 
-    /// Sends one attempt. The permit is released as soon as the response is known, before it is validated; that of a
-    /// download into a file is kept until the file is in place.
+    /// Sends one attempt. The permit is released as soon as the response is known, before it is validated. The permit
+    /// of a download into a file is held until the file is in its final location.
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.value.maximumResponseSize ?? .max, 0)
         do {
@@ -78,12 +78,13 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 extension RequestPipeline {
     /// Runs the call in the caller's task.
     ///
-    /// - Throws: What the call ends with.
+    /// - Throws: The error with which the call ends.
     func run() async throws -> Response<Value> {
         do { return try await runReporting() } catch let failed as FailedCall { throw failed.error }
     }
 
-    /// Runs the call in the caller's task and reports its end. A call inside another one ends with that.
+    /// Runs the call in the caller's task and reports its end. A call that is made inside another call ends with the
+    /// outer call.
     ///
     /// - Throws: ``FailedCall``.
     func runReporting() async throws -> Response<Value> {
@@ -102,7 +103,8 @@ extension RequestPipeline {
         }
     }
 
-    /// Runs the call in the current task, inside the scope that ends its waits, and reports everything but its end.
+    /// Runs the call in the current task and inside the scope that ends its waits. It reports every event except the
+    /// end of the call.
     ///
     /// - Throws: ``FailedCall``.
     func run(in scope: CallScope, reporting events: CallEvents?) async throws -> Response<Value> {
@@ -126,14 +128,15 @@ extension RequestPipeline {
         return response
     }
 
-    /// The call's total deadline, counted from now; one that is not positive is refused when the request is made.
+    /// The total deadline of the call, counted from now. A total timeout that is not positive is rejected later, when
+    /// the request is created.
     var deadline: Deadline? {
         settings.value.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }
 }
 
 extension NetworkError {
-    /// The response of an error page that was too large, with its beginning.
+    /// The response of an error page that was too large, with the beginning of its body.
     fileprivate var largeRefusal: HTTPResponse? {
         guard kind == .responseTooLarge, let response else { return nil }
         return response.status.isSuccessful || response.status.isRedirection ? nil : response
@@ -141,7 +144,7 @@ extension NetworkError {
 }
 
 extension HTTPResponse {
-    /// Throws the error of an error page by its status, although it was too large.
+    /// Throws the error for the status of an error page, although the page was too large.
     fileprivate func refused(by validators: [ResponseValidator]) throws {
         do { try validated(by: validators) } catch let error as NetworkError {
             throw error.completed(request: request, response: self)

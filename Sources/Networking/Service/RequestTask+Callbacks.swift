@@ -1,19 +1,19 @@
 public import Foundation
 
-/// Callbacks during the call and at its end. Each may be registered several times and at any time; what has happened
-/// by then is reported at once.
+/// Callbacks during the call and at its end. Each method may be called several times and at any time. A callback that
+/// is registered later is called immediately for what has already happened.
 ///
-/// Without a queue, closures belong to the main actor and are called there. Closures that are called on a queue are
-/// called in the order in which they were registered if the queue is serial.
+/// The methods without a queue take closures that are isolated to the main actor and call them there. The methods with
+/// a queue call the closures on that queue; if the queue is serial, in the order in which they were registered.
 extension RequestTask {
-    /// Calls a closure once the request has been made. On the main actor.
+    /// Calls a closure on the main actor, once the first request of the call has been created.
     @discardableResult
     @preconcurrency
     public func onStart(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
         onStart(on: .main) { MainActor.assumeIsolated { action() } }
     }
 
-    /// Calls a closure once the request has been made. On a queue.
+    /// Calls a closure on a queue, once the first request of the call has been created.
     @discardableResult
     @preconcurrency
     public func onStart(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
@@ -29,15 +29,16 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On the main
-    /// actor.
+    /// Calls a closure on the main actor with the newest progress, until the call ends. Progress values that come while
+    /// the main queue is busy are skipped.
     @discardableResult
     @preconcurrency
     public func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self {
         onProgress(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure with the newest progress, as often as the queue gets to it, until the call ends. On a queue.
+    /// Calls a closure on a queue with the newest progress, until the call ends. Progress values that come while the
+    /// queue is busy are skipped.
     @discardableResult
     @preconcurrency
     public func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
@@ -45,14 +46,15 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure for each attempt that has ended, before the closures of the call's end. On the main actor.
+    /// Calls a closure on the main actor for each attempt that has ended, before the closures that report the end of
+    /// the call.
     @discardableResult
     @preconcurrency
     public func onAttempt(_ action: @escaping @MainActor @Sendable (RequestAttempt) -> Void) -> Self {
         onAttempt(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure for each attempt that has ended, before the closures of the call's end. On a queue.
+    /// Calls a closure on a queue for each attempt that has ended, before the closures that report the end of the call.
     @discardableResult
     @preconcurrency
     public func onAttempt(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
@@ -62,35 +64,35 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure with the value, if the call succeeds. On the main actor.
+    /// Calls a closure on the main actor with the value, if the call succeeds.
     @discardableResult
     @preconcurrency
     public func onSuccess(_ action: @escaping @MainActor @Sendable (Value) -> Void) -> Self {
         onSuccess(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure with the value, if the call succeeds. On a queue.
+    /// Calls a closure on a queue with the value, if the call succeeds.
     @discardableResult
     @preconcurrency
     public func onSuccess(on queue: DispatchQueue, _ action: @escaping @Sendable (Value) -> Void) -> Self {
         onCompletion(on: queue) { if case .success(let response) = $0 { action(response.value) } }
     }
 
-    /// Calls a closure with the error, if the call fails. On the main actor.
+    /// Calls a closure on the main actor with the error, if the call fails.
     @discardableResult
     @preconcurrency
     public func onFailure(_ action: @escaping @MainActor @Sendable (any Error) -> Void) -> Self {
         onFailure(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure with the error, if the call fails. On a queue.
+    /// Calls a closure on a queue with the error, if the call fails.
     @discardableResult
     @preconcurrency
     public func onFailure(on queue: DispatchQueue, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
         onCompletion(on: queue) { if case .failure(let error) = $0 { action(error) } }
     }
 
-    /// Calls a closure with the value and its response, or with the error. On the main actor.
+    /// Calls a closure on the main actor with the value and its response, or with the error.
     @discardableResult
     @preconcurrency
     public func onCompletion(
@@ -99,7 +101,7 @@ extension RequestTask {
         onCompletion(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure with the value and its response, or with the error. On a queue.
+    /// Calls a closure on a queue with the value and its response, or with the error.
     @discardableResult
     @preconcurrency
     public func onCompletion(
@@ -115,14 +117,16 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure if the call ends cancelled; of several, the one registered last comes first. On the main actor.
+    /// Calls a closure on the main actor if the call ends because it was cancelled. If there are several closures, the
+    /// one that was registered last is called first.
     @discardableResult
     @preconcurrency
     public func onCancel(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
         onCancel(on: .main) { MainActor.assumeIsolated { action() } }
     }
 
-    /// Calls a closure if the call ends cancelled; of several, the one registered last comes first. On a queue.
+    /// Calls a closure on a queue if the call ends because it was cancelled. If there are several closures, the one
+    /// that was registered last is called first.
     @discardableResult
     @preconcurrency
     public func onCancel(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
@@ -131,7 +135,8 @@ extension RequestTask {
     }
 }
 
-/// What is done when a call ends cancelled, the last thing first.
+/// The actions of a call that ends because it was cancelled. They are performed in the reverse order of their
+/// registration.
 final class CancellationList: Sendable {
     private enum State: Sendable {
         case open([@Sendable () -> Void])
@@ -153,7 +158,7 @@ final class CancellationList: Sendable {
         if isNow { action() }
     }
 
-    /// The call is over.
+    /// Performs the actions if the call was cancelled, and otherwise releases them.
     func end(wasCancelled: Bool) {
         let actions: [@Sendable () -> Void] = state.withLock { state in
             guard case .open(let actions) = state else { return [] }

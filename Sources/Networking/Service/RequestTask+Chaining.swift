@@ -1,9 +1,10 @@
 import Foundation
 
-/// Tasks made of tasks. Each has a result of its own: it settles once, has its own callbacks, and can
-/// be cancelled, which ends the calls that it waits for where nobody else waits for them.
+/// Tasks that are derived from other tasks. A derived task has a result of its own: it settles once and has its own
+/// callbacks. Cancelling it also cancels the calls that it waits for, except those that something else waits for.
 extension RequestTask {
-    /// A task with the value changed; `transform` is called wherever the call ends, not on a queue.
+    /// Returns a task whose value is the transformed value of this task. `transform` is called on the thread on which
+    /// the call ends, not on a queue.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> RequestTask<Other> {
@@ -12,8 +13,8 @@ extension RequestTask {
         }
     }
 
-    /// A task whose value is the result of an asynchronous closure. The closure runs in a task of its own, which is
-    /// cancelled with the new one.
+    /// Returns a task whose value is the result of an asynchronous closure. The closure runs in a task of its own,
+    /// which is cancelled when the returned task is cancelled.
     @_disfavoredOverload  // a synchronous closure needs no task
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) async throws -> Other
@@ -33,8 +34,8 @@ extension RequestTask {
         }
     }
 
-    /// A task with the value of another one that `next` makes of this one's. Its progress, its attempts and its request
-    /// are those of that one.
+    /// Returns a task with the value of another task, which `next` creates from the value of this one. The progress,
+    /// the attempts and the request are those of the other task.
     public func flatMap<Other: Sendable>(
         _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
     ) -> RequestTask<Other> {
@@ -48,8 +49,9 @@ extension RequestTask {
         }
     }
 
-    /// A task that makes a value of the error, or throws another one; a value here is the new task's. Its response is
-    /// that of the failed call, and where none came one of status 0.
+    /// Returns a task that turns the error of this task into a value, or into another error. If this task has a value,
+    /// the returned task has the same value. The response of a recovered task is the response of the failed call; if
+    /// the call received none, it is a response with status 0.
     public func recover(_ action: @escaping @Sendable (any Error) throws -> Value) -> RequestTask<Value> {
         derived { result, derived in
             guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }
@@ -59,7 +61,7 @@ extension RequestTask {
         }
     }
 
-    /// Makes a task that is settled by what `settle` makes of this one's outcome.
+    /// Creates a task that `settle` settles, after this task has settled and with its outcome.
     private func derived<Other: Sendable>(
         track: CallTrack? = nil,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
@@ -70,7 +72,7 @@ extension RequestTask {
         settlement.observe { [self] result in
             Trampoline.run { [self] in
                 withExtendedLifetime(self) {}
-                // What nobody wants any more is not begun.
+                // A cancelled task does not start its next step.
                 if case .success = result, task.isCancelled {
                     task.settle(.failure(NetworkError(.cancelled)))
                 } else {
@@ -83,8 +85,8 @@ extension RequestTask {
 }
 
 extension RequestTask {
-    /// A task with the values of two; it fails with the first error, which ends the other one if nobody else waits for
-    /// it.
+    /// Returns a task with the values of two tasks. It fails with the first error. This error also cancels the other
+    /// task, unless something else waits for that task.
     public static func all<First, Second>(
         _ first: RequestTask<First>, _ second: RequestTask<Second>
     ) -> RequestTask where Value == (First, Second) {
@@ -101,7 +103,7 @@ extension RequestTask {
         return task
     }
 
-    /// A task with the values of many, in their order; nil if there are none.
+    /// Returns a task with the values of all tasks, in the order of the tasks; nil if the array is empty.
     public static func all<Element>(_ tasks: [RequestTask<Element>]) -> RequestTask? where Value == [Element] {
         guard let first = tasks.first else { return nil }
         let task = RequestTask(
@@ -116,7 +118,7 @@ extension RequestTask {
         return task
     }
 
-    /// One of several tasks has settled: the first error ends this one, and the last value.
+    /// Records that one of several tasks has settled. The first error settles this task, and so does the last value.
     private func note<One>(
         _ outcome: Result<Response<One>, any Error>, _ left: Locked<Int>, _ finish: @escaping @Sendable () -> Void
     ) {

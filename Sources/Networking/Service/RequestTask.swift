@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A call that runs in a task of its own: start it now, get its result later, cancel it from anywhere.
+/// A call that runs in a task of its own. You can get its result later, and cancel it from any thread.
 ///
-/// It runs from the moment it is made, and ends exactly once. Releasing it does not cancel it. Callbacks are called on
-/// the main actor, or on a given queue; one that is registered after the end is called at once.
+/// The call starts when the task is created, and ends exactly once. Releasing the task does not cancel the call.
+/// Callbacks are called on the main actor, or on a given queue. A callback that is registered after the call has ended
+/// is called immediately.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
@@ -13,17 +14,17 @@ public import Foundation
 /// task.cancel()
 /// ```
 public final class RequestTask<Value: Sendable>: CancellableRequest {
-    /// An identifier of this task alone.
+    /// An identifier that is unique to this task.
     public let id = UUID()
     /// The endpoint of the call.
     public let endpoint: any Endpoint
     let settlement: Settlement<Response<Value>>
-    /// Where the call stands.
+    /// The current state and the history of the call.
     let track: CallTrack
     let interest: TaskInterest
-    /// What is done when it ends cancelled.
+    /// The actions that are performed if the call ends because it was cancelled.
     let cancellations = CancellationList()
-    /// The callbacks that were registered before it ended.
+    /// The callbacks that were registered before the call ended.
     let callbacks: PendingCallbacks
     let successor = Locked(Successor<Value>())
 
@@ -39,7 +40,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             meter: meter, pauseGate: gate, target: pipeline.converter.target, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
         let events = CallEvents(pipeline.endpoint, of: pipeline.client, in: scope, for: track)
-        // At once, so that a reset or a cancel right after this line finds it.
+        // Registered before the task starts, so that a reset or a cancellation immediately afterwards finds the call.
         pipeline.client.calls.enter(scope, pipeline.endpoint)
         let settlement = Settlement<Response<Value>>()
         let callbacks = PendingCallbacks()
@@ -54,9 +55,10 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             settlement)
     }
 
-    /// Makes a task that waits for others.
+    /// Creates a task that waits for other tasks.
     ///
-    /// - Parameter callbacks: Those of the call, if it is the same one: observers hear of its end after them.
+    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call: the observers of
+    ///   the call are notified of its end after all of these callbacks.
     convenience init(
         of endpoint: any Endpoint, track: CallTrack,
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
@@ -85,18 +87,20 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // Those who are interested in a task keep it. One that was passed over is released without having settled.
+        // Everything that is interested in a task retains it. Only a task that was passed over (see `Successor`) can be
+        // released before it has settled.
         interest.finish()
     }
 
-    /// Waits for the value. Cancelling the waiting task ends its wait with ``NetworkError/Kind/cancelled``, and not the
-    /// call.
+    /// The value. Reading it waits for the end of the call. Cancelling the Swift task that waits ends only the wait,
+    /// with ``NetworkError/Kind/cancelled``; the call continues.
     public var value: Value {
         get async throws { try await response.value }
     }
 
-    /// Waits for the value with its response; that of a derived task is the last one it came from. Cancelling the
-    /// waiting task ends its wait, and not the call.
+    /// The value and its response. Reading it waits for the end of the call. The response of a derived task is the last
+    /// response from which its value was derived. Cancelling the Swift task that waits ends only the wait; the call
+    /// continues.
     public var response: Response<Value> {
         get async throws {
             interest.join()
@@ -111,16 +115,16 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
-    /// The result; nil before the end.
+    /// The result of the call; nil before the call ends.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request as it was sent last; before, as it was made; nil before that.
+    /// The request that was sent last. Before a request is sent, the request as it was created; nil before that.
     public var request: HTTPRequest? { track.request }
 
-    /// What happened in the call, whatever error it ended with; nil before its end.
+    /// The report of the call, also if the call failed; nil before the call ends.
     public var report: CallReport? { track.report }
 
-    /// Where the call stands.
+    /// The current state of the call.
     public var state: RequestState {
         switch settlement.outcome {
         case .success: return .completed
@@ -138,17 +142,17 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Cancels the call, whether it waits for a permit or a token, is being sent, or waits for a retry.
     ///
-    /// A derived task cancels the call that it waits for only if nobody else waits for that call.
+    /// A derived task cancels the call that it waits for only if nothing else waits for that call.
     ///
-    /// - Returns: Whether this call of the method has cancelled the task; false if it had ended or was cancelled
+    /// - Returns: Whether this call of the method cancelled the task. False if the task had ended or was cancelled
     ///   before.
     @discardableResult
     public func cancel() -> Bool {
         interest.cancel()
     }
 
-    /// Calls `action` with the outcome, on the thread that settles. Who registers is interested in the task, and keeps
-    /// it until then.
+    /// Calls `action` with the outcome, on the thread that settles the task. Until then, the registration counts as
+    /// interest in the task and retains it.
     func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }
@@ -157,9 +161,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Whether the call was cancelled.
     var isCancelled: Bool { interest.scope.isCancelled }
 
-    /// Settles a derived task, unless it was cancelled: then with the error of the call that it ended.
+    /// Settles a derived task with an outcome. If the derived task was cancelled, a success becomes
+    /// ``NetworkError/Kind/cancelled``; an error stays as it is.
     func settle(_ outcome: Result<Response<Value>, any Error>) {
-        // Not by `close()`: the thread that settles is no part of this call, and its own end is none of this.
+        // Does not use `complete()`, which also checks whether the current Swift task is cancelled: the code that
+        // settles does not run in a task of this call.
         if interest.scope.completeUnchecked() != nil, case .success = outcome {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
@@ -169,7 +175,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 }
 
 extension RequestPipeline {
-    /// Runs the call, and returns how it has ended, with the report of that.
+    /// Runs the call, and returns its outcome and its report.
     fileprivate func ended(
         in scope: CallScope, reporting events: CallEvents?
     ) async -> (Result<Response<Value>, any Error>, CallReport) {
@@ -186,24 +192,24 @@ extension RequestPipeline {
 
 /// The state of a call.
 public enum RequestState: Sendable {
-    /// It waits for a permit, for a token, or for its adapters.
+    /// The call waits for a permit, for a token, or for its adapters.
     case waiting
-    /// It is being sent or received.
+    /// The request is being sent, or its response is being received.
     case running(RequestProgress)
-    /// An attempt has failed, and another one follows after a delay.
+    /// An attempt has failed, and the next attempt starts after a delay.
     case retrying(after: Duration)
-    /// It is paused, and waits for ``RequestTask/resume()``.
+    /// The call is paused, and waits for ``RequestTask/resume()``.
     case paused
-    /// It ended with a value.
+    /// The call ended with a value.
     case completed
-    /// It ended with an error.
+    /// The call ended with an error.
     case failed(any Error)
-    /// It was cancelled, and ended or is about to end with that.
+    /// The call was cancelled. It has ended or is about to end.
     case cancelled
 }
 
 extension RequestTask: RedactedReflectable {
-    /// The request without query and credentials, or the template of its path; not its endpoint, whose members may be
-    /// secret.
+    /// The request without its query and credentials, or the template of its path. The endpoint is not included,
+    /// because its properties may be secret.
     var redactedDescription: String { request?.description ?? endpoint.urlTemplate }
 }

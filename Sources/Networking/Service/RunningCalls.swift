@@ -1,11 +1,11 @@
-/// The calls of a service that are under way, so that they can be ended together.
+/// The calls of a service that are in progress. They can be ended together.
 final class RunningCalls: Sendable {
     private struct Call: Sendable {
         let scope: CallScope
         let endpoint: any Endpoint
     }
 
-    /// A reset that waits for the calls that it has ended.
+    /// A reset that waits until the calls that it has ended return.
     private struct Reset: Sendable {
         var calls: Set<ObjectIdentifier>
         let isDone = Settlement<Void>()
@@ -14,11 +14,11 @@ final class RunningCalls: Sendable {
     private struct State: Sendable {
         var calls: [ObjectIdentifier: Call] = [:]
         var resets: [ObjectIdentifier: Reset] = [:]
-        /// Settled when the participants have been reset; nil unless they are being reset.
+        /// Settled when the participants have been reset; nil while no reset of the participants is in progress.
         var participants: Settlement<Void>?
     }
 
-    /// Marks the tasks that reset the participants of a service, until they have.
+    /// A mark on the tasks that reset the participants of a service. It is open until they have been reset.
     private final class Mark: Sendable {
         let calls: ObjectIdentifier
         let isOpen = Locked(true)
@@ -32,16 +32,16 @@ final class RunningCalls: Sendable {
 
     private let state = Locked(State())
 
-    /// How many calls are under way.
+    /// The number of calls in progress.
     var count: Int { state.withLock { $0.calls.count } }
 
-    /// A call begins. A refresh outlives a reset, and so do its calls.
+    /// Adds a call that begins. The calls of a token refresh are not added, because a refresh continues during a reset.
     func enter(_ scope: CallScope, _ endpoint: any Endpoint) {
         guard !scope.isPartOfRefresh else { return }
         state.withLock { $0.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint) }
     }
 
-    /// A call has returned.
+    /// Removes a call that has returned.
     func leave(_ scope: CallScope) {
         let done: [Settlement<Void>] = state.withLock { state in
             state.calls[ObjectIdentifier(scope)] = nil
@@ -52,16 +52,16 @@ final class RunningCalls: Sendable {
         for isDone in done { isDone.settle(.success(())) }
     }
 
-    /// Cancels the calls whose endpoint the closure names.
+    /// Cancels each call if `shouldCancel` returns true for its endpoint.
     ///
-    /// - Returns: How many it made end.
+    /// - Returns: The number of calls that this call of the method cancelled.
     func cancel(where shouldCancel: (any Endpoint) -> Bool) -> Int {
         let calls = state.withLock { Array($0.calls.values) }
         return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.interrupt(.cancelled) ? $0 + 1 : $0 }
     }
 
-    /// Ends every call except those that it is called from, waits until they have returned, and resets the
-    /// participants. Calls that begin after the others have been ended are none of its business.
+    /// Ends every call except the calls inside which this method is called, waits until they have returned, and resets
+    /// the participants. It does not affect calls that begin after the other calls have been ended.
     func reset(_ participants: [any ResetParticipant]) async {
         let own = Set(
             sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
@@ -77,8 +77,8 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants, unless another reset does: then waits for that. One inside a participant's own reset
-    /// does not wait for itself.
+    /// Resets the participants, or waits for a reset of the participants that is already in progress. A reset that a
+    /// participant starts while it is being reset returns immediately, because it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         let isInside =
             RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
@@ -100,7 +100,8 @@ final class RunningCalls: Sendable {
 }
 
 extension Settlement where Value == Void {
-    /// Waits for the outcome, also in a cancelled task; only the end of the call that it is made in ends the wait.
+    /// Waits for the outcome, even if the current task is cancelled. Only the end of the call in which this method is
+    /// called ends the wait early.
     fileprivate func settled() async {
         let scope = CallScope.current
         scope?.add(self)

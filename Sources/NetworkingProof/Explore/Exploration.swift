@@ -1,12 +1,12 @@
-/// Visits the states of a world breadth first, each once, and looks at each move for broken rules.
+/// Visits the states of a world breadth first, each once, and checks each move for broken rules.
 struct Exploration<Explored: World> {
-    /// How a rule is broken, by the shortest way there is.
+    /// A broken rule, and the shortest sequence of moves that breaks it.
     struct Violation {
         let rule: String
         let history: [String]
     }
 
-    /// How a state was reached: from which one, and by which of its moves.
+    /// The origin of a state: the state before it, and the number of the move that led to it.
     private struct Origin {
         let parent: UInt32
         let move: UInt8
@@ -22,7 +22,7 @@ struct Exploration<Explored: World> {
     private(set) var depth = 0
     private(set) var violation: Violation?
 
-    /// - Parameter limit: After how many states to stop.
+    /// - Parameter limit: The number of states after which to stop.
     init(from initial: [Explored], limit: Int) {
         self.initial = initial
         self.limit = limit
@@ -30,10 +30,10 @@ struct Exploration<Explored: World> {
 
     var states: Int { origins.count }
 
-    /// Whether there are no other states.
+    /// Whether all reachable states have been visited.
     private(set) var isComplete = false
 
-    /// Explores until there is nothing new, the limit is reached, or a rule is broken.
+    /// Explores until there is no new state, the limit is reached, or a rule is broken.
     ///
     /// - Parameter progress: Called after each layer.
     mutating func run(progress: (Self) -> Void) {

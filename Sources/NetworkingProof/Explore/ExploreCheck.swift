@@ -1,11 +1,11 @@
-/// Visits every state that the token machine can reach, in a world of callers, jobs, a store and other processes.
+/// Visits every state that the token machine can reach in a world of callers, jobs, a store and other processes.
 struct ExploreCheck: Check {
     let name = "explore"
 
     private struct Part {
         let name: String
         let options: TokenWorld.Options
-        /// After how many states to stop; in a quick run and in a full one.
+        /// The number of states after which to stop, in a quick run and in a full one.
         let limits: (quick: Int, full: Int)
     }
 
@@ -41,7 +41,7 @@ struct ExploreCheck: Check {
     ]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
-        // Two at a time: each runs on one thread.
+        // At most two parts run at a time. Each runs on one thread.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, part) in worlds.filter({ settings.includes($0.name) }).enumerated() {
                 if number > 1 { try await group.next() }

@@ -1,6 +1,7 @@
-/// The bytes that tell states apart, and their fingerprint.
+/// The bytes that distinguish states, and their fingerprint.
 struct StateKey {
-    /// 128 bits of a state's bytes. That two of 20 million states share one has a probability below 10⁻²³.
+    /// 128 bits that are computed from the bytes of a state. The probability that two of 20 million states have the
+    /// same fingerprint is below 10⁻²³.
     struct Fingerprint: Hashable {
         let high: UInt64
         let low: UInt64

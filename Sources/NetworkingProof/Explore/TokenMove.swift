@@ -1,6 +1,6 @@
 import Networking
 
-/// What can happen next in a ``TokenWorld``.
+/// A possible next move in a ``TokenWorld``.
 enum TokenMove: CustomStringConvertible, Sendable {
     enum CallerStep: Sendable {
         case begin, ask, enter, adapt, succeed, refuse, handle, cancel
@@ -119,12 +119,12 @@ extension TokenWorld {
 
     private func failing(_ step: TokenMove.JobStep) -> [TokenMove.JobStep] { options.isStoreFailing ? [step] : [] }
 
-    /// Whether a job of this process has the store to itself.
+    /// Whether a job of this process holds the lease of the store.
     var isLeased: Bool {
         running.contains { if case .waiting = $0.stage { false } else { true } }
     }
 
-    /// Whether something is being written to the store.
+    /// Whether this process is writing to the store, or is about to.
     var isWriting: Bool {
         if case .writing = keeper { return true }
         return running.contains {
@@ -135,6 +135,6 @@ extension TokenWorld {
         }
     }
 
-    /// Whether the server takes a token's refresh token.
+    /// Whether the server accepts the refresh token of `token`.
     func isTaken(_ token: AccessToken) -> Bool { !spent.contains(token.value) && !revoked.contains(token.value) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-// What callers do: the steps of a call through the gate, the adapter and the handler.
+// The steps of a call through the gate, the adapter and the handler.
 extension TokenWorld {
     mutating func make(_ step: TokenMove.CallerStep, by index: Int) {
         switch step {
@@ -54,7 +54,7 @@ extension TokenWorld {
         callers[index] = Caller()
     }
 
-    /// A response tells that the token has been tried.
+    /// Records that a response has arrived, which shows that the token has been tried.
     private mutating func hear(_ index: Int) {
         guard let carried = callers[index].carried else { return }
         machine.noteResponse(toGeneration: carried.generation)
@@ -84,7 +84,7 @@ extension TokenWorld {
         if isCurrent, callers[index].hasRepeatedAfterRefresh {
             expect(
                 judgement == .giveUp && running.count == jobs,
-                "rule 3: a refusal of the token that the call's own refresh brought ends the call")
+                "rule 3: a call ends when the token of its own refresh is refused")
         }
         if !isOfSession { expect(running.count == jobs, "rule 11: a refusal of another session begins no refresh") }
     }
@@ -126,10 +126,10 @@ extension TokenWorld {
         default: break
         }
         callers[index] = Caller()
-        expect(wanted == running.map { machine.isWanted($0.job) }, "rule 6: who leaves does not stop the refresh")
+        expect(wanted == running.map { machine.isWanted($0.job) }, "rule 6: a leaving call does not stop the refresh")
     }
 
-    /// The machine releases a waiter.
+    /// Continues a call that the machine releases.
     mutating func release(_ waiter: UInt64, with origin: AccessTokenMachine.Origin) {
         let index = Int(waiter)
         switch callers[index].phase {
@@ -151,11 +151,11 @@ extension TokenWorld {
     mutating func fail(_ waiter: UInt64) {
         let index = Int(waiter)
         let isWaiting = callers[index].phase == .waitingToPass || callers[index].phase == .waitingForRefresh
-        expect(isWaiting, "rule 7: only who waits fails")
+        expect(isWaiting, "rule 7: only waiters fail")
         callers[index] = Caller()
     }
 
-    /// A call is about to be sent.
+    /// Checks the rules for a call that is about to be sent.
     private mutating func checkSending(_ index: Int) {
         if case .unread = machine.storage { expect(false, "rule 12: nothing is sent before the store has been read") }
         expect(!running.contains { machine.isWanted($0.job) }, "rule 4: nothing is sent while a refresh runs")

@@ -1,13 +1,13 @@
 import Foundation
 import Networking
 
-// What the machine asks for, and what comes of it.
+// The effects that the machine requests, and the steps of its jobs.
 extension TokenWorld {
     mutating func perform(_ effects: [AccessTokenMachine.Effect]) {
         for effect in effects {
             switch effect {
             case .start(let job): start(job)
-            case .cancel: break  // a refresh may end as it likes
+            case .cancel: break  // a cancelled refresh may still end in any way
             case .release(let waiter, let origin): release(waiter, with: origin)
             case .fail(let waiter, _): fail(waiter)
             case .announce(let event): hear(event)
@@ -23,7 +23,7 @@ extension TokenWorld {
             if let token = job.token {
                 expect(facts.over != token.value, "rule 7: no refresh is tried with a token whose session is over")
                 expect(!facts.isUntried, "rule 5: a token fresh from a refresh is sent at least once")
-                expect(!facts.isWrongClock, "rule 5: an expiry that the local clock makes up begins no refresh")
+                expect(!facts.isWrongClock, "rule 5: an expiry caused by a wrong local clock begins no refresh")
             }
         }
         let isDirect = !options.hasStore
@@ -33,7 +33,7 @@ extension TokenWorld {
     }
 
     private mutating func checkSpent(_ job: AccessTokenMachine.Job, _ old: AccessToken?) {
-        // Without a store nothing keeps one that runs for ever from using the token, too.
+        // Without a store, nothing prevents an abandoned refresh that still runs from using the token as well.
         guard let old, machine.isWanted(job), options.hasStore || !running.contains(where: { $0.isAbandoned }) else {
             return
         }
@@ -43,7 +43,7 @@ extension TokenWorld {
     private mutating func hear(_ event: AccessTokenSupervisor.Event) {
         switch event {
         case .refreshed(let token):
-            expect(machine.token == token, "rule 8: what is reported as refreshed is the current token")
+            expect(machine.token == token, "rule 8: the token reported as refreshed is the current token")
         case .sessionOver:
             expect(!facts.isOverAnnounced, "rule 7: the end of a session is reported once")
             facts.isOverAnnounced = true
@@ -74,7 +74,7 @@ extension TokenWorld {
         }
     }
 
-    /// The store is read, and brought what it does not have.
+    /// Reads the store, and finds the change that it does not have yet.
     private mutating func read(_ index: Int) {
         running[index].stage = .deciding(stored: store)
         guard let (generation, change) = machine.keeping else { return }
@@ -90,7 +90,7 @@ extension TokenWorld {
         if write(update) { running[index].stage = .deciding(stored: store) } else { read(index) }
     }
 
-    /// What the store had decides what is done.
+    /// Decides the next step of the job by the token that the store had.
     private mutating func decide(_ index: Int) {
         guard case .deciding(let stored) = running[index].stage else { return }
         let job = running[index].job
@@ -109,13 +109,13 @@ extension TokenWorld {
 
     private mutating func refresh(_ index: Int, _ life: Life) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
-        if rumour == old { rumour = nil }  // a message that comes when its token has been used is the app's fault
+        if rumour == old { rumour = nil }  // the app must not deliver the message after its token has been used
         let token = newToken(life, in: old?.session ?? running[index].job.session, for: old)
         guard options.hasStore else { return succeed(index, with: token, from: .refresh, isKept: true) }
         running[index].stage = .saving(token, old: old, stored: stored)
     }
 
-    /// The server ends the session, if it has not done so.
+    /// Makes the server refuse the refresh, and revokes the old token.
     private mutating func reject(_ index: Int) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
         if let old { revoked.insert(old.value) }
@@ -150,11 +150,12 @@ extension TokenWorld {
         let job = running[index].job
         if later == stored || later == old {
             guard store == later else {
-                running[index].stage = .saving(token, old: old, stored: stored)  // it is read again
+                running[index].stage = .saving(token, old: old, stored: stored)  // the store is read again
                 return
             }
             store = token
-            // One whose refresh was superseded after the look is found like that of another process: the store decides.
+            // If the refresh was superseded after the store was read, its token counts as one of another process: the
+            // store decides.
             facts.isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {
@@ -184,10 +185,10 @@ extension TokenWorld {
         let now = now
         if isCurrent { change(to: token, from: origin) }
         end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
-        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is kept, also a late one") }
+        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even a late one") }
     }
 
-    /// The current token is to be another one.
+    /// Records the facts of a new current token.
     mutating func change(to token: AccessToken?, from origin: AccessTokenMachine.Origin) {
         facts.over = nil
         facts.isOverAnnounced = false
@@ -201,7 +202,7 @@ extension TokenWorld {
         let isStale = running[index].job.generation != machine.tokenGeneration
         running.remove(at: index)
         let effects = event(&machine)
-        if isStale { expect(machine.token == current, "rule 8: a result for a token that was replaced does not count") }
+        if isStale { expect(machine.token == current, "rule 8: a result for a replaced token is ignored") }
         perform(effects)
     }
 
@@ -213,7 +214,7 @@ extension TokenWorld {
         }
         let waiters = machine.refresh?.waiters ?? []
         if effects.isEmpty == false, machine.refresh?.id == job.id {
-            expect(waiters.isEmpty, "rule 1: who waits fails when the time limit has passed")
+            expect(waiters.isEmpty, "rule 1: the waiters fail when the time limit has passed")
         }
         perform(effects)
     }

@@ -1,8 +1,9 @@
 import Foundation
 import Networking
 
-// What tells two states apart: generations by how they compare with the current ones, tokens and sessions by which of
-// them are the same, calls in any order. So a run may be as long as it likes, and there are still finitely many states.
+// The bytes that distinguish two states. A generation is written as its relation to the current ones, tokens and
+// sessions as numbers that show which are equal, and calls in an order that is independent of their callers. Runs can
+// therefore be of any length, and the number of states is still finite.
 extension TokenWorld {
     func write(to key: inout StateKey) {
         var names = Names()
@@ -63,7 +64,7 @@ extension TokenWorld {
             }
         key.write(kind)
         key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
-        // The other stages know what matters of the job's token.
+        // In the other stages, the associated values contain what matters of the job's token.
         switch running.stage {
         case .waiting, .updating, .deciding:
             names.write(running.job.token, in: self, to: &key)
@@ -125,13 +126,13 @@ extension TokenWorld {
         ]
     }
 
-    /// What the rules ask of a generation that a call has carried.
+    /// Returns how the generation that a call has carried compares with the current ones. The rules need no more of it.
     private func age(of generation: Int?) -> UInt8 {
         guard let generation else { return 0 }
         return generation == machine.generation ? 3 : generation >= machine.tokenGeneration ? 2 : 1
     }
 
-    /// Numbers in place of ids.
+    /// Small numbers that replace ids.
     private struct Names {
         private var sessions: [UUID] = []
         private var tokens: [String] = []
@@ -143,7 +144,7 @@ extension TokenWorld {
             return UInt8(sessions.count)
         }
 
-        /// The number of a session; the same for all that nothing but calls remembers.
+        /// Returns the number of a session. All sessions that only calls remember have the same number.
         func known(_ id: UUID?) -> UInt8 {
             id.map { id in sessions.firstIndex(of: id).map { UInt8($0 + 1) } ?? 0xFF } ?? 0
         }
@@ -160,7 +161,7 @@ extension TokenWorld {
                 world.revoked.contains(token.value))
         }
 
-        /// Which tokens and sessions are in sets. All have their numbers by now; what has none cannot come back.
+        /// Writes which tokens and sessions are in the machine's sets. All that can occur again have a number by now.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
             writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)

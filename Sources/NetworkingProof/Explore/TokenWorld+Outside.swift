@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-// What the app, the store and other processes do.
+// The steps of the app, the store and other processes.
 extension TokenWorld {
     mutating func make(_ step: TokenMove.AppStep) {
         switch step {
@@ -19,18 +19,18 @@ extension TokenWorld {
 
     private mutating func set(_ token: AccessToken?, in session: UUID) {
         facts.ended.insert(machine.session)
-        // Who logs out before the store has been read ends the session of whatever token it has.
+        // A log-out before the store has been read ends the session of the stored token, whichever it is.
         if machine.isUnread, let stored = store?.session { facts.ended.insert(stored) }
         change(to: token, from: .elsewhere)
         perform(machine.set(token, session: session, at: now))
-        expect(machine.token == token, "rule 8: a token that is set wins")
+        expect(machine.token == token, "rule 8: a token that the app sets becomes the current token")
     }
 
     private mutating func replace() {
         let token = rumour ?? newToken(.unknown, in: machine.session, for: machine.token)
         rumour = nil
         guard token != machine.token else {
-            perform(machine.replace(token, at: now))  // it is no news, and must not end a refresh of it
+            perform(machine.replace(token, at: now))  // the token is the current one: its refresh must not end
             return
         }
         change(to: token, from: .elsewhere)
@@ -62,7 +62,7 @@ extension TokenWorld {
         facts.isForeign = true
     }
 
-    /// The keeper looks what is to be written, or writes it.
+    /// Prepares the next write of the keeper, or carries it out.
     private mutating func keep() {
         if case .writing(let update) = keeper {
             _ = write(update)
@@ -79,7 +79,7 @@ extension TokenWorld {
         }
     }
 
-    /// Writes to the store, if it has what was there before.
+    /// Writes to the store if its content has not changed since it was read. Returns whether it has written.
     mutating func write(_ update: Update) -> Bool {
         guard store == update.stored else { return false }
         if let old = store, let token = update.token, old.session == token.session {
@@ -99,8 +99,8 @@ extension TokenWorld {
         let before = machine.tokenGeneration
         let effects = machine.find(seen.found, generation: seen.generation, session: newSession(), at: now)
         if machine.tokenGeneration != before {
-            expect(before == seen.generation, "rule 12: what was read before the token changed does not count")
-            expect(seen.isForeign, "rule 12: nothing but what another process has written counts as found")
+            expect(before == seen.generation, "rule 12: a token read before the current one changed is ignored")
+            expect(seen.isForeign, "rule 12: only a token that another process has written counts as found")
             change(to: seen.found, from: .elsewhere)
             if seen.found == nil { facts.isOverAnnounced = false }
         }

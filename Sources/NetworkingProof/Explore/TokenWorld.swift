@@ -1,84 +1,85 @@
 import Foundation
 import Networking
 
-/// The token machine with all that plays with it: callers, the jobs that it begins, a store, other processes, a server
+/// The token machine and its environment: callers, the jobs that the machine starts, a store, other processes, a server
 /// that rotates refresh tokens, and time.
 ///
-/// Each move is what the library does under one lock, or without being interrupted. What the library leaves to chance,
-/// such as the order of two calls, is any order here; what it leaves to the server or the store, is any answer.
+/// Each move is a step that the library takes under one lock or without interruption. If the library leaves something
+/// to chance, such as the order of two calls, the world allows any order. If the server or the store decides something,
+/// the world allows any result.
 struct TokenWorld: World {
     struct Options: Sendable {
         var callers = 2
         var hasStore = false
         /// Whether reading and writing the store may fail.
         var isStoreFailing = false
-        /// Whether other processes use the store.
+        /// Whether other processes use the store, too.
         var hasOtherProcesses = false
-        /// The kinds of tokens that the server hands out.
+        /// The kinds of tokens that the server issues.
         var lives: [Life] = [.unknown]
-        /// Whether tokens are rotated by another process, which sends them to the app.
+        /// Whether another process rotates tokens and sends them to the app.
         var isRotatedElsewhere = false
     }
 
-    /// What a token says of its end.
+    /// The expiry that a token states.
     enum Life: Sendable {
         case unknown
-        /// It ends when time passes.
+        /// The token expires when time passes.
         case short
-        /// It has ended on arrival: the local clock is wrong.
+        /// The token has expired on arrival, because the local clock is wrong.
         case over
     }
 
-    /// Who makes a call, and where the call stands.
+    /// A caller, and the state of its call.
     struct Caller: Sendable {
         enum Phase: UInt8 {
             case idle
-            /// It waits for a permit; the gate is asked next.
+            /// The call waits for a permit. Next it asks the gate.
             case queued
-            /// The gate has said that it has to wait.
+            /// The gate has decided that the call has to wait.
             case entering
             case waitingToPass
             case permitAcquired
             case sent
-            /// The server has refused its token.
+            /// The server has refused the token of the call.
             case refused
             case waitingForRefresh
         }
 
         var phase = Phase.idle
         var member = SessionMember(of: nil)
-        /// What it carries.
+        /// The generation and the session of the token that the call carries.
         var carried: (generation: Int, session: UUID)?
         var judgement = AccessTokenMachine.Judgement.giveUp
 
-        // What the rules demand, counted without the library's help.
+        // The facts that the rules need, recorded without the library.
         var began: UUID?
         var hasRepeatedWithCurrent = false
         var hasRepeatedAfterRefresh = false
     }
 
-    /// The outside part of a job.
+    /// A job that runs, and how far it is outside the machine.
     struct Running: Sendable {
         enum Stage: Sendable {
-            /// It waits for the store, or for the lease.
+            /// The job waits for the store, or for the lease.
             case waiting
-            /// The store is to be brought what it does not have yet.
+            /// The job is about to write a change that the store does not have yet.
             case updating(Update)
-            /// The store has been read; nothing of this process is written until the job has decided.
+            /// The store has been read. This process writes nothing else until the job has decided.
             case deciding(stored: AccessToken?)
-            /// The server is asked.
+            /// The job waits for the response of the server to a refresh.
             case refreshing(old: AccessToken?, stored: AccessToken?)
-            /// The store is to be brought the new token.
+            /// The new token is to be saved in the store.
             case saving(AccessToken, old: AccessToken?, stored: AccessToken?)
-            /// It has been read, and is being brought the new token.
+            /// The store has been read again, and the job is about to write the new token.
             case storing(AccessToken, old: AccessToken?, stored: AccessToken?, later: AccessToken?)
-            /// The server has refused to refresh what the store had, and the store has been read again.
+            /// The server has refused to refresh the stored token, and the store has been read again.
             case refused(stored: AccessToken?, later: AccessToken?)
         }
 
         let job: AccessTokenMachine.Job
         var stage: Stage
-        /// Its second limit has passed.
+        /// Whether the second time limit of the job has passed.
         var isAbandoned = false
 
         var isSaving: Bool { if case .storing = stage { true } else { false } }
@@ -90,17 +91,18 @@ struct TokenWorld: World {
     var running: [Running] = []
     var now = Date(timeIntervalSince1970: 0)
 
-    // The world outside.
+    // The state outside the process.
     var store: AccessToken?
-    /// The tokens whose refresh token has been used: the server has issued others for them.
+    /// The tokens whose refresh token has been used, so that the server has issued other tokens for them.
     var spent: Set<String> = []
-    /// The tokens whose refresh token the server takes no more, though it has not been used.
+    /// The tokens whose refresh token the server no longer accepts, although it has not been used.
     var revoked: Set<String> = []
-    /// What brings the store up to date: nil if nothing does.
+    /// The writer that brings the store up to date, or nil if there is nothing to write.
     var keeper: Keeper?
-    /// The token that another process has got last; it sends it to this one, which may be late.
+    /// The latest token of another process, which that process sends to this one, possibly late.
     var rumour: AccessToken?
-    /// What was read from the store, when which token was the current one, and whether another process had written it.
+    /// The token that was read from the store, the generation of the current token at that time, and whether another
+    /// process had written it.
     var look: (found: AccessToken?, generation: Int, isForeign: Bool)?
 
     enum Keeper: Sendable {
@@ -108,30 +110,30 @@ struct TokenWorld: World {
         case writing(Update)
     }
 
-    /// Something that is about to be written to the store.
+    /// A change that is about to be written to the store.
     struct Update: Sendable {
         let generation: Int
         let token: AccessToken?
-        /// What has to be there for that.
+        /// The content that the store must still have for the write to succeed.
         let stored: AccessToken?
     }
 
-    // What the rules demand, counted without the library's help.
+    // The facts that the rules need, recorded without the library.
     var facts = Facts()
 
     struct Facts: Sendable {
         /// The sessions that this process has ended.
         var ended: Set<UUID> = []
-        /// The token with which the session is over.
+        /// The value of the token whose session is over.
         var over: String?
         var isOverAnnounced = false
-        /// What the store has was written, or removed, by another process.
+        /// Whether another process has written or removed the token in the store.
         var isForeign = false
-        /// The user has logged out.
+        /// Whether the user has logged out.
         var isLoggedOut = false
-        /// The current token came from a refresh, and no response to it is known.
+        /// Whether the current token came from a refresh and no response to it is known.
         var isUntried = false
-        /// It had ended on arrival, and has not been refused.
+        /// Whether the current token had expired on arrival and has not been refused.
         var isWrongClock = false
     }
 
@@ -144,7 +146,7 @@ struct TokenWorld: World {
         machine = AccessTokenMachine(token: nil, session: UUID(), at: now)
         let session = newSession()
         let first = token ? newToken(.unknown, in: session) : nil
-        // Before the store has been read, the process knows nothing of the session whose token it has.
+        // Before the store has been read, the process does not know the session of the stored token.
         machine = AccessTokenMachine(
             token: options.hasStore ? nil : first, session: options.hasStore ? newSession() : session,
             storage: options.hasStore ? .unread : .none, at: now)
@@ -180,7 +182,7 @@ struct TokenWorld: World {
         }
     }
 
-    /// A token that the server issues, for a log-in or in place of another one.
+    /// Returns a new token of the server, for a log-in or as the replacement of `old`.
     mutating func newToken(_ life: Life, in session: UUID, for old: AccessToken? = nil) -> AccessToken {
         if let old { spent.insert(old.value) }
         lastID += 1
@@ -193,25 +195,25 @@ struct TokenWorld: World {
         return AccessToken("t\(lastID)", expiresAt: expiry, session: session)
     }
 
-    /// Nobody waits for nothing.
+    /// Checks the rules that hold after every move: no caller waits without a refresh, and the store is up to date.
     private mutating func checkWaiting() {
         let waiters = Set(machine.refresh?.waiters.map(\.id) ?? [])
         for (index, caller) in callers.enumerated() {
             let isWaiting = caller.phase == .waitingToPass || caller.phase == .waitingForRefresh
             expect(
-                isWaiting == waiters.contains(UInt64(index)), "rule 7: who waits is answered, and nobody else is")
+                isWaiting == waiters.contains(UInt64(index)), "rule 7: the machine's waiters are the calls that wait")
         }
         if let refresh = machine.refresh {
-            expect(running.contains { $0.job.id == refresh.id }, "rule 7: a refresh that is waited for runs")
+            expect(running.contains { $0.job.id == refresh.id }, "rule 7: a refresh with waiters is running")
         }
         if let token = machine.token {
             expect(token.session == machine.session, "rule 11: a token has its session's id")
         }
         if case .read(isKept: true) = machine.storage, !facts.isForeign, !running.contains(where: \.isSaving) {
-            expect(store == machine.token, "rule 12: what counts as saved is in the store")
+            expect(store == machine.token, "rule 12: a token that counts as saved is in the store")
         }
         if options.hasStore, running.isEmpty, keeper == nil, case .read(isKept: true) = machine.storage, let store {
-            expect(!facts.ended.contains(store.session ?? UUID()), "rule 12: the store loses the token of a log-out")
+            expect(!facts.ended.contains(store.session ?? UUID()), "rule 12: a log-out removes the token of the store")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A model that can be explored: states that follow one another by moves.
+/// A model that can be explored: states, and moves that lead from one state to the next.
 protocol World: Sendable {
     associatedtype Move: CustomStringConvertible & Sendable
 
@@ -7,9 +7,9 @@ protocol World: Sendable {
 
     /// Makes a move.
     ///
-    /// - Returns: The rules that it has broken, in words.
+    /// - Returns: Descriptions of the rules that the move has broken.
     mutating func make(_ move: Move) -> [String]
 
-    /// Writes what matters of the state for what can follow. States that write the same bytes count as the same state.
+    /// Writes the parts of the state that affect later moves. States that write the same bytes count as the same state.
     func write(to key: inout StateKey)
 }

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// etcd with one member, in a folder of its own.
+/// An etcd server with one member, which stores its data in a folder of its own.
 final class EtcdServer {
     let url: URL
     private let arguments: [String]
@@ -27,7 +27,7 @@ final class EtcdServer {
         try await start()
     }
 
-    /// Ends it, and starts it again with what it has stored.
+    /// Stops the server, and starts it again with its stored data.
     func restart() async throws {
         stop()
         try await start()
@@ -38,7 +38,7 @@ final class EtcdServer {
         process.waitUntilExit()
     }
 
-    /// Starts it, and waits until it is ready.
+    /// Starts the server, and waits until it is ready.
     private func start() async throws {
         process = Process()
         process.executableURL = program
@@ -57,7 +57,7 @@ final class EtcdServer {
 
     private struct NotReady: Error {}
 
-    /// A URL whose port was free a moment ago.
+    /// Returns a URL with a port that was free a moment ago.
     private static func freeURL() throws -> URL {
         let server = try LoopbackServer()
         defer { server.stop() }
@@ -66,6 +66,6 @@ final class EtcdServer {
 }
 
 extension URL {
-    /// Without a slash at the end, as etcd wants it.
+    /// The URL without a slash at its end, as etcd requires.
     fileprivate var text: String { absoluteString.hasSuffix("/") ? String(absoluteString.dropLast()) : absoluteString }
 }

@@ -2,7 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Processes that share a token are killed at random moments; what the others find is right, and every call ends.
+/// Kills processes that share a token at random moments. Checks that the other processes find a correct token, and
+/// that every call ends.
 struct KillCheck: Check {
     let name = "kill"
     let parts = ["token-file", "etcd"]
@@ -19,7 +20,7 @@ struct KillCheck: Check {
         try await body(folder)
     }
 
-    /// Kills by the hundred, each a few milliseconds after the token was refused.
+    /// Kills 200 processes (20 in a quick run), each a few milliseconds after the token was refused.
     private func killWithFile(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
         let kills = settings.count ?? (settings.isQuick ? 20 : 200)
@@ -31,7 +32,8 @@ struct KillCheck: Check {
             fleet.server.invalidate()
             try await Task.sleep(for: .microseconds(Int.random(in: 0..<30_000, using: &random)))
             try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
-            // Who was killed with the lease keeps the others waiting for its time; more kills meanwhile would prove nothing.
+            // A process that is killed while it holds the lease blocks the others until the lease expires. Further
+            // kills in that time would prove nothing.
             try await fleet.server.waitForRefresh()
             if number % 50 == 49 { report.progress("kill token-file", since: begun, "\(number + 1) of \(kills) kills") }
         }
@@ -44,7 +46,7 @@ struct KillCheck: Check {
                 + left.map { "\($0) was left behind" })
     }
 
-    /// The token is refused five times a second; one process is killed every two seconds, and etcd is restarted once.
+    /// Refuses the token five times a second, kills a process every two seconds, and restarts etcd once.
     private func killWithEtcd(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
         let seconds = settings.count ?? (settings.isQuick ? 4 : 10)

@@ -2,13 +2,13 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A server whose refresh tokens work once, and which remembers by which process each was used.
+/// A server whose refresh tokens can be used once. It records which process used which refresh token.
 final class RotatingServer: @unchecked Sendable {  // because of the lock around every variable
     let server: LoopbackServer
     private let lock = NSLock()
     private var valid = 0
     private var issued = 0
-    /// By which process each refresh token was used, and which one was issued for it.
+    /// The process that used each refresh token, and the token that was issued for it.
     private var uses: [String: (process: String, issued: String)] = [:]
     private var dead: Set<String> = []
     private var faults: [String] = []
@@ -26,19 +26,19 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         }
         server.route(.post, "/token/:process") { [self] request in
             let old = try await String(decoding: request.data(), as: UTF8.self)
-            // A process may be killed while it waits for the answer.
+            // A process may be killed while it waits for the response.
             return .text(rotate(old, by: request.parameters["process"] ?? "")).delayed(by: .milliseconds(5))
         }
     }
 
     var violations: [String] { lock.withLock { faults } }
 
-    /// A fault if fewer tokens were issued than expected: then the run has shown nothing.
+    /// Returns a violation if fewer tokens were issued than expected, because the run has then shown nothing.
     func idleness(atLeast count: Int) -> [String] {
         lock.withLock { issued < count ? ["only \(issued) refreshes, expected \(count)"] : [] }
     }
 
-    /// What has happened, in words.
+    /// A description of what happened in the run.
     var summary: String {
         lock.withLock {
             "\(issued.grouped) refreshes, \(served.grouped) requests, "
@@ -46,13 +46,13 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         }
     }
 
-    /// The current access token is refused from now on.
+    /// Refuses the current access token from now on.
     func invalidate() {
         lock.withLock { valid = -1 }
     }
 
-    /// Waits until the token has been refreshed since it was refused; it is a fault if that takes longer than 15
-    /// seconds.
+    /// Waits until the token has been refreshed since it was refused. Records a violation if that takes longer than
+    /// 15 seconds.
     func waitForRefresh() async throws {
         let limit = ContinuousClock.now + .seconds(15)
         while lock.withLock({ valid == -1 }) {
@@ -61,7 +61,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         }
     }
 
-    /// A process is about to be killed.
+    /// Records that a process is about to be killed.
     func noteDeath(of process: String) {
         lock.withLock { _ = dead.insert(process) }
     }
@@ -73,7 +73,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     private func rotate(_ old: String, by process: String) -> String {
         lock.withLock {
             if let first = uses[old] {
-                // If the first one died before it could save what it got, nobody can know.
+                // If the first process was killed before it saved its new token, no other process can know that token.
                 if dead.contains(first.process), uses[first.issued] == nil {
                     losses += 1
                 } else {

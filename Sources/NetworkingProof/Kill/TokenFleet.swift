@@ -11,7 +11,7 @@ final class TokenFleet {
     private var workers: [WorkerProcess]
     private var started = 0
 
-    /// - Parameter place: Where the processes find the store.
+    /// - Parameter place: The path or the URL at which the processes find the store.
     init(sharing store: any AccessTokenStore, at place: String) async throws {
         self.store = store
         server = try RotatingServer()
@@ -21,16 +21,16 @@ final class TokenFleet {
         for _ in 0..<size { workers.append(try start()) }
     }
 
-    /// Kills a process, looks what it has left, and starts another one.
+    /// Kills a process, checks the store that it leaves, and starts another process.
     func replace(_ index: Int) async throws {
-        for worker in workers where !worker.isRunning { server.add("\(worker.name) has ended by itself") }
+        for worker in workers where !worker.isRunning { server.add("\(worker.name) has ended unexpectedly") }
         server.noteDeath(of: workers[index].name)
         workers[index].kill()
         await look()
         workers[index] = try start()
     }
 
-    /// Lets all processes end what they have begun.
+    /// Lets all processes complete their calls and end.
     func finish() async throws {
         for worker in workers where !worker.finish() { server.add("\(worker.name) does not end its calls") }
         await look()
@@ -42,7 +42,7 @@ final class TokenFleet {
         return try WorkerProcess("process\(started)", arguments)
     }
 
-    /// The store has a whole token, whatever was killed.
+    /// Checks that the store has a complete token, whichever process was killed.
     private func look() async {
         do {
             if try await store.load() == nil { server.add("the token is missing") }

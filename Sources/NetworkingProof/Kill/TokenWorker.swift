@@ -1,14 +1,14 @@
 import Foundation
 import Networking
 
-/// One of several processes that share a session: sends authorized requests until it is killed, or its input ends; then
-/// it waits for the end of all that it has begun.
+/// One of several processes that share a session. It sends authorized requests until it is killed or its input ends.
+/// After the end of its input it completes the calls in progress.
 struct TokenWorker: Sendable {
     private let name: String
     private let service: NetworkService
     private let session: AccessTokenSupervisor
 
-    /// - Parameter arguments: The place of the token, the server, and the name of the process.
+    /// - Parameter arguments: The path or URL of the token store, the URL of the server, and the name of the process.
     init?(_ arguments: [String]) {
         guard arguments.count == 3, let server = URL(string: arguments[1]) else { return nil }
         let name = arguments[2]

@@ -17,9 +17,9 @@ final class WorkerProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// Lets it end what it has begun.
+    /// Closes the input of the process, and waits up to 30 seconds until it has completed its calls and ended.
     ///
-    /// - Returns: Whether it did within some time.
+    /// - Returns: Whether it ended in that time with exit status 0.
     func finish() -> Bool {
         input.fileHandleForWriting.closeFile()
         let end = ContinuousClock.now + .seconds(30)
@@ -28,7 +28,7 @@ final class WorkerProcess {
         return !process.isRunning && process.terminationStatus == 0
     }
 
-    /// Ends it without a chance to do anything more.
+    /// Kills the process with SIGKILL, so that it cannot run any more code.
     func kill() {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

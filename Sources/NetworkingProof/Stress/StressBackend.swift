@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A server with sessions that log-ins begin, tokens that it invalidates, refresh tokens that work once, and faults.
+/// A server with faults. A log-in begins a session, access tokens can become invalid, and refresh tokens work once.
 final class StressBackend: @unchecked Sendable {  // because of the lock around every variable
     enum Fault: Sendable {
         case unavailable, connectionLost
@@ -18,7 +18,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     private struct Session: Sendable {
         var access = 1
         var refresh = 1
-        /// The refresh token whose response was lost: it is sent again.
+        /// The number of the refresh token whose response was lost, so that the client sends it again.
         var lost = 0
         var isRevoked = false
     }
@@ -32,7 +32,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         random = SeededGenerator(seed: seed)
     }
 
-    /// What the rules were broken by.
+    /// The violations that the server has seen.
     var violations: [String] { lock.withLock { faults } }
 
     /// Begins the session of a user.
@@ -41,23 +41,23 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         return token(of: user, access: 1, refresh: 1)
     }
 
-    /// The access tokens of a user are refused from now on, until they are refreshed.
+    /// Refuses the access tokens of a user from now on, until they are refreshed.
     func invalidate(_ user: Int) {
         lock.withLock { sessions[user]?.access += 1 }
     }
 
-    /// Nothing of a user is accepted any more.
+    /// Refuses all tokens of a user from now on.
     func revoke(_ user: Int) {
         lock.withLock { sessions[user]?.isRevoked = true }
     }
 
-    /// The user and the number of a token, which is made as `7-3`.
+    /// Returns the user and the number of a token, which has the form `7-3`.
     static func parts(of token: some StringProtocol) -> (user: Int, number: Int)? {
         let parts = token.split(separator: "-").compactMap { Int($0) }
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// Serves what anybody may see, or an item: says whose it is.
+    /// Returns an open resource, or an item whose body is the user of the token.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {
@@ -75,7 +75,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         }
     }
 
-    /// Hands out the next token for a refresh token.
+    /// Issues the next tokens for a refresh token.
     func refresh(with text: String) -> Answer {
         guard let sent = Self.parts(of: text) else { return Answer(status: .badRequest) }
         return lock.withLock {

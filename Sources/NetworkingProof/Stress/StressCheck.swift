@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A million calls in every form, with log-ins of other users, invalid tokens, resets, cancellation, deadlines,
-/// duplicates and faults, over a stub and over sockets.
+/// Makes a million calls in every form, over a stub and over sockets, with log-ins of other users, invalid tokens,
+/// resets, cancellation, deadlines, duplicates and faults.
 struct StressCheck: Check {
     let name = "stress"
     let parts = ["stub", "loopback"]
@@ -38,7 +38,7 @@ struct StressCheck: Check {
             "stress \(part)", since: begun,
             "\(done.grouped) calls of \(StressRound.workers) workers (\(totals)), seed \(settings.seed)",
             violations: totals.answered < done / 10 || totals.refreshes == 0
-                ? violations + ["hardly any call was answered"] : violations)
+                ? violations + ["fewer than a tenth of the calls succeeded, or no token was refreshed"] : violations)
     }
 
     private typealias Outcome = (violations: [String], totals: StressTotals)

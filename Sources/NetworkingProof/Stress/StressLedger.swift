@@ -1,11 +1,11 @@
 import Foundation
 import Networking
 
-/// What is known of each call of a round, beside the library: who was logged in when it began, whose tokens it carried,
-/// and how often it ended.
+/// A record of each call of a round, independent of the library: the user at its start, the users of the tokens it has
+/// carried, and how often it has ended.
 final class StressLedger: RequestObserver, @unchecked Sendable {  // because of the lock around every variable
     private struct Entry {
-        /// The user when the library read the endpoint, and when it had bound the call to a session.
+        /// The user when the library read the endpoint, and the user when it had bound the call to a session.
         var read: Int??
         var begun: Int??
         var carried: Set<Int> = []
@@ -25,13 +25,14 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
 
     var violations: [String] { lock.withLock { faults } }
 
-    /// Who is logged in.
+    /// The user who is logged in, or nil.
     var currentUser: Int? { lock.withLock { user } }
 
-    /// How many calls are reported as begun, and not as ended: those of tasks are, after their callbacks have returned.
+    /// The number of calls that are reported as started but not as finished. The end of a task is reported after its
+    /// callbacks have returned.
     var unfinishedCount: Int { lock.withLock { unfinished } }
 
-    /// Logs another user in, or nobody.
+    /// Logs a new user in, or logs the current user out.
     func change(isLoggedIn: Bool, _ assign: (Int?) -> Void) {
         lock.withLock {
             if isLoggedIn { lastUser += 1 }
@@ -45,23 +46,23 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock { entries[call] = Entry() }
     }
 
-    /// The library reads the endpoint of a call.
+    /// Records the current user when the library reads the endpoint of a call for the first time.
     func noteRead(_ call: Int) {
         lock.withLock { if entries[call]?.read == nil { entries[call]?.read = user } }
     }
 
-    /// The call has ended, with the user that the server has seen if it succeeded.
+    /// Records the end of a call. If the call succeeded, `seen` is the user that the server has seen.
     func end(_ call: Int, as seen: String?) {
         lock.withLock {
             entries[call]?.ends += 1
             totals.answered += seen == nil ? 0 : 1
             if let seen, let carried = entries[call]?.carried, !carried.isEmpty, carried != [Int(seen) ?? -1] {
-                faults.append("call \(call) carried tokens of \(carried) and got the answer of \(seen)")
+                faults.append("call \(call) carried tokens of the users \(carried) and got the response for \(seen)")
             }
         }
     }
 
-    /// A request is about to be sent.
+    /// Records a request that is about to be sent.
     func noteSending(_ call: Int, authorization: String?, isOpen: Bool) {
         if isOpen, authorization != nil { add("rule 10: the open call \(call) carries a token") }
         guard let token = authorization.flatMap({ StressBackend.parts(of: $0.dropFirst("Bearer ".count)) }) else {
@@ -73,7 +74,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
             guard let entry = entries[call], case .some(.some(let read)) = entry.read,
                 case .some(.some(let begun)) = entry.begun, read == begun, read != token.user
             else { return }
-            faults.append("call \(call) began as \(read) and carries a token of \(token.user)")
+            faults.append("call \(call) began as user \(read) and carries a token of user \(token.user)")
         }
     }
 
@@ -81,7 +82,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock { faults.append(fault) }
     }
 
-    /// A refresh runs.
+    /// Runs a refresh, and records a violation if another one is in progress.
     func refresh<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
         lock.withLock {
             refreshing += 1
@@ -111,13 +112,13 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         }
     }
 
-    /// Looks at all calls when nothing runs any more.
+    /// Checks all calls after the last one has ended.
     func close() {
         lock.withLock {
             for (id, entry) in entries {
                 if entry.ends != 1 { faults.append("call \(id) ended \(entry.ends) times") }
                 if entry.started != entry.finished || entry.started > 1 {
-                    faults.append("call \(id) was reported as begun \(entry.started), as ended \(entry.finished) times")
+                    faults.append("call \(id): \(entry.started) started and \(entry.finished) finished events")
                 }
                 if entry.carried.count > 1 { faults.append("call \(id) carried tokens of the users \(entry.carried)") }
             }
@@ -126,7 +127,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
     }
 }
 
-/// How much of what has happened, which shows that a run has been hostile enough.
+/// The totals of a run, which show whether it has covered enough cases.
 struct StressTotals: CustomStringConvertible {
     var answered = 0
     var sent = 0
@@ -134,7 +135,8 @@ struct StressTotals: CustomStringConvertible {
     var logIns = 0
 
     var description: String {
-        "\(answered.grouped) answered, \(sent.grouped) requests, \(refreshes.grouped) refreshes, \(logIns.grouped) log-ins"
+        "\(answered.grouped) succeeded, \(sent.grouped) requests, "
+            + "\(refreshes.grouped) refreshes, \(logIns.grouped) log-ins"
     }
 
     static func += (totals: inout StressTotals, other: StressTotals) {
@@ -145,7 +147,7 @@ struct StressTotals: CustomStringConvertible {
     }
 }
 
-/// A call whose id the server gets, and which reports when the library reads it.
+/// An endpoint that sends its id to the server, and that records when the library reads it.
 struct StressCall: Endpoint {
     static let idField: HTTPHeader.Name = "X-Call"
 
@@ -153,7 +155,7 @@ struct StressCall: Endpoint {
     let item: Int
     let method: HTTPMethod
     let priority: Int
-    /// Whether it needs no token.
+    /// Whether the call needs no token.
     let isOpen: Bool
     let ledger: StressLedger
 

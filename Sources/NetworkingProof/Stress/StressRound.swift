@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Some thousand calls of 200 workers on services that share a session; afterwards nothing may be left of them.
+/// Several thousand calls of 200 workers on services that share a session. Checks at the end that no state is left.
 struct StressRound: Sendable {
     static let workers = 200
 
@@ -13,7 +13,7 @@ struct StressRound: Sendable {
     private let limit = ConcurrencyLimit(16, total: 24)
     private let random: RandomSource
 
-    /// - Parameter url: Where the server of the round listens.
+    /// - Parameter url: The URL of the round's server.
     init(seed: UInt64, url: URL, transport: some Transport, backend: StressBackend) {
         let ledger = ledger
         self.backend = backend
@@ -28,7 +28,8 @@ struct StressRound: Sendable {
         session = AccessTokenSupervisor(token: nil) { old in
             try await ledger.refresh {
                 guard let service = home.service, let old else { throw AccessToken.Rejected() }
-                // A refresh's own call is authorized here like any other, and still must not wait for itself.
+                // The refresh request is marked as authorized here like any other.
+                // It must not wait for its own refresh.
                 let text = try await service.request(
                     .post("token").authorized().body(.data(Data((old.refreshToken ?? "").utf8))), as: .string)
                 let parts = text.split(separator: " ").map(String.init)
@@ -50,7 +51,7 @@ struct StressRound: Sendable {
         home.service = services[0]
     }
 
-    /// - Returns: What was broken, and what has happened.
+    /// - Returns: The violations, and the totals of the round.
     func run(_ calls: Int) async -> (violations: [String], totals: StressTotals) {
         logIn()
         let observation = session.events.observe(on: nil) { event in
@@ -81,7 +82,7 @@ struct StressRound: Sendable {
         ledger.change(isLoggedIn: false) { _ in session.accessToken = nil }
     }
 
-    /// What ends a step after its call, such as a transfer that was shared, gets some time.
+    /// Waits up to 5 seconds for work that ends shortly after its call, such as a shared transfer.
     private func settle() async {
         for _ in 0..<1_000 where !remains.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
     }
@@ -90,7 +91,7 @@ struct StressRound: Sendable {
         let counts = [
             ("permits", limit.activeCount), ("calls that wait for a permit", limit.waiterCount),
             ("calls that wait for a token", session.waiterCount), ("refreshes", session.isRefreshing ? 1 : 0),
-            ("calls whose end is not reported", ledger.unfinishedCount),
+            ("calls without a report of their end", ledger.unfinishedCount),
             ("running calls", services.reduce(0) { $0 + $1.client.runningCallCount }),
         ]
         return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0) are left" }
@@ -108,13 +109,13 @@ private struct SendingTransport<Next: Transport>: Transport {
                 id, authorization: request.headers[.authorization], isOpen: request.url.path.hasPrefix("/open"))
         }
         if request.url.lastPathComponent == "token", request.headers[.authorization] != nil {
-            ledger.add("rule 9: a refresh's own call carries a token")
+            ledger.add("rule 9: the request of a refresh carries a token")
         }
         return try await next.send(request, delivering: delivery)
     }
 }
 
-/// The service that the session refreshes by, which is made after the session.
+/// The service that sends the refresh requests of the session. It is created after the session.
 private final class ServiceBox: @unchecked Sendable {  // because it is set once, before any call begins
     weak var service: NetworkService?
 }

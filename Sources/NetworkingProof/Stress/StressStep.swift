@@ -2,13 +2,13 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// One call of a worker, in one of the forms that there are, and what happens to it.
+/// One call of a worker in one of the available forms, and the disturbances of that call.
 struct StressStep: Sendable {
     private let round: StressRound
     private let service: NetworkService
     private let call: StressCall
     private let fate: Int
-    /// How many turns to wait before something is done to the call.
+    /// The number of yields before the call is cancelled or observed.
     private let turns: Int
     private let settings: RequestSettings
 
@@ -40,7 +40,7 @@ struct StressStep: Sendable {
         case 66..<69: service.cancelAll { ($0 as? StressCall)?.item == call.item }
         default: break
         }
-        // Nobody stays logged out for long.
+        // Logs a user in soon after a log-out.
         if round.ledger.currentUser == nil, fate % 50 == 0 { round.logIn() }
         switch fate % 10 {
         case 0..<4: await awaitCall()
@@ -100,7 +100,7 @@ struct StressStep: Sendable {
         }
     }
 
-    /// A chain of tasks, one of which may be cancelled.
+    /// Awaits a chain of derived tasks, which may be cancelled.
     private func derive() async {
         let source = service.task(call, as: .string, with: settings)
         let chain = source.map { $0 }.flatMap { value in source.map { _ in value } }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes frames of HTTP/2 (RFC 9113), valid or not, and reads those of a client far enough to find its requests.
+/// Writes HTTP/2 frames (RFC 9113), valid or not, and parses a client's frames far enough to find its requests.
 enum HTTP2 {
     static let preface = Data("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -20,7 +20,7 @@ enum HTTP2 {
         static let complete: Flags = [.endHeaders, .endStream]
     }
 
-    /// The codes of RFC 9113 section 7.
+    /// The error codes of RFC 9113 section 7, and one unknown code.
     static let errorCodes: [(name: String, code: UInt32)] = [
         ("NO_ERROR", 0x0), ("PROTOCOL_ERROR", 0x1), ("INTERNAL_ERROR", 0x2), ("FLOW_CONTROL_ERROR", 0x3),
         ("SETTINGS_TIMEOUT", 0x4), ("STREAM_CLOSED", 0x5), ("FRAME_SIZE_ERROR", 0x6), ("REFUSED_STREAM", 0x7),
@@ -28,7 +28,7 @@ enum HTTP2 {
         ("INADEQUATE_SECURITY", 0xC), ("HTTP_1_1_REQUIRED", 0xD), ("an unknown code", 0xBEEF),
     ]
 
-    /// - Parameter length: What the frame says about its payload; by default its length.
+    /// - Parameter length: The value of the frame's length field; by default the length of the payload.
     static func frame(
         _ kind: Kind, _ flags: Flags = [], on stream: UInt32 = 1, _ payload: Data = Data(), length: Int? = nil
     ) -> Data {
@@ -48,7 +48,7 @@ enum HTTP2 {
         values.reduce(into: Data()) { $0 += bytes(UInt32($1.identifier)).suffix(2) + bytes($1.value) }
     }
 
-    /// A HEADERS frame, complete unless the flags say otherwise.
+    /// Returns a HEADERS frame, which is complete unless the flags state otherwise.
     static func headers(
         _ fields: [(String, String)] = [(":status", "200")], _ flags: Flags = .endHeaders, on stream: UInt32 = 1
     ) -> Data {
@@ -65,10 +65,10 @@ enum HTTP2 {
         frame(.goAway, on: 0, bytes(last) + bytes(code))
     }
 
-    /// A whole response.
+    /// Returns a complete response.
     static func hello(on stream: UInt32 = 1) -> Data { headers(on: stream) + data(on: stream) }
 
-    /// Fields as HPACK has them, each a literal without indexing and without Huffman coding (RFC 7541 section 6.2.2).
+    /// Encodes fields with HPACK: each is a literal without indexing and Huffman coding (RFC 7541 section 6.2.2).
     static func block(_ fields: [(String, String)]) -> Data {
         fields.reduce(into: Data()) { $0 += [0] + text($1.0) + text($1.1) }
     }
@@ -89,7 +89,7 @@ enum HTTP2 {
 }
 
 extension RawServer.Connection {
-    /// Reads frames to the next HEADERS frame, and returns its stream; nil if the client has gone.
+    /// Reads frames up to the next HEADERS frame, and returns its stream; nil if the client has closed the connection.
     func readHeaders() -> UInt32? {
         while case let head = [UInt8](read(9)), head.count == 9 {
             let length = head[..<3].reduce(0) { $0 << 8 | Int($1) }

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Streams and connections of HTTP/2 that end too early (RFC 9113 sections 5.4, 6.8 and 8.7).
+/// HTTP/2 streams and connections that end too early (RFC 9113 sections 5.4, 6.8 and 8.7).
 extension HostileCase {
     static let http2Resets: [HostileCase] = HTTP2.errorCodes.flatMap { name, code in
         [
@@ -25,10 +25,10 @@ extension HostileCase {
             HTTP2.headers([(":status", "200"), ("content-length", "5")]) + HTTP2.data("hel", []) + HTTP2.reset(0),
             .either(.lostAfterHead, .truncated, .lostBeforeHead)),
         http2(
-            "REFUSED_STREAM in the packet of the head", HTTP2.headers() + HTTP2.reset(7),
+            "REFUSED_STREAM in the same packet as the head", HTTP2.headers() + HTTP2.reset(7),
             .either(.lostAfterHead, .lostBeforeHead)),
         HostileCase(
-            "HTTP/2: HTTP_1_1_REQUIRED after a part of the body, by a server that has HTTP/1.1",
+            "HTTP/2: HTTP_1_1_REQUIRED after a part of the body, from a server that supports HTTP/1.1",
             [
                 [
                     .readPreface, .readHeaders,
@@ -37,7 +37,7 @@ extension HostileCase {
                 ], .reply(String.hello),
             ], [.lostAfterHead]
         ).through(.http2),
-        http2("GOAWAY with last stream 0, again and again", HTTP2.goAway(last: 0), then: .close, .lostBeforeHead),
+        http2("GOAWAY with last stream 0, on each connection", HTTP2.goAway(last: 0), then: .close, .lostBeforeHead),
     ]
 
     static let http2GoAways: [HostileCase] = [
@@ -60,8 +60,8 @@ extension HostileCase {
             "HTTP/2: GOAWAY after the body, and another call",
             [.http2(HTTP2.hello() + HTTP2.goAway(last: 1)), .http2(HTTP2.hello())], [.hello, .hello]
         ).through(.http2).calling(.get, .later),
-        next("a second response", HTTP2.hello()), next("DATA after its end", HTTP2.data("more", [])),
-        next("RST_STREAM after its end", HTTP2.reset(0)),
+        next("a second response", HTTP2.hello()), next("DATA", HTTP2.data("more", [])),
+        next("RST_STREAM", HTTP2.reset(0)),
         next("a response on the next stream", HTTP2.hello(on: 3)),
         HostileCase(
             "HTTP/2: upload: 413, then NO_ERROR",
@@ -84,13 +84,13 @@ extension HostileCase {
     private static let headEnd = exchange.count - HTTP2.data().count
     private static let post = HostileCall(method: .post, bodyCount: 5)
 
-    /// A pause before the reset, so that the client reads the head by itself.
+    /// Returns a case with a pause before the reset, so that the client reads the preceding frames separately.
     private static func reset(_ name: String, _ code: UInt32, after frames: Data, _ place: String) -> HostileCase {
         let script: [HostileStep] =
             .http2(frames).dropLast() + [.pause(milliseconds: 30), .bytes(HTTP2.reset(code)), .drain]
         let expected: HostileOutcome =
             switch code {
-            // libcurl takes it for the end of the stream.
+            // libcurl treats NO_ERROR as the end of the stream.
             case 0x0: .either(.lostAfterHead, .truncated, .response(200, ""), .response(200, "hel"))
             case 0x1: .either(.lostAfterHead, .violation)
             default: .lostAfterHead
@@ -101,7 +101,7 @@ extension HostileCase {
     private static func beforeHead(_ code: UInt32) -> HostileOutcome {
         switch code {
         case 0x1: .either(.lostBeforeHead, .violation)
-        case 0xD: .either(.lostBeforeHead, .violation)  // this server has no HTTP/1.1
+        case 0xD: .either(.lostBeforeHead, .violation)  // This server does not support HTTP/1.1.
         default: .lostBeforeHead
         }
     }
@@ -116,7 +116,7 @@ extension HostileCase {
             .through(.http2).calling(call)
     }
 
-    /// Frames that follow a complete response, and another call.
+    /// Returns a case in which frames follow a complete response, and another call is made.
     private static func next(_ name: String, _ frames: Data) -> HostileCase {
         let first: [HostileStep] = .http2(HTTP2.hello()).dropLast() + [.pause(milliseconds: 50), .bytes(frames)]
         let second = HTTP2.headers(on: 3) + HTTP2.data("second", on: 3)

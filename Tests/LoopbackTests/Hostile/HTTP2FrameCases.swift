@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Frames and their order (RFC 9113 sections 4 to 6). Unless a case says otherwise, a right response follows.
+/// Frames and their order (RFC 9113 sections 4 to 6). Unless a case states otherwise, a valid response follows.
 extension HostileCase {
     static let http2Frames: [HostileCase] = [
         frames("none", Data(), .hello),
@@ -13,7 +13,7 @@ extension HostileCase {
         frames("DATA larger than 16 KiB", HTTP2.headers() + HTTP2.data(long(16_385)), .violation),
         frames("length 2^24 - 1", HTTP2.frame(.data, length: 0xFF_FFFF), .violation),
         frames("PING", HTTP2.frame(.ping, on: 0, Data(count: 8)), .hello),
-        frames("PING acknowledged unsolicited", HTTP2.frame(.ping, .acknowledgement, on: 0, Data(count: 8)), .hello),
+        frames("unsolicited PING acknowledgement", HTTP2.frame(.ping, .acknowledgement, on: 0, Data(count: 8)), .hello),
         frames("PING of 7 bytes", HTTP2.frame(.ping, on: 0, Data(count: 7)), .violation),
         frames("PING on a stream", HTTP2.frame(.ping, Data(count: 8)), .violation),
         frames("WINDOW_UPDATE past 2^31 - 1", window(0x7FFF_FFFF, on: 0), .violation),
@@ -25,7 +25,7 @@ extension HostileCase {
         frames("RST_STREAM on stream 0", HTTP2.reset(8, on: 0), .violation),
         frames("RST_STREAM on an idle stream", HTTP2.reset(8, on: 9), .violation),
         frames("RST_STREAM of 3 bytes", HTTP2.frame(.reset, Data(count: 3)), .violation),
-        // RFC 9113 section 8.4: forbidden once the server has acknowledged that the client wants none.
+        // RFC 9113 section 8.4: forbidden after the server has acknowledged that the client disables server push.
         frames("PUSH_PROMISE", settings(.acknowledgement) + pushed, .violation),
         frames("PUSH_PROMISE before the acknowledgement", pushed, .either(.hello, .violation)),
         frames("PUSH_PROMISE on stream 0", HTTP2.frame(.pushPromise, .endHeaders, on: 0, HTTP2.bytes(2)), .violation),
@@ -74,22 +74,22 @@ extension HostileCase {
         http2("HEADERS twice", HTTP2.headers() + HTTP2.headers() + HTTP2.data(), .violation),
         frames("CONTINUATION alone", HTTP2.frame(.continuation, .endHeaders, HTTP2.block([("x", "y")])), .violation),
         frames("CONTINUATION on stream 0", HTTP2.frame(.continuation, .endHeaders, on: 0), .violation),
-        http2("DATA in place of CONTINUATION", HTTP2.headers([(":status", "200")], []) + HTTP2.data(), .violation),
+        http2("DATA instead of CONTINUATION", HTTP2.headers([(":status", "200")], []) + HTTP2.data(), .violation),
         http2(
             "CONTINUATION of another stream",
             HTTP2.headers([(":status", "200")], []) + HTTP2.frame(.continuation, .endHeaders, on: 3) + HTTP2.data(),
             .violation),
-        http2("CONTINUATION that never comes", HTTP2.headers([(":status", "200")], []), .idle).stalling,
+        http2("a missing CONTINUATION", HTTP2.headers([(":status", "200")], []), .idle).stalling,
         http2("HEADERS in three frames", split + HTTP2.data(), .fields(["x": "y"])),
         http2("padding", padded(3, Data("\u{3}hello\0\0\0".utf8)), .hello),
-        http2("padding as long as its frame", padded(9, Data("\u{9}hello\0\0\0".utf8)), .violation),
+        http2("padding of the frame's length", padded(9, Data("\u{9}hello\0\0\0".utf8)), .violation),
         http2("padding longer than its frame", padded(255, Data([255]) + Data("hello".utf8)), .violation),
         http2("padding without its length", padded(0, Data()), .violation),
         http2(
             "HEADERS with padding longer than its frame",
             HTTP2.frame(.headers, [.endHeaders, .padded], Data([255, 0])), .violation),
         http2(
-            "HEADERS with priority, but of 3 bytes", HTTP2.frame(.headers, [.endHeaders, .priority], Data(count: 3)),
+            "HEADERS of 3 bytes with priority", HTTP2.frame(.headers, [.endHeaders, .priority], Data(count: 3)),
             .violation),
     ]
 
@@ -117,7 +117,7 @@ extension HostileCase {
         http2("\(name), then a response", frames + HTTP2.hello(), expected)
     }
 
-    /// A connection that does not begin with the server's SETTINGS.
+    /// Returns a case in which the connection does not begin with the server's SETTINGS.
     private static func raw(_ name: String, _ bytes: Data, _ expected: HostileOutcome) -> HostileCase {
         HostileCase("HTTP/2: \(name)", [.readPreface, .readHeaders, .bytes(bytes), .drain], expected).through(.http2)
     }
@@ -127,13 +127,13 @@ extension HostileCase {
         let script: [HostileStep] = [
             .readPreface, .readHeaders, .bytes(HTTP2.settings() + start), .flood(block, upTo: 2 << 20), .drain,
         ]
-        return HostileCase("HTTP/2: \(name) without end", script, .either(.idle, .violation, .tooLarge)).through(.http2)
+        return HostileCase("HTTP/2: endless \(name)", script, .either(.idle, .violation, .tooLarge)).through(.http2)
             .stalling
     }
 }
 
 extension HostileCase {
-    /// These frames after the server's SETTINGS, once the request is there.
+    /// Returns a case in which the server sends its SETTINGS and these frames after it has received the request.
     static func http2(
         _ name: String, _ frames: Data, then end: [HostileStep].End = .hold, _ expected: HostileOutcome
     ) -> HostileCase {

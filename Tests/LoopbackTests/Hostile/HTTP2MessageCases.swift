@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Heads and bodies of HTTP/2 (RFC 9113 section 8).
+/// Heads and bodies of HTTP/2 messages (RFC 9113 section 8).
 extension HostileCase {
     static let http2Heads: [HostileCase] = [
         head("no :status", [("x", "y")], .violation), head("an empty head", [], .violation),
@@ -29,13 +29,13 @@ extension HostileCase {
         large("300 KB in 100 fields", 100, 3_000, .violation),
         large("1,000 fields", 999, 1, .hello), large("2,000 fields", 1_999, 1, .hello),
         large("4,000 fields", 3_999, 1, .hello), large("5,001 fields", 5_000, 1, .violation),
-        compressed("a field that is repeated 1,000 times by its index", indexed(1_000), .violation),
+        compressed("a field that is referenced 1,000 times by its index", indexed(1_000), .violation),
         compressed("an index that is not in the table", Data([0x88, 0xFF, 0x20]), .violation),
         compressed("index 0", Data([0x88, 0x80]), .violation),
         compressed(
             "an integer past 2^32", Data([0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]), .violation),
         compressed("a header table of 2^20", Data([0x3F, 0xE1, 0xFF, 0x3F, 0x88]), .violation),
-        compressed("a literal that is cut", Data([0x88, 0x00, 0x05, 0x61]), .violation),
+        compressed("a truncated literal", Data([0x88, 0x00, 0x05, 0x61]), .violation),
         compressed("Huffman code with bad padding", Data([0x88, 0x00, 0x01, 0x61, 0x81, 0x00]), .violation),
         compressed("a literal of 2^28 bytes", Data([0x88, 0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F]), .violation),
     ]
@@ -70,7 +70,7 @@ extension HostileCase {
         http2("103, then DATA", HTTP2.headers([(":status", "103")]) + HTTP2.data(), .violation),
         http2("gzip", HTTP2.headers(packed) + HTTP2.frame(.data, .endStream, Gzip.hello), .unpacked),
         http2(
-            "gzip that is cut", HTTP2.headers(packed) + HTTP2.frame(.data, .endStream, Gzip.hello.prefix(20)),
+            "truncated gzip", HTTP2.headers(packed) + HTTP2.frame(.data, .endStream, Gzip.hello.prefix(20)),
             .undecodable),
         http2("a body without an end, then silence", HTTP2.headers() + HTTP2.data("hel", []), .idle).stalling,
     ]
@@ -100,12 +100,12 @@ extension HostileCase {
         http2("HPACK: \(name)", HTTP2.frame(.headers, .endHeaders, block) + HTTP2.data(), expected)
     }
 
-    /// A field of 4,000 bytes that is added to the table, and then named by its index.
+    /// Returns a block with a field of 4,000 bytes, which is added to the table and then referenced by its index.
     private static func indexed(_ count: Int) -> Data {
         Data([0x88, 0x40, 0x01, 0x78, 0x7F, 0xA1, 0x1E]) + Data(long(4_000).utf8) + Data(repeating: 0xBE, count: count)
     }
 
-    /// So many fields in HEADERS and CONTINUATION frames.
+    /// Returns a case with `count` fields in HEADERS and CONTINUATION frames.
     private static func large(_ name: String, _ count: Int, _ length: Int, _ expected: HostileOutcome) -> HostileCase {
         let block = HTTP2.block([(":status", "200")] + (0..<count).map { ("x-\($0)", long(length)) })
         let parts = stride(from: 0, to: block.count, by: 16_000).map { block.dropFirst($0).prefix(16_000) }

@@ -1,12 +1,12 @@
 import Foundation
 import Networking
 
-/// Informational responses, responses without a body, and responses that come too early.
+/// Informational responses, responses without a body, and responses that arrive too early.
 extension HostileCase {
     static let informational: [HostileCase] = [
         HostileCase("100, then 200", .reply("\(continueHead)\(String.hello)"), .hello),
         HostileCase(
-            "100 in a packet of its own",
+            "100 in a separate packet",
             [.readHead, .text(continueHead), .pause(milliseconds: 30), .text(.hello), .drain], .hello),
         HostileCase(
             "100 with fields", .reply("HTTP/1.1 100 Continue\r\nX: v\r\nContent-Length: 3\r\n\r\n\(String.hello)"),
@@ -22,9 +22,9 @@ extension HostileCase {
         HostileCase("100, then a reset", .reply(continueHead, then: .reset), .lostBeforeHead),
         HostileCase("100, then silence", .reply(continueHead), .idle).stalling,
         HostileCase("100, then garbage", .reply("\(continueHead)garbage\r\n\r\n"), .malformed),
-        HostileCase("100 that is cut", .reply("HTTP/1.1 100 Continue\r\n", then: .close), .lostBeforeHead).on(
+        HostileCase("truncated 100", .reply("HTTP/1.1 100 Continue\r\n", then: .close), .lostBeforeHead).on(
             .urlSessionOnLinux, .endsTheProcess, because: "L44"),
-        // RFC 9110 section 15.2.2: 101 is for requests with Upgrade.
+        // RFC 9110 section 15.2.2: 101 is valid only for requests with Upgrade.
         HostileCase("101 without Upgrade, then silence", .reply("HTTP/1.1 101 Switching Protocols\r\n\r\n"), .malformed)
             .stalling.on(.urlSessionOnLinux, .idle, because: "Foundation does not report the 101"),
         HostileCase(
@@ -36,12 +36,12 @@ extension HostileCase {
             .reply("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n\(String.hello)"), .malformed
         ).stalling.on(.urlSessionOnLinux, .idle, because: "Foundation does not report the 101"),
         HostileCase(
-            "100 without end",
+            "endless 100",
             [.readHead, .flood(Data(String(repeating: continueHead, count: 2_000).utf8), upTo: 4 << 20), .drain],
             .either(.tooLarge, .idle)
         ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "Foundation has one code for all"),
         HostileCase(
-            "100 every 100 ms without end",
+            "endless 100, every 100 ms",
             [.readHead] + Array(repeating: [.text(continueHead), .pause(milliseconds: 100)], count: 8).flatMap(\.self)
                 + [.drain], .either(.tooLarge, .idle)
         ).stalling,
@@ -54,7 +54,7 @@ extension HostileCase {
             .empty
         ).calling(.head, .get),
         pair("204 with a body", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello", .response(204, "")),
-        pair("204 with a body of no length", "HTTP/1.1 204 No Content\r\n\r\nhello", .response(204, "")),
+        pair("204 with a body and without a length", "HTTP/1.1 204 No Content\r\n\r\nhello", .response(204, "")),
         pair(
             "204 with a body in chunks",
             "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n\(String.chunked)", .response(204, "")),
@@ -80,7 +80,7 @@ extension HostileCase {
 
     static let early: [HostileCase] = [
         upload("413, then an end of writing", [.text(large), .closeWriting, .drain], .response(413, "large")),
-        // Bytes that were not read make the close a reset, which may overtake the response.
+        // Unread bytes turn the close into a reset, which may overtake the response.
         upload("413, then a close", [.text(large)], .either(.response(413, "large"), .lostBeforeHead, .lostAfterHead)),
         upload("413, then nothing read", [.text(large), .ignore], .response(413, "large")).stalling,
         upload("413, then everything read", [.text(large), .drain], .response(413, "large")),
@@ -97,19 +97,19 @@ extension HostileCase {
         upload("a close after a part of the body", [.readBody(100_000)], .lostBeforeHead),
         upload("nothing read", [.ignore], .idle).stalling,
         upload("garbage", [.text("garbage\r\n\r\n"), .drain], .malformed),
-        upload("a head that is cut", [.text("HTTP/1.1 413 No\r\nX: "), .closeWriting, .drain], .lostBeforeHead).on(
+        upload("a truncated head", [.text("HTTP/1.1 413 No\r\nX: "), .closeWriting, .drain], .lostBeforeHead).on(
             .urlSessionOnLinux, .endsTheProcess, because: "L44"),
     ]
 
     private static let continueHead = "HTTP/1.1 100 Continue\r\n\r\n"
     private static let large = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge"
 
-    /// A response, and then one to another call, which must not be confused by it.
+    /// Returns a case with a response that must not affect the response to the next call.
     private static func pair(_ name: String, _ first: String, _ expected: HostileOutcome) -> HostileCase {
         HostileCase(name, [.twice(first), .reply(.second)], [expected, .second])
     }
 
-    /// A PUT of 16 MiB, and what the server does after its head.
+    /// Returns a case with a PUT of 16 MiB; the server performs `steps` after it has read the request's head.
     private static func upload(_ name: String, _ steps: [HostileStep], _ expected: HostileOutcome) -> HostileCase {
         HostileCase("upload: \(name)", [.readHead] + steps, expected).calling(.put(16 << 20))
     }

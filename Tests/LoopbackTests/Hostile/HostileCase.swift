@@ -1,16 +1,16 @@
 import Networking
 
-/// What a hostile server does, which calls are made, and how each of them has to end.
+/// The behaviour of a hostile server, the calls made to it, and the expected outcome of each call.
 struct HostileCase: Sendable {
     let name: String
-    /// A script for each connection, in order of acceptance; the last one is for all that follow.
+    /// A script for each connection, in order of acceptance. Further connections use the last script.
     let scripts: [[HostileStep]]
-    /// How the calls have to end, one after another.
+    /// The expected outcomes of the calls, in order.
     let expected: [HostileOutcome]
     var calls: [HostileCall] = [.get]
     var client = HostileClient.shared
     var idle = Duration.seconds(1)
-    /// How they end on an engine that cannot do it right.
+    /// The expected outcomes on engines that cannot meet `expected`.
     private var exceptions: [Engine: [HostileOutcome]] = [:]
 
     init(_ name: String, _ script: [HostileStep], _ expected: HostileOutcome) {
@@ -24,16 +24,16 @@ struct HostileCase: Sendable {
         calls = Array(repeating: .get, count: expected.count)
     }
 
-    /// The same case with other calls.
+    /// Returns the same case with other calls.
     func calling(_ calls: HostileCall...) -> Self { changed { $0.calls = calls } }
 
-    /// The same case through another client.
+    /// Returns the same case with another client.
     func through(_ client: HostileClient) -> Self { changed { $0.client = client } }
 
-    /// The same case with an idle timeout of 500 ms, because the call ends by it, or would without the right handling.
+    /// The same case with an idle timeout of 500 ms. The call ends with this timeout, or would if handled incorrectly.
     var stalling: Self { changed { $0.idle = .milliseconds(500) } }
 
-    /// Says how the calls end on an engine that cannot do it right, and why nothing can be done about it.
+    /// Sets the outcomes on an engine that cannot meet `expected`, and the reason why this cannot be fixed.
     func on(_ engine: Engine, _ outcomes: HostileOutcome..., because reason: String) -> Self {
         changed { $0.exceptions[engine] = outcomes }
     }
@@ -53,28 +53,28 @@ struct HostileCase: Sendable {
 struct HostileCall: Sendable {
     var method = HTTPMethod.get
     var bodyCount = 0
-    /// How long it waits before it begins.
+    /// The time to wait before the call begins.
     var pause = Duration.zero
 
     static let get = HostileCall()
     static let head = HostileCall(method: .head)
 
-    /// A call 150 ms after the one before.
+    /// A call that begins 150 ms after the previous one has ended.
     static let later = HostileCall(pause: .milliseconds(150))
 
     static func put(_ count: Int) -> HostileCall { HostileCall(method: .put, bodyCount: count) }
 }
 
-/// The transport that carries the calls.
+/// The transport that sends the calls.
 enum HostileClient: Sendable {
     /// The engine's shared transport, which earlier cases have used.
     case shared
-    /// A transport of its own.
+    /// The shared transport in a `RedirectFollowingTransport`.
     case followingRedirects
     case keepingCookies
-    /// A compressed body may unpack to 64 KiB.
+    /// A curl transport with a limit of 64 KiB for decompressed bodies; on other engines the shared transport.
     case bounded
-    /// HTTP/2 without TLS; curl only.
+    /// A curl transport for HTTP/2 without TLS; on other engines the shared transport.
     case http2
 
     func transport(on engine: Engine) throws -> any Transport {

@@ -10,10 +10,10 @@ extension HostileCase {
         chunked("size 0x5", "0x5\r\nhello\r\n0\r\n\r\n", .either(.malformed, .empty)),
         chunked("size 5h", "5h\r\nhello\r\n0\r\n\r\n", .either(.malformed, .hello)),
         chunked("no size", "\r\nhello\r\n0\r\n\r\n", .malformed),
-        chunked("blank before the size", " 5\r\nhello\r\n0\r\n\r\n", .either(.malformed, .hello)),
-        chunked("blank after the size", "5 \r\nhello\r\n0\r\n\r\n", .either(.hello, .malformed)),
+        chunked("space before the size", " 5\r\nhello\r\n0\r\n\r\n", .either(.malformed, .hello)),
+        chunked("space after the size", "5 \r\nhello\r\n0\r\n\r\n", .either(.hello, .malformed)),
         chunked("leading zeros", "00000005\r\nhello\r\n0\r\n\r\n", .hello),
-        // Valid by the grammar; a limit on digits is legitimate.
+        // The grammar allows any number of zeros, but a client may limit the number of digits.
         chunked("40 leading zeros", "\(zeros(40))5\r\nhello\r\n0\r\n\r\n", .either(.hello, .malformed)),
         chunked("capital and small digits", "a\r\nhellohello\r\nA\r\nhellohello\r\n0\r\n\r\n", .size(20)),
         chunked("size of 17 digits", "fffffffffffffffff\r\nhello", then: .close, .malformed),
@@ -47,7 +47,7 @@ extension HostileCase {
             ],
             [.hello, .second]),
         HostileCase(
-            "chunk extensions without end",
+            "endless chunk extensions",
             [
                 .readHead, .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;"),
                 .flood(Data(long(65_536).utf8), upTo: 4 << 20), .drain,
@@ -64,7 +64,7 @@ extension HostileCase {
         chunked("a trailer with NUL", "5\r\nhello\r\n0\r\nX: a\0b\r\n\r\n", .either(.malformed, .hello)),
         chunked("a folded trailer", "5\r\nhello\r\n0\r\nX: a\r\n b\r\n\r\n", .either(.hello, .malformed)),
         chunked(
-            "a first trailer after a blank", "5\r\nhello\r\n0\r\n X: a\r\n\r\n", .either(.malformed, .hello)),
+            "a first trailer after a space", "5\r\nhello\r\n0\r\n X: a\r\n\r\n", .either(.malformed, .hello)),
         chunked(
             "Content-Length as a trailer", "5\r\nhello\r\n0\r\nContent-Length: 3\r\n\r\n",
             .fields(["Content-Length": nil])),
@@ -77,10 +77,10 @@ extension HostileCase {
         chunked(
             "a trailer of 64 KB", "5\r\nhello\r\n0\r\nX: \(long(65_536))\r\n\r\n",
             .either(.hello, .tooLarge, .malformed)),
-        chunked("trailers cut by a close", "5\r\nhello\r\n0\r\nX: ", then: .close, .either(.truncated, .hello)),
-        chunked("trailers cut by silence", "5\r\nhello\r\n0\r\nX: v\r\n", .either(.idle, .hello)).stalling,
+        chunked("trailers, then a close", "5\r\nhello\r\n0\r\nX: ", then: .close, .either(.truncated, .hello)),
+        chunked("trailers, then silence", "5\r\nhello\r\n0\r\nX: v\r\n", .either(.idle, .hello)).stalling,
         HostileCase(
-            "trailers without end",
+            "endless trailers",
             [
                 .readHead, .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"),
                 .flood(Data(String(repeating: "X: vvvvvvvv\r\n", count: 5_000).utf8), upTo: 8 << 20), .drain,
@@ -108,7 +108,7 @@ extension HostileCase {
             "Transfer-Encoding: gzip, then a close",
             .reply(Data.head(["Transfer-Encoding: gzip"]) + Gzip.hello, then: .close), .either(.unpacked, .malformed)),
         HostileCase(
-            "Transfer-Encoding: gzip, chunked, past the limit of unpacked bytes",
+            "Transfer-Encoding: gzip, chunked, over the limit of decompressed bytes",
             .reply(
                 Data.head(["Transfer-Encoding: gzip, chunked"]) + Data("84\r\n".utf8) + Coded.bomb
                     + Data("\r\n0\r\n\r\n".utf8)), .either(.tooLarge, .malformed)

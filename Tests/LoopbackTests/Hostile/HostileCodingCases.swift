@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// `hello hello hello` in the content codings.
+/// The text `hello hello hello` in several content codings.
 enum Coded {
     static let zlib = bytes("eNrLSM3JyVfIQJAAOi4GfQ==")
     static let rawDeflate = bytes("y0jNyclXyECQAA==")
@@ -9,21 +9,21 @@ enum Coded {
     static let zstd = bytes("KLUv/QRoZQAAMGhlbGxvIAEAMUoRou0eDA==")
     static let gzipTwice = bytes("H4sIAAAAAAACA5Pv5mAAASbm0x5nT54MP+EwgaGh4+dTQaAYAHs5WBEcAAAA")
     static let brotliThenGzip = bytes("H4sIAAAAAAACA5MWYGBQccgSSHn1YY4cAAFJfc0NAAAA")
-    /// With extra field, name, comment and the header's checksum.
+    /// gzip with an extra field, a name, a comment and a header checksum.
     static let fullGzip = bytes("H4sIHgAAAAACAwQAQUIAAG5hbWUAY29tbWVudACwL8tIzcnJV8hAkACAiPnlEQAAAA==")
     static let emptyGzip = bytes("H4sIAAAAAAACAwMAAAAAAAAAAAA=")
-    /// 100,000 zero bytes in gzip, 132 bytes.
+    /// 100,000 zero bytes, compressed with gzip to 132 bytes.
     static let bomb = bytes("H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoA==") + Data(count: 96) + bytes("gFcDfZUR1KCGAQA=")
 
     static let brotliBomb = bytes("W5+GAUACIB4LJMsvAA==")
     static let zstdBomb = bytes("KLUv/QRoTQAACAABAJyGORAC2yNO8w==")
 
-    /// 100,000 empty gzip members, packed twice: 2 MB between the codings, and nothing after the last one.
+    /// 100,000 empty gzip members, compressed twice more: 2 MB after two decodings, and no bytes after the third.
     static let emptyBomb = bytes(
         "H4sIAAAAAAAC/5Pv5mAAAab/b09s5GVQ4GAwaOqOLzBw95apObQleXV5TGWYzdM5xecsn48S"
             + "o8QoMUqMEqPEKDFKjBKjxCgxSowSo8QoMUqMEqPE0Cd2rs9nuFVh7t7QIscAACO2+jcdEwAA")
 
-    /// In chunks of one byte.
+    /// `Gzip.hello` in chunks of one byte.
     static let chunkedGzip =
         Gzip.hello.reduce(into: Data()) { $0.append(contentsOf: Array("1\r\n".utf8) + [$1, 13, 10]) }
         + Data("0\r\n\r\n".utf8)
@@ -36,10 +36,10 @@ extension HostileCase {
     static let contentCodings: [HostileCase] = [
         coded("gzip", Gzip.hello), coded("GZIP", Gzip.hello), coded("x-gzip", Gzip.hello),
         coded("gzip", Coded.fullGzip, "with every optional part"), coded("deflate", Coded.zlib),
-        coded("deflate", Coded.rawDeflate, "without zlib's frame"), coded("br", Coded.brotli),
+        coded("deflate", Coded.rawDeflate, "without zlib's header and trailer"), coded("br", Coded.brotli),
         coded("zstd", Coded.zstd), coded("gzip, gzip", Coded.gzipTwice), coded("br, gzip", Coded.brotliThenGzip),
         coded("gzip, identity", Gzip.hello), coded("gzip,", Gzip.hello), coded(", gzip", Gzip.hello),
-        coded("gzip", Coded.emptyGzip, "of nothing", .empty), coded("gzip", Data(), "and no byte", .empty),
+        coded("gzip", Coded.emptyGzip, "of an empty text", .empty), coded("gzip", Data(), "with an empty body", .empty),
         coded("br", Data(), "and no byte", .empty), coded("deflate", Data(), "and no byte", .empty),
         HostileCase(
             "two Content-Encoding fields",
@@ -48,7 +48,7 @@ extension HostileCase {
             "gzip in chunks of one byte",
             .reply(Data.head(["Content-Encoding: gzip", "Transfer-Encoding: chunked"]) + Coded.chunkedGzip), .unpacked),
         HostileCase(
-            "gzip that is cut together with its framing",
+            "gzip truncated together with its framing",
             .reply(response("gzip", Gzip.hello).dropLast(12), then: .close), .truncated),
         HostileCase(
             "gzip that ends with the connection",
@@ -77,12 +77,12 @@ extension HostileCase {
         coded("zstd", Data("hello".utf8), "of plain bytes", .undecodable),
         coded("deflate", changed(Coded.zlib, at: 15), "with a wrong checksum", .undecodable),
         coded("zstd", changed(Coded.zstd, at: 22), "with a wrong checksum", .undecodable),
-        coded("gzip, gzip", Gzip.hello, "packed once", .undecodable),
-        coded("gzip, gzip", Data(Coded.gzipTwice.dropLast(9)), "and cut", .undecodable),
-        coded(Array(repeating: "gzip", count: 50).joined(separator: ", "), Gzip.hello, "packed once", .undecodable),
+        coded("gzip, gzip", Gzip.hello, "compressed once", .undecodable),
+        coded("gzip, gzip", Data(Coded.gzipTwice.dropLast(9)), "and truncated", .undecodable),
+        coded(Array(repeating: "gzip", count: 50).joined(separator: ", "), Gzip.hello, "compressed once", .undecodable),
     ].map(\.decodedByFoundation)
 
-    /// What follows a complete gzip member: another member, or bytes that are ignored.
+    /// Bytes after a complete gzip member: another member, or bytes that are ignored.
     static let gzipEnds: [HostileCase] = [
         coded("gzip", Gzip.hello + Data("trailing bytes".utf8), "with trailing bytes"),
         coded("gzip", Gzip.hello + Data(count: 512), "with trailing zeros"),
@@ -92,7 +92,7 @@ extension HostileCase {
         coded("gzip", Gzip.hello + Coded.emptyGzip, "with an empty second member"),
         coded("gzip", Coded.emptyGzip + Gzip.hello, "with an empty first member"),
         coded("gzip", (0..<100).reduce(into: Data()) { data, _ in data += Gzip.hello }, "of 100 members", .size(1_700)),
-        coded("gzip", Gzip.hello + Gzip.hello.dropLast(8), "with a second member that is cut", .undecodable),
+        coded("gzip", Gzip.hello + Gzip.hello.dropLast(8), "with a truncated second member", .undecodable),
         coded("deflate", Coded.zlib + Data("trailing bytes".utf8), "with trailing bytes"),
         coded(
             "br", Coded.brotli + Data("trailing bytes".utf8), "with trailing bytes", .either(.unpacked, .undecodable)),
@@ -104,15 +104,15 @@ extension HostileCase {
         // Foundation has no such limit (L20).
         bomb("gzip", Coded.bomb), bomb("gzip, identity", Coded.bomb), bomb("br", Coded.brotliBomb),
         bomb("zstd", Coded.zstdBomb),
-        bomb("gzip, gzip, gzip", Coded.emptyBomb, "between two of its codings"),
+        bomb("gzip, gzip, gzip", Coded.emptyBomb, "between two of the codings"),
         bomb("gzip", (0..<10).reduce(into: Data()) { data, _ in data += Coded.bomb }, "in ten members"),
         HostileCase(
-            "100 KB, not coded, past the limit for unpacked bytes",
+            "100 KB, not compressed, over the limit for decompressed bytes",
             .ok("Content-Length: 100000", "Content-Encoding: identity", body: long(100_000)), .size(100_000)
         ).through(.bounded),
     ]
 
-    /// Each coding, complete in its framing, and cut after each of its bytes.
+    /// Bodies in each coding with valid framing, truncated after each of their bytes.
     static let cutCodings: [HostileCase] = [
         ("gzip", Gzip.hello), ("deflate", Coded.zlib), ("deflate", Coded.rawDeflate), ("br", Coded.brotli),
         ("zstd", Coded.zstd),
@@ -122,7 +122,7 @@ extension HostileCase {
         }
     }.map(\.decodedByFoundation)
 
-    /// The libcurl inside Foundation decodes, always, and does not say what it found.
+    /// The libcurl inside Foundation always decodes the body, and does not report what it found.
     private var decodedByFoundation: HostileCase {
         on(.urlSessionOnLinux, .either(.status(200), .undecodable, .malformed), because: "L30")
     }
@@ -139,17 +139,17 @@ extension HostileCase {
             "Content-Encoding: \(coding.prefix(40).debugDescription) \(note)", .reply(response(coding, body)), expected)
     }
 
-    /// Trailing bytes that arrive some time after the stream that they follow.
+    /// Returns a case in which trailing bytes arrive some time after the compressed stream.
     private static func late(_ coding: String, _ body: Data) -> HostileCase {
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count + 14)\r\n\r\n"
         return HostileCase(
-            "\(coding) with trailing bytes in a packet of their own",
+            "\(coding) with trailing bytes in a separate packet",
             [.readHead, .text(head), .bytes(body), .pause(milliseconds: 30), .text("trailing bytes"), .drain], .unpacked
         )
     }
 
     private static func bomb(_ coding: String, _ body: Data, _ note: String = "") -> HostileCase {
-        HostileCase("\(coding) that unpacks past the limit \(note)", .reply(response(coding, body)), .tooLarge)
+        HostileCase("\(coding) that decompresses over the limit \(note)", .reply(response(coding, body)), .tooLarge)
             .through(.bounded).decodedByFoundation
     }
 

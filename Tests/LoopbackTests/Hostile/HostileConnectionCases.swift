@@ -31,13 +31,13 @@ extension HostileCase {
 
     static let keepAlive: [HostileCase] = [
         HostileCase(
-            "Connection: close, but kept open",
+            "Connection: close, but left open",
             [
                 .twice("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", unsolicited: evil),
                 .reply(.second),
             ], [.hello, .second]),
         HostileCase(
-            "Connection: close in capitals, but kept open",
+            "Connection: close in capitals, but left open",
             [
                 [.readHead, .text("HTTP/1.1 200 OK\r\nCONNECTION: CLOSE\r\nContent-Length: 5\r\n\r\nhello")]
                     + .reply(evil), .reply(.second),
@@ -50,20 +50,20 @@ extension HostileCase {
             "Connection: keep-alive, but reset",
             [.ok("Connection: keep-alive", "Content-Length: 5", then: .reset), .reply(.second)], [.hello, .second]),
         HostileCase(
-            "kept open, and closed at the next request",
+            "left open, and closed at the next request",
             [[.readHead, .text(.hello), .readHead], .reply(.second)], [.hello, .second]),
         HostileCase(
-            "kept open, and reset at the next request",
+            "left open, and reset at the next request",
             [[.readHead, .text(.hello), .readHead, .reset], .reply(.second)], [.hello, .second]),
         HostileCase(
-            "kept open, and half a status line to the next request",
+            "left open, and half a status line for the next request",
             [[.readHead, .text(.hello), .readHead, .text("HTTP/1.")], .reply(.second)],
             [.hello, .either(.lostBeforeHead, .second)]),
         HostileCase(
-            "HTTP/1.0 without keep-alive, but kept open",
+            "HTTP/1.0 without keep-alive, but left open",
             [[.readHead, .text("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")] + .reply(evil), .reply(.second)],
             [.hello, .second]),
-        HostileCase("Connection: close without a length, and kept open", .ok("Connection: close"), .idle).stalling,
+        HostileCase("Connection: close without a length, and left open", .ok("Connection: close"), .idle).stalling,
         HostileCase(
             "Keep-Alive: timeout=0",
             [.twice("HTTP/1.1 200 OK\r\nKeep-Alive: timeout=0\r\nContent-Length: 5\r\n\r\nhello"), .reply(.second)],
@@ -89,14 +89,14 @@ extension HostileCase {
         HostileCase("a close after the request", [.readHead], .lostBeforeHead),
         HostileCase("a reset after the request", [.readHead, .reset], .lostBeforeHead),
         HostileCase("a close 50 ms after the request", [.readHead, .pause(milliseconds: 50)], .lostBeforeHead),
-        // RFC 9112 section 9.2 again; but on a new connection the client cannot know when the bytes were sent.
+        // RFC 9112 section 9.2 applies here, too. But on a new connection the client cannot know when bytes were sent.
         HostileCase(
             "a response before the request", [.text(.hello), .drain], .either(.hello, .lostBeforeHead, .malformed)),
         HostileCase(
             "a response before the request, then a close", [.text(.hello), .pause(milliseconds: 20)],
             .either(.hello, .lostBeforeHead, .malformed)),
         HostileCase(
-            "a body in single bytes",
+            "a body sent byte by byte",
             [
                 .readHead, .text("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n"),
                 .drip(Data(long(12).utf8), milliseconds: 50), .drain,
@@ -106,7 +106,8 @@ extension HostileCase {
 
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nEVIL!"
 
-    /// Unsolicited bytes, with the first response or 50 ms after it, and a second call 150 ms after that.
+    /// Returns a case with unsolicited bytes in the first response or 50 ms after it, and a second call 150 ms later.
+
     private static func again(_ name: String, _ first: String, later: String = "") -> HostileCase {
         let script: [HostileStep] = .twice(first, pause: later.isEmpty ? 0 : 50, unsolicited: later)
         let hostile = HostileCase("unsolicited: \(name)", [script, .reply(.second)], [.hello, .second])

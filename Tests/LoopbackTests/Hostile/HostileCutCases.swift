@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Responses that end after each of their bytes, by a close and by a reset.
+/// Responses that are cut off after each of their bytes, with a close and with a reset.
 extension HostileCase {
     static let closedInsideHead = (0..<head.count).map { count in
         cut("head", head, to: count, by: .close, .lostBeforeHead).onFoundation(after: count)
@@ -15,7 +15,7 @@ extension HostileCase {
 
     static let resetInsideBody = (0..<5).map { cut("body", body, to: head.count + $0, by: .reset, .lostAfterHead) }
 
-    /// The last chunk is `0` with its line end; whether the empty line after it has to come as well is left open.
+    /// The last chunk is `0` with its line end. A client may accept or reject a body without the empty line after it.
     static let closedInsideChunks = (0..<chunks.count).map { count in
         cut(
             "chunks", Data.head(["Transfer-Encoding: chunked"]) + chunks, to: chunkedHead.count + count, by: .close,
@@ -33,7 +33,8 @@ extension HostileCase {
     private static let chunkedHead = Data.head(["Transfer-Encoding: chunked"])
     private static let chunks = Data("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n".utf8)
 
-    /// Foundation ends the process if the close comes after the status line and before the length.
+    /// Marks the case as unsafe on Foundation if the close comes after the status line and before the length ends,
+    /// because Foundation then crashes the process.
     private func onFoundation(after count: Int) -> HostileCase {
         (17..<36).contains(count) ? on(.urlSessionOnLinux, .endsTheProcess, because: "L44") : self
     }

@@ -1,11 +1,11 @@
 import Foundation
 import Networking
 
-/// Heads that are large, slow, or without an end.
+/// Heads that are large, slow or endless.
 extension HostileCase {
     static let headSizes: [HostileCase] = [
         line(8 << 10, .hello), line(64 << 10, .hello), line(90_000, .hello),
-        // Libcurl 7.88 reads lines of up to 100 KiB.
+        // libcurl 7.88 accepts lines of up to 100 KiB.
         line(100 << 10, .either(.tooLarge, .hello, .malformed)), line(300 << 10, .tooLarge),
         HostileCase("a name of 300 KB", .ok("\(long(300_000)): v", "Content-Length: 5"), .tooLarge).on(
             .urlSessionOnLinux, .either(.tooLarge, .malformed), because: "Foundation has one code for both"),
@@ -19,24 +19,24 @@ extension HostileCase {
             .urlSessionOnLinux, .either(.tooLarge, .hello, .malformed), because: "Foundation has no limit"),
         HostileCase("20,000 fields", .ok(many(19_999), "Content-Length: 5"), .tooLarge)
             .on(.urlSessionOnLinux, .blocksAllSessions, because: "L19, L45"),
-        HostileCase("1,000 fields of one name", .ok(repeated("X: v", 1_000), "Content-Length: 5"), .hello),
+        HostileCase("1,000 fields with one name", .ok(repeated("X: v", 1_000), "Content-Length: 5"), .hello),
         HostileCase("1,000 cookies", .ok(repeated("Set-Cookie: a=b", 1_000), "Content-Length: 5"), .hello),
     ]
 
     static let endlessHeads: [HostileCase] = [
         flood("fields", "HTTP/1.1 200 OK\r\n", "X: v\r\n"),
         flood("long fields", "HTTP/1.1 200 OK\r\n", "X: \(long(2_000))\r\n"),
-        flood("a field", "HTTP/1.1 200 OK\r\nX: ", "vvvvvvvvvv"),
-        flood("a name", "HTTP/1.1 200 OK\r\n", "vvvvvvvvvv"),
-        // Long lines: libcurl copies the whole field for each, if the memory cannot grow in place (as under a
-        // sanitizer).
-        flood("a folded field", "HTTP/1.1 200 OK\r\nX: v\r\n", "  \(long(500))\r\n"),
-        flood("a reason", "HTTP/1.1 200 ", "vvvvvvvvvv"),
+        flood("field", "HTTP/1.1 200 OK\r\nX: ", "vvvvvvvvvv"),
+        flood("name", "HTTP/1.1 200 OK\r\n", "vvvvvvvvvv"),
+        // The lines are long, because libcurl copies the whole field for each line if the memory cannot grow in place
+        // (as under a sanitizer).
+        flood("folded field", "HTTP/1.1 200 OK\r\nX: v\r\n", "  \(long(500))\r\n"),
+        flood("reason", "HTTP/1.1 200 ", "vvvvvvvvvv"),
     ]
 
     static let slowHeads: [HostileCase] = [
         HostileCase(
-            "a head in single bytes", [.readHead, .drip(Data(String.hello.utf8), milliseconds: 2), .drain], .hello),
+            "a head sent byte by byte", [.readHead, .drip(Data(String.hello.utf8), milliseconds: 2), .drain], .hello),
         HostileCase(
             "a status line that takes longer than the idle timeout",
             [
@@ -71,12 +71,12 @@ extension HostileCase {
     private static func flood(_ name: String, _ start: String, _ rest: String) -> HostileCase {
         let block = Data(String(repeating: rest, count: max(65_536 / rest.utf8.count, 1)).utf8)
         return HostileCase(
-            "\(name) without end", [.readHead, .text(start), .flood(block, upTo: 4 << 20), .drain], .tooLarge
+            "endless \(name)", [.readHead, .text(start), .flood(block, upTo: 4 << 20), .drain], .tooLarge
         )
         .on(.urlSessionOnLinux, .blocksAllSessions, because: "L19, L45")
     }
 
-    /// Fields of different names.
+    /// Returns fields with different names.
     private static func many(_ count: Int, long length: Int = 1) -> String {
         (0..<count).map { "X-\($0): \(long(length))" }.joined(separator: "\r\n")
     }

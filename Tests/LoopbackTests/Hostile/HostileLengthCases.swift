@@ -49,7 +49,7 @@ extension HostileCase {
             [.twice("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nhello"), .reply(.second)], [.empty, .second]),
     ]
 
-    /// Transfer-Encoding overrides Content-Length; where there can be no body, Content-Length frames nothing.
+    /// Transfer-Encoding overrides Content-Length. A response that cannot have a body is framed without Content-Length.
     static let overriddenLengths: [HostileCase] = [
         HostileCase(
             "length 3 and chunked", .ok("Content-Length: 3", "Transfer-Encoding: chunked", body: .chunked), .hello),

@@ -1,20 +1,20 @@
 import Networking
 
-/// How a call to a hostile server ends.
+/// The way in which a call to a hostile server ends.
 indirect enum HostileOutcome: Sendable, CustomStringConvertible {
-    /// A response with this status, this body and these fields; nil means that there is no such field.
+    /// A response with this status, this body and these fields; nil means that the field does not exist.
     case response(Int, String, fields: [String: String?] = [:])
-    /// A response with a body of so many bytes.
+    /// A response with a body of this number of bytes.
     case size(Int)
-    /// A response with this status, whatever its body.
+    /// A response with this status and any body.
     case status(Int)
     /// An error of this kind.
     case kind(NetworkError.Kind)
-    /// Any of these: the RFCs leave it open, or it depends on the order in which packets arrive.
+    /// Any of these outcomes: the RFCs allow all of them, or the outcome depends on the order in which packets arrive.
     case oneOf([HostileOutcome])
-    /// The process would end. The case is not run.
+    /// The process would crash. The case is not run.
     case endsTheProcess
-    /// Foundation would be busy for seconds, on the queue that all sessions of a process share. The case is not run.
+    /// Foundation would block for seconds the queue that all sessions of a process share. The case is not run.
     case blocksAllSessions
 
     /// Whether the case can be run.
@@ -38,7 +38,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the error has a response exactly if its kind says that a head was received.
+    /// Whether the presence of a response in the error agrees with the error's kind.
     private static func isConsistent(_ error: NetworkError) -> Bool {
         switch error.kind {
         case .connectionLostBeforeHead: error.response == nil
@@ -61,7 +61,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a call ended with, in the same form.
+    /// Describes the result of a call in the same form as `description`.
     static func text(_ result: Result<HTTPResponse, NetworkError>) -> String {
         switch result {
         case .success(let response):
@@ -72,7 +72,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
     }
 }
 
-/// The outcomes that many cases have in common.
+/// Outcomes that many cases share.
 extension HostileOutcome {
     static let hello = response(200, "hello")
     static let second = response(200, "second")
@@ -84,10 +84,10 @@ extension HostileOutcome {
     static let idle = kind(.idleTimedOut)
     static let lostBeforeHead = kind(.connectionLostBeforeHead)
     static let lostAfterHead = kind(.connectionLostAfterHead)
-    /// A body that does not agree with its content coding.
+    /// A body that cannot be decoded with its content coding.
     static let undecodable = kind(.undecodableContent)
-    /// A violation of RFC 9113. libcurl has one code for it and for a stream that the server reset, and on some
-    /// versions waits for the idle timeout.
+    /// A violation of RFC 9113. libcurl reports the same code for a violation and for a stream that the server reset,
+    /// and some versions wait for the idle timeout instead.
     static let violation = oneOf([malformed, lostBeforeHead, lostAfterHead, truncated, tooLarge, idle])
 
     static func either(_ outcomes: HostileOutcome...) -> HostileOutcome { oneOf(outcomes) }

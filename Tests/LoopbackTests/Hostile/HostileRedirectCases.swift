@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Redirects and cookies that mislead.
+/// Misleading redirects and cookies.
 extension HostileCase {
     static let redirects: [HostileCase] = [
         redirect("two different Location fields", "Location: /a\r\nLocation: /b", .kind(.redirectRefused)).on(
@@ -11,18 +11,18 @@ extension HostileCase {
         redirect("no Location", "X: v", .response(302, "")),
         redirect("a folded Location", "Location:\r\n /a", .second),
         redirect("a Location in UTF-8", "Location: /café", .either(.second, .kind(.redirectRefused))),
-        redirect("a Location with blanks", "Location: /a b", .either(.second, .kind(.redirectRefused))),
+        redirect("a Location with a space", "Location: /a b", .either(.second, .kind(.redirectRefused))),
         redirect("a Location of another scheme", "Location: ftp://127.0.0.1/", .kind(.redirectRefused)),
-        redirect("a Location that runs a script", "Location: javascript:alert(1)", .kind(.redirectRefused)),
-        redirect("a Location that is a file", "Location: file:///etc/passwd", .kind(.redirectRefused)),
+        redirect("a Location with the scheme javascript", "Location: javascript:alert(1)", .kind(.redirectRefused)),
+        redirect("a Location with the scheme file", "Location: file:///etc/passwd", .kind(.redirectRefused)),
         redirect("a Location without a host", "Location: http://", .kind(.redirectRefused)),
-        redirect("a Location with half an address", "Location: http://[::1", .kind(.redirectRefused)),
+        redirect("a Location with an incomplete IPv6 address", "Location: http://[::1", .kind(.redirectRefused)),
         redirect(
             "a Location with port 99999", "Location: http://127.0.0.1:99999/",
             .either(.kind(.redirectRefused), .kind(.invalidRequest))),
         redirect("a Location of 60 KB", "Location: /\(long(60_000))", .second),
         HostileCase(
-            "a redirect to itself without end",
+            "an endless redirect to itself",
             [[HostileStep]](
                 repeating: .again("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", 30), count: 1),
             [.kind(.tooManyRedirects)]
@@ -52,7 +52,7 @@ extension HostileCase {
 }
 
 extension [HostileStep] {
-    /// The same response to each request of a connection.
+    /// Returns steps that send the same response to each of `count` requests on a connection.
     static func again(_ response: String, _ count: Int) -> Self {
         (0..<count).flatMap { _ in [.readHead, .text(response)] } + [.drain]
     }

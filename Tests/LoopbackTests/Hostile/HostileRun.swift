@@ -2,24 +2,24 @@ import Foundation
 import Networking
 import Testing
 
-/// A case on an engine.
+/// A hostile case on one engine.
 struct HostileRun: Sendable, CustomTestStringConvertible {
     let engine: Engine
     let hostile: HostileCase
 
     var testDescription: String { "\(engine): \(hostile.name)" }
 
-    /// The cases on each engine on which they can be run.
+    /// Returns a run for each case on each engine on which the case is safe.
     static func all(_ cases: [HostileCase], on engines: [Engine] = Engine.allCases) -> [HostileRun] {
         #if os(Linux)
-            // Foundation on a libcurl before 7.87 ends the process in more cases than are stated.
+            // Foundation with a libcurl before 7.87 crashes in more cases than are listed.
             let engines = engines.filter { $0 == .curl || (try? Engine.hasLossyHTTP2()) == false }
         #endif
         return engines.flatMap { engine in cases.map { HostileRun(engine: engine, hostile: $0) } }
             .filter { run in run.hostile.expected(on: run.engine).allSatisfy(\.isSafe) }
     }
 
-    /// Runs the calls of the case, and then one to a correct server on the same transport.
+    /// Runs the calls of the case, and then a call to a correct server on the same transport.
     func check() async throws {
         let server = try RawServer { [scripts = hostile.scripts] connection in
             connection.run(scripts[min(connection.number, scripts.count - 1)])
@@ -36,10 +36,10 @@ struct HostileRun: Sendable, CustomTestStringConvertible {
         let correct = try (hostile.client == .http2 ? HostileRun.correctHTTP2 : HostileRun.correct).get()
         let result = await HostileRun.end(of: .get, to: correct.url, idle: .seconds(10), on: transport)
         let got = HostileOutcome.text(result)
-        #expect(HostileOutcome.hello.matches(result), "\(testDescription): a correct server then got \(got)")
+        #expect(HostileOutcome.hello.matches(result), "\(testDescription): a correct server then caused \(got)")
     }
 
-    /// Sends a call, and cancels it if it has not ended by itself long after its idle timeout.
+    /// Sends a call, and cancels it if it has not ended long after its idle timeout.
     private static func end(
         of call: HostileCall, to url: URL, idle: Duration, on transport: any Transport
     ) async -> Result<HTTPResponse, NetworkError> {

@@ -3,9 +3,9 @@
     import Testing
 
     extension Loopback {
-        /// Servers that break the rules of HTTP/2, without TLS. Foundation on Linux has no way to ask for it.
+        /// Servers that break the rules of HTTP/2, without TLS. Foundation on Linux cannot request HTTP/2 without TLS.
         @Suite(
-            "Hostile servers of HTTP/2",
+            "Hostile HTTP/2 servers",
             .enabled(if: (try? Engine.hasLossyHTTP2()) == false, "this libcurl loses HTTP/2 bodies"),
             .timeLimit(.minutes(5)))
         struct HostileServerHTTP2Tests {
@@ -15,7 +15,7 @@
             @Test("SETTINGS, silence and floods", arguments: HostileRun.all(HostileCase.http2Settings, on: [.curl]))
             func settings(_ run: HostileRun) async throws { try await run.check() }
 
-            @Test("Order of frames", arguments: HostileRun.all(HostileCase.http2Order, on: [.curl]))
+            @Test("Frame order", arguments: HostileRun.all(HostileCase.http2Order, on: [.curl]))
             func order(_ run: HostileRun) async throws { try await run.check() }
 
             @Test("Heads", arguments: HostileRun.all(HostileCase.http2Heads, on: [.curl]))
@@ -31,7 +31,7 @@
             func reset(_ run: HostileRun) async throws { try await run.check() }
 
             @Test(
-                "Streams that the server did not take",
+                "Streams that the server refused",
                 arguments: HostileRun.all(HostileCase.http2Refusals, on: [.curl]))
             func refusal(_ run: HostileRun) async throws { try await run.check() }
 

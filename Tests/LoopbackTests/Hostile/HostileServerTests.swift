@@ -18,22 +18,22 @@ extension Loopback {
         @Test("Other protocols", arguments: HostileRun.all(HostileCase.otherProtocols))
         func otherProtocol(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Blanks before the first field", arguments: HostileRun.all(HostileCase.leadingBlanks))
+        @Test("Whitespace before the first field", arguments: HostileRun.all(HostileCase.leadingBlanks))
         func leadingBlank(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Folded fields", arguments: HostileRun.all(HostileCase.foldedFields))
         func foldedField(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Syntax of fields", arguments: HostileRun.all(HostileCase.fieldSyntax))
+        @Test("Field syntax", arguments: HostileRun.all(HostileCase.fieldSyntax))
         func fieldSyntax(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Bytes of fields", arguments: HostileRun.all(HostileCase.fieldBytes))
+        @Test("Bytes in fields", arguments: HostileRun.all(HostileCase.fieldBytes))
         func fieldBytes(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Large heads", arguments: HostileRun.all(HostileCase.headSizes))
         func headSize(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Heads without end", arguments: HostileRun.all(HostileCase.endlessHeads))
+        @Test("Endless heads", arguments: HostileRun.all(HostileCase.endlessHeads))
         func endlessHead(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Slow heads", arguments: HostileRun.all(HostileCase.slowHeads))
@@ -45,16 +45,16 @@ extension Loopback {
         @Test("Huge Content-Length", arguments: HostileRun.all(HostileCase.hugeLengths))
         func hugeLength(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Content-Length that does not fit the body", arguments: HostileRun.all(HostileCase.wrongLengths))
+        @Test("Content-Length that does not match the body", arguments: HostileRun.all(HostileCase.wrongLengths))
         func wrongLength(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Content-Length that is overridden", arguments: HostileRun.all(HostileCase.overriddenLengths))
         func overriddenLength(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Sizes of chunks", arguments: HostileRun.all(HostileCase.chunkSizes))
+        @Test("Chunk sizes", arguments: HostileRun.all(HostileCase.chunkSizes))
         func chunkSize(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Ends of chunks", arguments: HostileRun.all(HostileCase.chunkEnds))
+        @Test("Chunk ends", arguments: HostileRun.all(HostileCase.chunkEnds))
         func chunkEnd(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Trailers", arguments: HostileRun.all(HostileCase.trailers))
@@ -69,34 +69,34 @@ extension Loopback {
         @Test("Unknown content codings", arguments: HostileRun.all(HostileCase.unknownCodings))
         func unknownCoding(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Broken content codings", arguments: HostileRun.all(HostileCase.brokenCodings))
+        @Test("Invalid content codings", arguments: HostileRun.all(HostileCase.brokenCodings))
         func brokenCoding(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Bytes after a gzip member", arguments: HostileRun.all(HostileCase.gzipEnds))
         func gzipEnd(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Bodies that unpack past the limit", arguments: HostileRun.all(HostileCase.bombs))
+        @Test("Bodies that exceed the limit when decompressed", arguments: HostileRun.all(HostileCase.bombs))
         func bomb(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Coded bodies that are cut", arguments: HostileRun.all(HostileCase.cutCodings))
+        @Test("Truncated compressed bodies", arguments: HostileRun.all(HostileCase.cutCodings))
         func cutCoding(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Informational responses", arguments: HostileRun.all(HostileCase.informational))
         func informational(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Responses that can have no body", arguments: HostileRun.all(HostileCase.bodiless))
+        @Test("Responses without a body", arguments: HostileRun.all(HostileCase.bodiless))
         func bodiless(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Responses before the upload is over", arguments: HostileRun.all(HostileCase.early))
+        @Test("Responses before the upload ends", arguments: HostileRun.all(HostileCase.early))
         func early(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Unsolicited bytes", arguments: HostileRun.all(HostileCase.unsolicited))
         func unsolicited(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Connections that are kept, or not", arguments: HostileRun.all(HostileCase.keepAlive))
+        @Test("Persistent connections", arguments: HostileRun.all(HostileCase.keepAlive))
         func keepAlive(_ run: HostileRun) async throws { try await run.check() }
 
-        @Test("Silence", arguments: HostileRun.all(HostileCase.silence))
+        @Test("Silent servers", arguments: HostileRun.all(HostileCase.silence))
         func silence(_ run: HostileRun) async throws { try await run.check() }
 
         @Test("Redirects", arguments: HostileRun.all(HostileCase.redirects))

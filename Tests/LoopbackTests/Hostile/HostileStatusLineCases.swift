@@ -1,15 +1,15 @@
 import Foundation
 import Networking
 
-/// Status lines (RFC 9112 section 4), and what stands in their place.
+/// Status lines (RFC 9112 section 4), and other bytes in their place.
 extension HostileCase {
     static let statusLines: [HostileCase] = [
         HostileCase("no version", .status("200 OK"), .malformed),
         HostileCase("HTTP/9.9", .status("HTTP/9.9 200 OK"), .malformed),
-        // RFC 9110 section 2.5: a recipient SHOULD read it as HTTP/1.1. Libcurl refuses it.
+        // RFC 9110 section 2.5: a recipient SHOULD process it as HTTP/1.1. libcurl rejects it.
         HostileCase("HTTP/1.2", .status("HTTP/1.2 200 OK"), .either(.hello, .malformed)),
         HostileCase("HTTP/1.0", .reply("HTTP/1.0 200 OK\r\n\r\nhello", then: .close), .hello),
-        HostileCase("HTTP/2 on a connection of HTTP/1.1", .status("HTTP/2 200 OK"), .either(.malformed, .hello)).on(
+        HostileCase("HTTP/2 on an HTTP/1.1 connection", .status("HTTP/2 200 OK"), .either(.malformed, .hello)).on(
             .urlSessionOnLinux, .either(.hello, .malformed), because: "libcurl since 8 refuses it"),
         HostileCase("version without a minor number", .status("HTTP/1 200 OK"), .malformed),
         HostileCase("version with a minor number of two digits", .status("HTTP/1.10 200 OK"), .malformed),
@@ -22,13 +22,13 @@ extension HostileCase {
         HostileCase("two status lines", .status("HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK"), .malformed),
         HostileCase("line feeds only", .reply("HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"), .hello).on(
             .urlSessionOnLinux, .malformed, because: "L24"),
-        // RFC 9112 section 2.2 has servers skip empty lines; about clients it says nothing.
+        // RFC 9112 section 2.2 tells servers to ignore empty lines; it has no such rule for clients.
         HostileCase("leading CRLF", .status("\r\nHTTP/1.1 200 OK"), .either(.malformed, .hello)),
-        HostileCase("leading blanks", .status("  HTTP/1.1 200 OK"), .malformed),
+        HostileCase("leading spaces", .status("  HTTP/1.1 200 OK"), .malformed),
         HostileCase("a leading byte order mark", .status("\u{FEFF}HTTP/1.1 200 OK"), .malformed),
-        HostileCase("no blank before the status", .status("HTTP/1.1200 OK"), .malformed),
-        // RFC 9112 section 4: a recipient MAY split the line at any blanks.
-        HostileCase("two blanks before the status", .status("HTTP/1.1  200 OK"), .either(.hello, .malformed)),
+        HostileCase("no space before the status", .status("HTTP/1.1200 OK"), .malformed),
+        // RFC 9112 section 4: a recipient MAY split the line at any whitespace.
+        HostileCase("two spaces before the status", .status("HTTP/1.1  200 OK"), .either(.hello, .malformed)),
         HostileCase("a tab before the status", .status("HTTP/1.1\t200 OK"), .either(.hello, .malformed)),
         HostileCase(
             "carriage returns only", .reply("HTTP/1.1 200 OK\rContent-Length: 5\r\rhello", then: .close),
@@ -38,7 +38,7 @@ extension HostileCase {
     static let statusCodes: [HostileCase] = [
         HostileCase("no status", .status("HTTP/1.1 OK"), .malformed),
         HostileCase("version alone", .status("HTTP/1.1"), .malformed),
-        HostileCase("version and a blank", .status("HTTP/1.1 "), .malformed),
+        HostileCase("version and a space", .status("HTTP/1.1 "), .malformed),
         HostileCase("status 0", .status("HTTP/1.1 0 OK"), .malformed),
         HostileCase("status 000", .status("HTTP/1.1 000 OK"), .malformed),
         HostileCase("status 20", .status("HTTP/1.1 20 OK"), .malformed),
@@ -58,8 +58,8 @@ extension HostileCase {
     ]
 
     static let reasons: [HostileCase] = [
-        HostileCase("no reason, with a blank", .status("HTTP/1.1 200 "), .hello),
-        HostileCase("no reason, without a blank", .status("HTTP/1.1 200"), .hello).on(
+        HostileCase("no reason, with a space", .status("HTTP/1.1 200 "), .hello),
+        HostileCase("no reason, without a space", .status("HTTP/1.1 200"), .hello).on(
             .urlSessionOnLinux, .malformed, because: "L24"),
         HostileCase("a reason of digits", .status("HTTP/1.1 200 404"), .hello),
         HostileCase("a reason in UTF-8", .status("HTTP/1.1 200 naïve"), .hello),
@@ -84,7 +84,7 @@ extension HostileCase {
         HostileCase("an SMTP banner", .reply("220 mail.example.org ESMTP\r\n"), .malformed),
         HostileCase("an SMTP banner before the request", [.text("220 mail ESMTP\r\n"), .drain], .malformed),
         HostileCase("UTF-16", .reply(Data(String.hello.utf16.flatMap { [UInt8($0), 0] })), .malformed),
-        HostileCase("frames of HTTP/2", .reply(HTTP2.settings() + HTTP2.hello()), .malformed),
+        HostileCase("HTTP/2 frames", .reply(HTTP2.settings() + HTTP2.hello()), .malformed),
         HostileCase("gzip", .reply(Gzip.hello), .malformed),
         HostileCase("a line that never ends", [.readHead, .flood(Data(long(65_536).utf8), upTo: 4 << 20)], .malformed),
     ]

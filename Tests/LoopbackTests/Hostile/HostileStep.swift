@@ -6,44 +6,44 @@ import Foundation
     import Darwin
 #endif
 
-/// One thing that a hostile server does on a connection. The connection is closed after the last one.
+/// A step that a hostile server performs on a connection. The connection is closed after the last step.
 enum HostileStep: Sendable {
-    /// Reads a request's head.
+    /// Reads the head of a request.
     case readHead
-    /// Reads so many bytes of a request's body.
+    /// Reads this number of bytes of a request's body.
     case readBody(Int)
     /// Reads a client's HTTP/2 preface.
     case readPreface
-    /// Reads HTTP/2 frames to the next HEADERS frame, with it.
+    /// Reads HTTP/2 frames up to and including the next HEADERS frame.
     case readHeaders
     case bytes(Data)
-    /// Writes byte by byte, with a pause before each.
+    /// Writes the bytes one by one, with a pause before each.
     case drip(Data, milliseconds: Int)
-    /// Writes the same bytes again and again, until so many have been written or the client has closed.
+    /// Writes the same bytes repeatedly, up to the given total, or until the client closes the connection.
     case flood(Data, upTo: Int)
     case pause(milliseconds: Int)
-    /// Ends its side of the connection.
+    /// Closes the server's writing side of the connection.
     case closeWriting
-    /// Reads and discards until the client closes, at most 3 s.
+    /// Reads and discards bytes until the client closes the connection or sends nothing for 3 s.
     case drain
-    /// Reads nothing until the client closes, at most 3 s.
+    /// Reads nothing until the client closes the connection, at most 3 s.
     case ignore
-    /// Has the connection end with a reset instead of an orderly close.
+    /// Makes the connection end with a reset instead of an orderly close.
     case reset
 
     static func text(_ text: String) -> HostileStep { .bytes(Data(text.utf8)) }
 }
 
 extension [HostileStep] {
-    /// What the server does after its last byte.
+    /// The behaviour of the server after its last byte.
     enum End: Sendable {
         /// Leaves the connection open.
         case hold
         case close
         case reset
 
-        /// The same after frames of HTTP/2. A close discards what the client still sends: unread bytes would make it a
-        /// reset. A reset waits until the client has read what came before.
+        /// The steps after HTTP/2 frames. A close first discards the bytes that the client still sends, because unread
+        /// bytes would turn it into a reset. A reset first waits, so that the client can read the preceding bytes.
         var http2Steps: [HostileStep] {
             switch self {
             case .hold: [.drain]
@@ -61,22 +61,22 @@ extension [HostileStep] {
         }
     }
 
-    /// Reads a request and writes these bytes.
+    /// Returns steps that read a request and write these bytes.
     static func reply(_ bytes: Data, then end: End = .hold) -> Self { [.readHead, .bytes(bytes)] + end.steps }
 
     static func reply(_ text: String, then end: End = .hold) -> Self { reply(Data(text.utf8), then: end) }
 
-    /// Replies with this status line, the right length, and `hello`.
+    /// Returns steps that respond with this status line, the correct length, and `hello`.
     static func status(_ line: String, then end: End = .hold) -> Self {
         reply("\(line)\r\nContent-Length: 5\r\n\r\nhello", then: end)
     }
 
-    /// Replies with status 200, these fields, and a body that has exactly these bytes.
+    /// Returns steps that respond with status 200, these fields, and exactly this body.
     static func ok(_ fields: String..., body: String = "hello", then end: End = .hold) -> Self {
         reply(Data.head(fields) + Data(body.utf8), then: end)
     }
 
-    /// Serves two requests of one connection; the second one's response is `second`.
+    /// Returns steps that serve two requests of one connection; the second response is `second`.
     static func twice(_ first: String, pause: Int = 0, unsolicited: String = "") -> Self {
         var steps: Self = [.readHead, .text(first)]
         if pause > 0 { steps.append(.pause(milliseconds: pause)) }
@@ -91,14 +91,14 @@ extension String {
 }
 
 extension Data {
-    /// The head of a response with status 200.
+    /// Returns the head of a response with status 200.
     static func head(_ fields: [String]) -> Data {
         Data((["HTTP/1.1 200 OK"] + fields + ["", ""]).joined(separator: "\r\n").utf8)
     }
 }
 
 extension RawServer.Connection {
-    /// Carries steps out, in order, until one of them finds that the client has gone.
+    /// Runs the steps in order, until one of them fails because the client has closed the connection.
     func run(_ steps: [HostileStep]) {
         for step in steps { guard run(step) else { return } }
     }
@@ -121,7 +121,7 @@ extension RawServer.Connection {
         case .closeWriting: closeWriting()
         case .drain: drain()
         case .ignore:
-            // 0x2000 is Linux's POLLRDHUP, which Swift does not import: the peer has ended its side.
+            // 0x2000 is POLLRDHUP on Linux, which Swift does not import: the peer has closed its writing side.
             var descriptor = pollfd(fd: socket, events: 0x2000, revents: 0)
             _ = poll(&descriptor, 1, 3_000)
         case .reset:
@@ -131,7 +131,7 @@ extension RawServer.Connection {
         return true
     }
 
-    /// Writes everything; false if the client has gone, or reads nothing for 3 s.
+    /// Writes all bytes. Returns false if the client has closed the connection, or reads nothing for 3 s.
     func write(_ bytes: Data) -> Bool {
         var limit = timeval(tv_sec: 3, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout.size(ofValue: limit)))

@@ -102,7 +102,7 @@ struct ErrorHandlingTests {
             throw AccessToken.Rejected()
         }
         _ = await reason(refreshed, "https://api.example.com/v1/a")
-        #expect(refreshing.value == words + "the requests of a token refresh carry none")
+        #expect(refreshing.value == words + "the requests of a token refresh carry no token")
     }
 
     @Test("The network error that the mapping gets contains the number of attempts")

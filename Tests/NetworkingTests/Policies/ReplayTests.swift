@@ -41,7 +41,7 @@ struct ReplayTests {
             } as? NetworkError
         #expect(
             other?.description.hasPrefix(
-                "POST api.example.com/v1/users: the archive has 4 answers left, and none to it") == true)
+                "POST api.example.com/v1/users: none of the 4 unused responses of the archive matches") == true)
         #expect(try await service.request(.post("users").body(.json(["name": "Ada"]))) as Data == Data([0xFF, 0x00]))
         try await service.request(
             .put("blob").body(.multipart([.data("f", Data([0xFE]), fileName: "f")], boundary: "b")))

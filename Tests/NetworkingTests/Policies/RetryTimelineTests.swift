@@ -117,7 +117,7 @@ struct RetryTimelineTests {
         #expect(
             earlier.flatMap(\.decisions).map(\.description) == [
                 "retried after 1 s: 503 Service Unavailable",
-                "retried after 1 s: the connection was lost before an answer came",
+                "retried after 1 s: the connection was lost before a response was received",
             ])
         #expect(earlier.map(\.start) == [.zero, .seconds(1)])
     }

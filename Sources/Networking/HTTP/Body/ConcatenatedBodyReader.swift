@@ -1,7 +1,7 @@
 import Foundation
 
 extension HTTPBody {
-    /// Bodies one after another.
+    /// Returns a body that consists of other bodies, one after another.
     static func concatenated(_ bodies: [HTTPBody]) -> HTTPBody {
         let lengths = bodies.map(\.length)
         let length = lengths.contains(nil) ? nil : lengths.reduce(0) { $0 + ($1 ?? 0) }
@@ -13,7 +13,8 @@ extension HTTPBody {
     }
 }
 
-/// Reads bodies one after another; each is opened when its turn has come, and must have as many bytes as it said.
+/// Reads bodies one after another. Each body is opened when the one before it has ended, and must have as many bytes as
+/// its `length`.
 final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var bodies: ArraySlice<HTTPBody>
@@ -56,7 +57,7 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
         lock.withLock { current }?.reader.close()
     }
 
-    /// The body whose turn it is, opened; nil at the end.
+    /// Returns the current body, opened; opens the next one if there is none. Returns nil at the end.
     private func opened() throws -> (reader: any HTTPBody.Reader, left: Int?)? {
         if let current = lock.withLock({ current }) { return current }
         let (next, wake) = lock.withLock { (bodies.popFirst(), self.wake) }
@@ -68,6 +69,7 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
     }
 
     private static func wrongLength(_ words: String) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body: one of its parts has \(words) bytes than it said")
+        NetworkError(
+            .bodyUnreadable, reason: "the request's body: one of its parts has \(words) bytes than its length")
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Reads a file ahead on a queue of its own, so that the thread that sends it never waits for a disk.
+/// Reads a file ahead on its own queue, so that the sending thread never waits for a disk.
 final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
-    /// How many chunks are read ahead.
+    /// The number of chunks that are read ahead.
     private static let readAhead = 2
 
     private let lock = NSLock()
@@ -11,7 +11,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private let file: FileHandle
     private var left: Int
     private var chunks: [Data] = []
-    /// How many bytes of the first chunk have been read.
+    /// The number of bytes of the first chunk that have been read.
     private var position = 0
     private var isReading = false
     private var isAtEnd = false
@@ -21,7 +21,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
 
     /// Opens a file.
     ///
-    /// - Parameter length: How many bytes to read; where the file has more by now, the rest is left.
+    /// - Parameter length: The number of bytes to read. If the file has become longer, the rest is ignored.
     init(_ url: URL, length: Int) throws {
         file = try FileHandle(forReadingFrom: url)
         left = length
@@ -50,7 +50,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
         queue.async { [file] in try? file.close() }
     }
 
-    /// Under the lock.
+    /// Copies bytes of the first chunk into the buffer. Call it with the lock held.
     private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<HTTPBody.ReadResult, any Error> {
         guard let chunk = chunks.first else {
             if let failure { return .failure(failure) }
@@ -68,7 +68,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
         return .success(.bytes(count))
     }
 
-    /// Reads one chunk, and another one where there is room.
+    /// Reads one chunk, and schedules the next read if there is room for another chunk.
     private func fill() {
         let wanted = lock.withLock { min(left, FileBodyReader.chunkSize) }
         let chunk = Result { try wanted > 0 ? file.read(upToCount: wanted) ?? Data() : Data() }

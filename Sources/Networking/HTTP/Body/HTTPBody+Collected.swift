@@ -1,10 +1,11 @@
 import Foundation
 
 extension HTTPBody {
-    /// The body with its bytes in memory, so that ``data`` is not nil; the fields that describe it stay the same.
+    /// Returns the body with its bytes in memory, so that ``data`` is not nil. The fields that describe the body stay
+    /// the same.
     ///
-    /// An adapter that signs requests, or a test that looks at a multipart form, reads the bytes in this way. The
-    /// request has to send what was read: a body that cannot be opened twice is used up.
+    /// Use it in an adapter that signs requests, or in a test that inspects a multipart form. Put the returned body
+    /// into the request: a body that cannot be opened twice is used up after it was read.
     ///
     /// ```swift
     /// func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -13,10 +14,10 @@ extension HTTPBody {
     /// }
     /// ```
     ///
-    /// Adapters get a body whose values are encoded already. Other values are encoded with Foundation's default
-    /// settings.
+    /// An adapter receives a body whose values are already encoded. If the values are not encoded yet, this method
+    /// encodes them with Foundation's default settings.
     ///
-    /// - Parameter limit: How many bytes are read into memory at most. Default: 1 MiB.
+    /// - Parameter limit: The maximum number of bytes to read into memory. Default: 1 MiB.
     /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,
     ///   ``NetworkError/Kind/bodyNotEncodable`` if its values cannot be encoded.
     public func collected(upTo limit: Int = 1 << 20) async throws -> HTTPBody {
@@ -53,8 +54,8 @@ extension HTTPBody {
 extension HTTPBody.Reader {
     /// Waits for the next bytes.
     ///
-    /// - Parameter idle: How long it waits at most; nil for as long as the call.
-    /// - Returns: How many there are; nil at the end.
+    /// - Parameter idle: The longest time to wait for the next bytes; nil for no limit other than the call's.
+    /// - Returns: The number of bytes; nil at the end.
     func next(into buffer: inout [UInt8], idle: Duration? = nil) async throws -> Int? {
         while true {
             let ready = Settlement<Void>()
@@ -74,7 +75,9 @@ extension Settlement where Value == Void {
         let clock = NetworkClock.continuous
         let timer = clock.schedule(at: clock.now() + idle) {
             self.settle(
-                .failure(NetworkError(.idleTimedOut, reason: "the request's body gave nothing for \(idle.shortText)")))
+                .failure(
+                    NetworkError(
+                        .idleTimedOut, reason: "the request's body returned no bytes for \(idle.shortText)")))
         }
         defer { timer.cancel() }
         try await value()
@@ -82,13 +85,13 @@ extension Settlement where Value == Void {
 }
 
 extension NetworkError {
-    /// A request's body has more than it said: it would be cut off there, and nobody would know.
+    /// Returns the error for a request body that is longer than its length. The rest would be cut off without notice.
     static func bodyTooLong(_ length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body has more than the \(length) bytes it said")
+        NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
     }
 
-    /// A request's body has ended before its length, so that the request cannot be finished.
+    /// Returns the error for a request body that ended before its length, so that the request cannot be completed.
     static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body ended after \(count) bytes of \(length)")
+        NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found \(count)")
     }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Why a body cannot be sent, in words.
+/// The reasons why a body cannot be sent, in words.
 extension HTTPBody {
-    /// An error's reason in words: where the value stands, never the value.
+    /// Returns an error's reason in words: the path of the value that cannot be encoded, and never the value itself.
     static func describe(_ error: any Error, of part: String) -> String {
         if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
         guard case EncodingError.invalidValue(let value, let context) = error else {
@@ -11,14 +11,15 @@ extension HTTPBody {
         let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
         let place = path.isEmpty ? "its value" : "\"\(path)\""
         let isFinite = (value as? Double)?.isFinite ?? (value as? Float)?.isFinite ?? true
-        let fault = isFinite ? "of type \(type(of: value)), which it cannot express" : "not a finite number"
+        let fault = isFinite ? "of type \(type(of: value)), which is not supported" : "not a finite number"
         return "\(part) cannot be encoded: \(place) is \(fault)"
     }
 
-    /// How many bytes a file has.
+    /// Returns the size of a file in bytes.
     static func fileLength(_ url: URL) throws -> Int {
         guard url.isFileURL else {
-            throw NetworkError(.bodyUnreadable, reason: "the request's body: \(url.withoutSecrets) is no file URL")
+            throw NetworkError(
+                .bodyUnreadable, reason: "the request's body: expected a file URL, found \(url.withoutSecrets)")
         }
         let attributes: [FileAttributeKey: Any]
         do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
@@ -35,13 +36,14 @@ extension HTTPBody {
         return NetworkError(
             .bodyUnreadable,
             reason:
-                "the request's body: the file \(url.lastPathComponent) \(isThere ? "cannot be read" : "is not there")",
+                "the request's body: the file \(url.lastPathComponent) "
+                + "\(isThere ? "cannot be read" : "does not exist")",
             underlying: error)
     }
 }
 
-/// The text has a character for which the encoding has no bytes.
+/// The error of a text that contains a character which the encoding cannot represent.
 struct TextNotEncodable: Error, CustomStringConvertible {
     let encoding: String.Encoding
-    var description: String { "the text has a character that \(encoding) cannot express" }
+    var description: String { "the text contains a character that \(encoding) cannot represent" }
 }

@@ -1,19 +1,19 @@
 import Foundation
 
 extension HTTPBody {
-    /// A value as a form, `application/x-www-form-urlencoded`.
+    /// Encodes a value as a form, `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
-    ///   - value: What to encode, an object. A value that cannot be encoded ends the call with
-    ///     ``NetworkError/Kind/bodyNotEncodable`` and the `EncodingError` underlying.
-    ///   - encoder: How names and values are written.
+    ///   - value: The value to encode: a struct or a dictionary. If it cannot be encoded, the call ends with
+    ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is underlying.
+    ///   - encoder: The encoder, which defines how names and values are written.
     public static func form(_ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder())
         -> HTTPBody
     {
         .encoded(headers: [.contentType(.form)]) { Data(try encoder.encode(value).percentEncoded.utf8) }
     }
 
-    /// Names and values in order as a form, `application/x-www-form-urlencoded`.
+    /// Encodes names and values as a form, `application/x-www-form-urlencoded`, in their order.
     public static func form(_ items: URLQuery) -> HTTPBody {
         .encoded(headers: [.contentType(.form)]) {
             if let fault = items.fault { throw fault.error }

@@ -1,27 +1,27 @@
 import Foundation
 
 extension HTTPBody {
-    /// Parts as `multipart/form-data` (RFC 7578), in the order given.
+    /// Creates a `multipart/form-data` body (RFC 7578) of parts, in the order given.
     ///
-    /// The parts are read one after another while they are sent: nothing is put together in memory or in a file. The
-    /// length is known beforehand where that of each part is. Sent again, after a 401, a redirect or a failure, it is
-    /// read again from the beginning, where every part can be.
+    /// The parts are read one after another while they are sent. The body is not assembled in memory or in a file. Its
+    /// length is known in advance if the length of each part is known. If the request is sent again after a 401, a
+    /// redirect or a failure, the body is read again from the beginning, provided that every part can be read again.
     ///
     /// - Parameters:
-    ///   - parts: The parts. One whose source cannot be opened ends the call with
-    ///     ``NetworkError/Kind/bodyUnreadable``, before anything is sent.
-    ///   - boundary: What stands between the parts; unless it is given, a random one that occurs in no part that is
-    ///     in memory.
+    ///   - parts: The parts. If the source of a part cannot be opened, the call ends with
+    ///     ``NetworkError/Kind/bodyUnreadable`` before anything is sent.
+    ///   - boundary: The boundary between the parts. Default: a random one that does not occur in any part that is in
+    ///     memory.
     public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
         .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(besides: parts)))
     }
 
-    /// The members of a value as fields, then files.
+    /// Creates a `multipart/form-data` body: the members of a value as fields, followed by files.
     ///
     /// - Parameters:
-    ///   - fields: A struct or a dictionary: see ``URLQueryEncoder`` for how its members are named and written.
-    ///   - encoder: What makes fields of it.
-    ///   - files: The parts that follow.
+    ///   - fields: A struct or a dictionary. See ``URLQueryEncoder`` for how its members are named and written.
+    ///   - encoder: The encoder that converts `fields` to form fields.
+    ///   - files: The parts that follow the fields.
     public static func multipart(
         fields: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder(), files: [HTTPBody.Part]
     ) -> HTTPBody {
@@ -36,20 +36,20 @@ extension URLQuery {
     var parts: [HTTPBody.Part] { items.map { .field($0.name, $0.value ?? "") } }
 }
 
-/// The parts with what stands around them.
+/// A multipart form: its parts and the boundary between them.
 struct MultipartForm: Sendable {
     var parts: [HTTPBody.Part]
     let boundary: String
 
     var mediaType: MediaType { MediaType("multipart", "form-data", ["boundary": boundary]) }
 
-    /// The form as one body.
+    /// Returns the form as one body.
     func body(_ encoder: JSONEncoder) throws -> HTTPBody {
         try MultipartBoundary.check(boundary)
         return .concatenated(try pieces(encoder))
     }
 
-    /// Everything that is sent, in order; each part's body is ready to be opened.
+    /// Returns everything that is sent, in order. The body of each part is encoded and can be opened.
     private func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
@@ -66,11 +66,12 @@ struct MultipartForm: Sendable {
     }
 }
 
-/// What stands between parts.
+/// The boundary between the parts of a multipart form.
 enum MultipartBoundary {
     private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
-    /// 30 letters and digits, 178 bits of chance: it does not occur in what is not in memory either.
+    /// Returns 30 random letters and digits, which are 178 random bits. The boundary does not occur in parts in memory,
+    /// which are searched, and in practice not in other parts, because of its randomness.
     static func random(besides parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(
@@ -80,7 +81,7 @@ enum MultipartBoundary {
         }
     }
 
-    /// RFC 2046 section 5.1.1: 1 to 70 of these characters.
+    /// Throws an error unless the boundary has 1 to 70 of the characters of RFC 2046 section 5.1.1.
     static func check(_ boundary: String) throws {
         let isRight = boundary.utf8.allSatisfy { letters.contains($0) || "'()+_,-./:=?".utf8.contains($0) }
         guard isRight, (1...70).contains(boundary.utf8.count) else {

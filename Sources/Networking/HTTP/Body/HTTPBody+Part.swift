@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPBody {
-    /// One part of a `multipart/form-data` body: a field or a file, with where its bytes come from.
+    /// One part of a `multipart/form-data` body: a field or a file, and the source of its bytes.
     ///
     /// ```swift
     /// let parts: [HTTPBody.Part] = [
@@ -11,31 +11,31 @@ extension HTTPBody {
     /// ]
     /// ```
     public struct Part: Sendable {
-        /// The name of the form's field.
+        /// The name of the form field.
         let name: String
-        /// The name of the file; nil for a field that is none.
+        /// The name of the file; nil for a field that is not a file.
         let fileName: String?
         /// The part's bytes, with their media type.
         let body: HTTPBody
 
-        /// Makes a part of any body: data, text, JSON, a file, a source of your own.
+        /// Creates a part of any body: data, text, JSON, a file or a custom source.
         ///
         /// - Parameters:
-        ///   - name: The name of the form's field.
-        ///   - fileName: The name of the file; nil for a field that is none.
-        ///   - body: The bytes. Where it says nothing about their media type, neither does the part.
+        ///   - name: The name of the form field.
+        ///   - fileName: The name of the file; nil for a field that is not a file.
+        ///   - body: The bytes. If the body has no media type, the part has no `Content-Type`.
         public init(_ name: String, fileName: String? = nil, body: HTTPBody) {
             self.name = name
             self.fileName = fileName
             self.body = body
         }
 
-        /// A field with a text or a number.
+        /// Creates a field with a text or a number.
         public static func field(_ name: String, _ value: some LosslessStringConvertible) -> HTTPBody.Part {
             HTTPBody.Part(name, body: .data(Data(value.description.utf8), contentType: nil))
         }
 
-        /// Bytes in memory: a file where there is a name for it, else a field.
+        /// Creates a part of bytes in memory: a file if `fileName` is not nil, otherwise a field.
         public static func data(
             _ name: String, _ data: Data, fileName: String? = nil, contentType: MediaType? = nil
         ) -> HTTPBody.Part {
@@ -43,13 +43,13 @@ extension HTTPBody {
             return HTTPBody.Part(name, fileName: fileName, body: .data(data, contentType: type))
         }
 
-        /// A file, read while it is sent.
+        /// Creates a part of a file, which is read while it is sent.
         ///
         /// - Parameters:
-        ///   - name: The name of the form's field.
-        ///   - url: Where it is.
-        ///   - fileName: The name that is sent to the server. Default: the file's own.
-        ///   - contentType: The media type; by default the one that the name's extension stands for.
+        ///   - name: The name of the form field.
+        ///   - url: The URL of the file.
+        ///   - fileName: The name that is sent to the server. Default: the name of the file.
+        ///   - contentType: The media type. Default: the media type of the file name's extension.
         public static func file(
             _ name: String, at url: URL, fileName: String? = nil, contentType: MediaType? = nil
         ) -> HTTPBody.Part {
@@ -57,16 +57,16 @@ extension HTTPBody {
             return HTTPBody.Part(name, fileName: shown, body: .file(url, contentType: contentType ?? type(of: shown)))
         }
 
-        /// Bytes that a reader gives while they are sent.
+        /// Creates a part whose bytes a reader supplies while they are sent.
         ///
         /// - Parameters:
-        ///   - name: The name of the form's field.
+        ///   - name: The name of the form field.
         ///   - fileName: The name that is sent to the server; nil for a field that is not a file.
+        ///   - length: The number of bytes; nil if it is not known. The length of the whole body is then not known
+        ///     either, and the body is sent in chunks.
+        ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
         ///   - contentType: The media type.
-        ///   - length: How many bytes there are; where that is not known, neither is the length of the whole, which is
-        ///     then sent in chunks.
-        ///   - isReplayable: Whether `open` can be called again for a retry or redirect.
-        ///   - open: Runs once an attempt.
+        ///   - open: Opens the part. It runs once per attempt.
         public static func stream(
             _ name: String, fileName: String?, length: Int?, isReplayable: Bool, contentType: MediaType = .octetStream,
             open: @escaping @Sendable () throws -> any HTTPBody.Reader
@@ -81,7 +81,7 @@ extension HTTPBody {
             return MediaType(fileExtension: String(fileName[fileName.index(after: dot)...])) ?? .octetStream
         }
 
-        /// The part's head, up to its bytes.
+        /// The part's header fields, up to the first byte of its body.
         var head: String {
             var disposition = "Content-Disposition: form-data; name=\"\(HTTPBody.Part.escape(name))\""
             if let fileName { disposition += "; filename=\"\(HTTPBody.Part.escape(fileName))\"" }
@@ -89,20 +89,22 @@ extension HTTPBody {
                 + "\r\n\r\n"
         }
 
-        /// - Throws: ``NetworkError/Kind/bodyNotEncodable`` where a field of the part's body would break out of its line.
+        /// - Throws: ``NetworkError/Kind/bodyNotEncodable`` if a field of the part's body has an invalid name or value,
+        ///   because such a field could break out of its line.
         func check() throws {
             for field in body.headers {
                 guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value) else {
                     throw NetworkError(
                         .bodyNotEncodable,
                         reason:
-                            "the body cannot be encoded: the part \"\(name)\" has a field whose name or value is none")
+                            "the body cannot be encoded: the part \"\(name)\" has a header field "
+                            + "with an invalid name or value")
                 }
             }
         }
 
-        /// As browsers do it (the WHATWG's form encoding): quotes and line breaks as percent codes, everything else as it
-        /// is, in UTF-8.
+        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded, and all
+        /// other characters stay as they are, in UTF-8.
         private static func escape(_ name: String) -> String {
             var escaped = ""
             for scalar in name.unicodeScalars {

@@ -1,23 +1,24 @@
 import Foundation
 
 extension HTTPBody {
-    /// What a ``HTTPBody/Reader`` returns.
+    /// The result of one call of ``HTTPBody/Reader/read(into:)``.
     public enum ReadResult: Equatable, Sendable {
-        /// So many bytes were put into the buffer; at least one.
+        /// The number of bytes that were put into the buffer; at least one.
         case bytes(Int)
-        /// There is nothing more.
+        /// The end of the body.
         case end
-        /// Nothing is there yet; the wake-up given to ``HTTPBody/Reader/onReady(_:)`` will say when to read again.
+        /// No bytes are available yet. The closure given to ``HTTPBody/Reader/onReady(_:)`` is called when it is time
+        /// to read again.
         case notYet
     }
 }
 
 extension HTTPBody {
-    /// Reads one opened request body, once, from the beginning to the end.
+    /// Reads one opened request body once, from the beginning to the end.
     ///
-    /// Implement it to send a body that the library cannot make for you. An engine calls `read` from a thread that carries
-    /// other requests too: never block in it. If there are no bytes yet, return ``HTTPBody/ReadResult/notYet``, and call the wake-up
-    /// when there are.
+    /// Implement this protocol to send a body that the library cannot create for you. An engine calls `read` on a
+    /// thread that also serves other requests, so never block in it. If no bytes are available yet, return
+    /// ``HTTPBody/ReadResult/notYet``, and call the closure given to `onReady` when there are some.
     ///
     /// ```swift
     /// final class CountdownReader: HTTPBody.Reader, @unchecked Sendable {  // because one thread reads at a time
@@ -31,25 +32,28 @@ extension HTTPBody {
     /// }
     /// ```
     public protocol Reader: AnyObject, Sendable {
-        /// Puts the next bytes into the buffer, which has room for at least 4,096. An error ends the transfer; it underlies
-        /// the call's error, of kind ``NetworkError/Kind/bodyUnreadable``, unless it is a ``NetworkError`` itself.
+        /// Puts the next bytes into the buffer, which has room for at least 4,096 bytes. An error ends the transfer. It
+        /// becomes the underlying error of a ``NetworkError`` of kind ``NetworkError/Kind/bodyUnreadable``, unless it
+        /// is a ``NetworkError`` itself.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult
-        /// Takes the closure to call, from any thread, when reading makes sense again after ``HTTPBody/ReadResult/notYet``.
+        /// Stores the closure to call when bytes are available again after ``HTTPBody/ReadResult/notYet``. The closure
+        /// may be called from any thread.
         func onReady(_ wake: @escaping @Sendable () -> Void)
-        /// Is called once, when nothing more will be read, whether the end was reached or not.
+        /// Releases the reader's resources. It is called once, when nothing more is read, even if the end was not
+        /// reached.
         func close()
     }
 }
 
 extension HTTPBody.Reader {
-    /// Does nothing: right for a reader that never returns ``HTTPBody/ReadResult/notYet``.
+    /// Does nothing. This is correct for a reader that never returns ``HTTPBody/ReadResult/notYet``.
     public func onReady(_ wake: @escaping @Sendable () -> Void) {}
-    /// Does nothing: right for a reader that holds nothing open.
+    /// Does nothing. This is correct for a reader that has no resources to release.
     public func close() {}
 }
 
 extension HTTPBody.Reader {
-    /// Reads, with what it throws made an error of the request's body.
+    /// Reads the next bytes. An error of the reader is thrown as an error of the request's body.
     func readNext(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> HTTPBody.ReadResult {
         let result: HTTPBody.ReadResult
         do { result = try read(into: buffer) } catch { throw .bodyUnreadable(error) }
@@ -57,7 +61,8 @@ extension HTTPBody.Reader {
             let reader = type(of: self)
             throw NetworkError(
                 .bodyUnreadable,
-                reason: "the request's body: \(reader) says that it put \(count) bytes into a buffer of \(buffer.count)"
+                reason:
+                    "the request's body: \(reader) returned \(count) bytes for a buffer of \(buffer.count) bytes"
             )
         }
         return result

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The body of a request: what to send, how long it is, and whether it can be sent twice.
+/// The body of a request: its content, its length, and whether it can be sent twice.
 ///
-/// A body is a description. Its values are encoded once a call, when the endpoint becomes a request, and it is opened
-/// once an attempt, so that a retry sends it whole.
+/// A body is a description of what to send. Its values are encoded once per call, when the endpoint becomes a request.
+/// The body is opened once per attempt, so that a retry sends it completely.
 ///
 /// ```swift
 /// var body: HTTPBody {
@@ -23,8 +23,8 @@ public struct HTTPBody: Sendable {
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any HTTPBody.Reader)
     }
 
-    /// The fields that describe the body, such as `Content-Type`. Each goes into the request where the user set none
-    /// of its name.
+    /// The fields that describe the body, such as `Content-Type`. Each one is added to the request, unless the request
+    /// already has a field of that name.
     public let headers: HTTPHeaders
     private let content: Content
 
@@ -36,22 +36,22 @@ public struct HTTPBody: Sendable {
     /// No body.
     public static let empty = HTTPBody(.empty, headers: [])
 
-    /// Bytes as they are.
+    /// Creates a body of bytes, which are sent unchanged.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: Their media type; nil says nothing about it.
+    ///   - contentType: The media type of the bytes; nil for no `Content-Type`.
     public static func data(_ data: Data, contentType: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(data.isEmpty && contentType == nil ? .empty : .data(data), headers: described(by: contentType))
     }
 
-    /// Text. Where the encoding has no form for one of its characters, the call ends with
+    /// Creates a body of text. If the encoding cannot represent a character of the text, the call ends with
     /// ``NetworkError/Kind/bodyNotEncodable``.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - encoding: How characters become bytes.
-    ///   - contentType: The media type, by default `text/plain` with the encoding's charset.
+    ///   - encoding: The character encoding. Default: UTF-8.
+    ///   - contentType: The media type. Default: `text/plain` with the encoding's charset.
     public static func string(
         _ text: String, encoding: String.Encoding = .utf8, contentType: MediaType? = nil
     ) -> HTTPBody {
@@ -64,33 +64,34 @@ public struct HTTPBody: Sendable {
             }
     }
 
-    /// Bytes that `encode` makes: the way in for an encoding of your own.
+    /// Creates a body of the bytes that `encode` returns. Use it for an encoding of your own.
     ///
     /// - Parameters:
-    ///   - headers: The fields that describe what it makes.
-    ///   - encode: Runs once a call. What it throws becomes the cause of a ``NetworkError/Kind/bodyNotEncodable``.
+    ///   - headers: The fields that describe the encoded bytes.
+    ///   - encode: Returns the bytes. It runs once per call. An error that it throws becomes the underlying error of
+    ///     ``NetworkError/Kind/bodyNotEncodable``, unless it is a ``NetworkError`` itself.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
         HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
     }
 
-    /// A body that is made once a call, of what is there by then, with the call's encoder.
+    /// Returns a body that `make` creates once per call, when the body is encoded, with the call's encoder.
     static func deferred(
         headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
     ) -> HTTPBody {
         HTTPBody(.unencoded(make), headers: headers)
     }
 
-    /// Bytes that were encoded before, with the fields that describe them.
+    /// Returns a body of bytes that are already encoded, with the fields that describe them.
     static func encodedData(_ data: Data, headers: HTTPHeaders) -> HTTPBody {
         HTTPBody(.data(data), headers: headers)
     }
 
-    /// The parts of a form, which are encoded once a call.
+    /// Returns a body of the parts of a form, which are encoded once per call.
     static func form(_ form: MultipartForm) -> HTTPBody {
         HTTPBody(.form(form), headers: [.contentType(form.mediaType)])
     }
 
-    /// The body with fields after the other parts; nil unless it is a multipart form.
+    /// Returns the body with `fields` after the other parts; nil unless the body is a multipart form.
     func appending(_ fields: URLQuery) -> HTTPBody? {
         guard case .form(var form) = content else { return nil }
         if let fault = fields.fault { return .encoded(headers: []) { throw fault.error } }
@@ -98,13 +99,13 @@ public struct HTTPBody: Sendable {
         return HTTPBody(.form(form), headers: headers)
     }
 
-    /// The bytes of a file, read while they are sent. Its length is taken when the call begins. Where the file cannot
-    /// be read, the call ends with ``NetworkError/Kind/bodyUnreadable`` before anything is sent; so it does where the
-    /// file becomes shorter meanwhile.
+    /// Creates a body of the bytes of a file, which are read while they are sent. The length of the file is read when
+    /// the call begins. If the file cannot be read, the call ends with ``NetworkError/Kind/bodyUnreadable`` before
+    /// anything is sent. If the file becomes shorter during the call, the call ends with the same error.
     ///
     /// - Parameters:
-    ///   - url: The file.
-    ///   - contentType: The media type; by default the one that the name's extension stands for.
+    ///   - url: The URL of the file.
+    ///   - contentType: The media type. Default: the media type of the file name's extension.
     public static func file(_ url: URL, contentType: MediaType? = nil) -> HTTPBody {
         let type = contentType ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
         return .deferred(headers: described(by: type)) { _ in
@@ -115,13 +116,13 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Bytes that a reader gives while they are sent.
+    /// Creates a body whose bytes a reader supplies while they are sent.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are; nil if that is not known.
-    ///   - isReplayable: Whether `open` can be called again for a retry or redirect.
-    ///   - contentType: The media type; nil says nothing about it.
-    ///   - open: Runs once an attempt.
+    ///   - length: The number of bytes; nil if it is not known.
+    ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
+    ///   - contentType: The media type; nil for no `Content-Type`.
+    ///   - open: Opens the body. It runs once per attempt.
     public static func source(
         length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
         open: @escaping @Sendable () throws -> any HTTPBody.Reader
@@ -131,7 +132,7 @@ public struct HTTPBody: Sendable {
             headers: described(by: contentType))
     }
 
-    /// Bytes that a reader gives, of which it is known where they come from.
+    /// Returns a body whose bytes a reader supplies, and the origins of these bytes.
     static func source(
         length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any HTTPBody.Reader
     ) -> HTTPBody {
@@ -143,7 +144,7 @@ public struct HTTPBody: Sendable {
         if case .empty = content { true } else { false }
     }
 
-    /// How many bytes there are; nil if that is not known, or not yet.
+    /// The number of bytes; nil if it is not known, or not known before the body is encoded.
     public var length: Int? {
         switch content {
         case .empty: 0
@@ -167,15 +168,15 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Where some bytes of a body come from.
+    /// The origin of some bytes of a body.
     enum Piece: Sendable {
         case data(Data)
         case file(URL)
-        /// From a reader: they are known only while they are sent.
+        /// Bytes of a reader, which are known only while they are sent.
         case unknown
     }
 
-    /// Where its bytes come from, one piece after another.
+    /// The origins of the body's bytes, in the order of the bytes.
     var pieces: [Piece] {
         switch content {
         case .empty: []
@@ -185,7 +186,7 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether its values have been encoded already, or need not be.
+    /// Whether the body's values have been encoded already, or need no encoding.
     var isEncoded: Bool {
         switch content {
         case .unencoded, .form: false
@@ -193,10 +194,10 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// The body with its values encoded.
+    /// Returns the body with its values encoded.
     ///
-    /// - Parameter encoder: Encodes JSON, unless the body has an encoder of its own.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable`` with the encoder's error underlying.
+    /// - Parameter encoder: The encoder for JSON, unless the body has its own encoder.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable``; the encoder's error is underlying.
     package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {
@@ -213,7 +214,7 @@ public struct HTTPBody: Sendable {
 
     /// Opens the body for one attempt.
     ///
-    /// - Throws: What encoding or the source throws.
+    /// - Throws: The error of the encoding or of the source.
     package func open() throws -> any HTTPBody.Reader {
         switch content {
         case .empty: DataBodyReader(Data())
@@ -229,7 +230,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody: RedactedReflectable {
-    /// How long it is, and nothing of what it says: `27 bytes`.
+    /// The length of the body without its content: `27 bytes`.
     var redactedDescription: String { length.map { "\($0) bytes" } ?? "a body of unknown length" }
 
     var reflectedMembers: KeyValuePairs<String, Any> { ["body": description, "headers": headers] }

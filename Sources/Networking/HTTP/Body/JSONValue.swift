@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON value, for what has no type of its own: to send, to read, to look into.
+/// Any JSON value. Use it to send, receive or inspect JSON for which the app has no type.
 ///
 /// ```swift
 /// let body = HTTPBody.json(["name": "Ada", "tags": ["a", 1, .null]] as JSONValue)
@@ -12,31 +12,31 @@ public enum JSONValue: Hashable, Sendable {
     case null
     /// `true` or `false`
     case bool(Bool)
-    /// A number without a fraction that fits into 64 bits with a sign.
+    /// An integer that fits into an `Int64`.
     case int(Int64)
-    /// A larger number without a fraction that fits into 64 bits.
+    /// A larger integer that fits into a `UInt64`.
     case uint(UInt64)
     /// Any other number.
     case double(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in order.
+    /// Values in their order.
     case array([JSONValue])
-    /// Values by name.
+    /// Values by their names.
     case object([String: JSONValue])
 }
 
-/// Looking into a value: nil if it is of another kind.
+/// Access to the content of a value. Each property and subscript is nil if the value is of another kind.
 extension JSONValue {
-    /// The text.
+    /// The string.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
-    /// The truth value.
+    /// The Boolean.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    /// The number, if it has no fraction and fits into an `Int` (32 bits on some watches).
+    /// The number, if it is an integer that fits into an `Int` (32 bits on some watches).
     public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
-    /// The number, if it has no fraction and fits into 64 bits with a sign.
+    /// The number, if it is an integer that fits into an `Int64`.
     var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-    /// The number.
+    /// The number, also if it is an integer; a large integer is rounded to the nearest `Double`.
     public var double: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -45,23 +45,23 @@ extension JSONValue {
         default: nil
         }
     }
-    /// The elements.
+    /// The elements of the array.
     public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
-    /// The members.
+    /// The members of the object.
     public var object: [String: JSONValue]? { if case .object(let values) = self { values } else { nil } }
 
-    /// A member of an object.
+    /// A member of an object; nil if the object has no member of this name.
     public subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// An element of an array.
+    /// An element of an array; nil if the index is out of range.
     public subscript(index: Int) -> JSONValue? { array.flatMap { $0.indices.contains(index) ? $0[index] : nil } }
 }
 
 extension JSONValue: Codable {
-    /// Reads any JSON value. The names of members are those of the text, whatever the decoder's key strategy.
+    /// Decodes any JSON value. The names of members stay as they are in the JSON, whatever the decoder's key strategy.
     public init(from decoder: any Decoder) throws {
         if (try? decoder.container(keyedBy: Name.self)) != nil {
-            // Foundation converts the keys of containers, and not those of dictionaries.
+            // A dictionary, because Foundation converts the keys of keyed containers, but not those of dictionaries.
             self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
         } else if var container = try? decoder.unkeyedContainer() {
             var values: [JSONValue] = []
@@ -81,11 +81,11 @@ extension JSONValue: Codable {
         return .double(try container.decode(Double.self))
     }
 
-    /// Writes the value. The names of members are written as they are, whatever the encoder's key strategy.
+    /// Encodes the value. The names of members are written as they are, whatever the encoder's key strategy.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):
-            // As a dictionary, whose keys Foundation leaves as they are.
+            // Written as a dictionary, because Foundation does not convert the keys of dictionaries.
             var container = encoder.singleValueContainer()
             try container.encode(members)
         case .array(let values):
@@ -121,33 +121,34 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A truth value.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A number.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .int(value) }
-    /// A number.
+    /// Creates a floating-point number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// Values in order.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Values by name; the last one of a name counts.
+    /// Creates an object. If a name occurs several times, its last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }
 }
 
 extension JSONValue {
-    /// A value of Swift's as JSON: texts, numbers, truth values, URLs as texts, nil, and arrays and dictionaries of
-    /// these.
+    /// Creates a JSON value from a Swift value: a string, a number, a Boolean, a URL (as a string), nil, or an array or
+    /// dictionary of these.
     ///
-    /// - Throws: `EncodingError` that tells where the value stands that has no form in JSON.
+    /// - Throws: `EncodingError` with the path of the value that cannot be encoded as JSON.
     public init(_ value: Any) throws {
         try self.init(value, at: [])
     }
 
     private init(_ value: Any, at path: [any CodingKey]) throws {
-        // Before all others: where Foundation bridges, an object of it is a truth value and a number at once.
+        // This check comes first, because an `NSNumber` can be cast to both `Bool` and a number type where Foundation
+        // bridges.
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             self = try JSONValue(number, at: path)
             return
@@ -183,7 +184,7 @@ extension JSONValue {
         }
     }
 
-    /// A number without a fraction; one that does not fit into 64 bits is the nearest ``double(_:)``.
+    /// Creates an integer. One that does not fit into 64 bits becomes the nearest ``double(_:)``.
     init(integer value: some BinaryInteger) {
         self =
             Int64(exactly: value).map { .int($0) } ?? UInt64(exactly: value).map { .uint($0) } ?? .double(Double(value))
@@ -201,7 +202,7 @@ extension JSONValue {
     }
 
     private static func fault(_ value: Any, at path: [any CodingKey]) -> EncodingError {
-        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: "no form in JSON"))
+        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: "it cannot be encoded as JSON"))
     }
 
     private struct Index: CodingKey {
@@ -218,9 +219,9 @@ extension JSONValue {
         }
     }
 
-    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`,
-    /// arrays and dictionaries of these. Members that are null are left out; in arrays, where that would move the
-    /// others, and as the whole value, null is `JSONValue.null`.
+    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, and
+    /// arrays and dictionaries of these. Members of objects that are null are omitted. Null is `JSONValue.null` if it
+    /// is the whole value or an element of an array, because omitting an element would move the others.
     public var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null
@@ -239,7 +240,7 @@ extension JSONValue {
     import Foundation
 
     extension NSNumber {
-        /// Whether it is a truth value. Foundation on Linux cannot tell it from an `Int8` of 0 or 1.
+        /// Whether the number is a Boolean. Foundation on Linux cannot distinguish a Boolean from an `Int8` of 0 or 1.
         var isTruthValue: Bool {
             let type = String(cString: objCType)
             return type == "B" || type == "c" && (0...1).contains(intValue)

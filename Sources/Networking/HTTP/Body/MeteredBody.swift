@@ -1,10 +1,10 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Opens the body for one hop; where somebody counts the call's bytes, the reader tells. A transport of yours
-    /// opens bodies with this.
+    /// Opens the body for one sending of the request. If the call has a ``ProgressMeter``, the reader reports the bytes
+    /// to it. A transport of your own opens bodies with this method.
     ///
-    /// - Throws: What encoding or the source throws.
+    /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {
         let reader = try body.open()
         guard let meter = self[option: ProgressOption.self], !body.isEmpty else { return reader }
@@ -14,7 +14,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// The response whose body, where somebody counts and it is a success, tells what of it is taken.
+    /// Returns the response with a body that reports its bytes to the call's ``ProgressMeter``, if there is one and the
+    /// status is a success.
     func metered() -> HTTPResponse {
         guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
         switch content {
@@ -24,7 +25,7 @@ extension HTTPResponse {
         case .file:
             return self
         case .stream(let body):
-            // What nobody asked for in parts is not one, whatever the server says.
+            // `Content-Range` counts only if the request has a `Range`; otherwise it is ignored.
             let range = request.headers.contains(.range) ? headers.contentRange : nil
             let start = range?.first ?? 0
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
@@ -38,7 +39,7 @@ extension HTTPResponse {
     }
 }
 
-/// Ends a meter when the body that it counts is let go.
+/// Ends a meter when the response body that it counts is released.
 private final class MeterCompletion: Sendable {
     let meter: ProgressMeter
 
@@ -51,7 +52,7 @@ private final class MeterCompletion: Sendable {
     }
 }
 
-/// Tells how much of a body has been read.
+/// Reports to a meter how many bytes of a body have been read.
 private final class MeteredBodyReader: HTTPBody.Reader {
     private let base: any HTTPBody.Reader
     private let meter: ProgressMeter

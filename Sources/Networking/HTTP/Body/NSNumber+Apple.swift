@@ -2,7 +2,8 @@
     import Foundation
 
     extension NSNumber {
-        /// Whether it is a truth value: an object of another class, of the same type in C as an `Int8`.
+        /// Whether the number is a Boolean. A Boolean is an object of another class; its C type is the same as that of
+        /// an `Int8`.
         var isTruthValue: Bool { CFGetTypeID(self) == CFBooleanGetTypeID() }
     }
 #endif

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An encodable value taken apart: what ``URLQueryEncoder`` writes as names and values.
+/// The structure of an encodable value, which ``URLQueryEncoder`` writes as names and values.
 indirect enum ParameterNode {
     case null
     case text(String)
@@ -8,9 +8,9 @@ indirect enum ParameterNode {
     case object([(key: String, node: ParameterNode)])
 }
 
-/// Takes a value apart.
+/// Converts an encodable value to a ``ParameterNode``.
 struct ParameterNodeEncoder {
-    /// How single values become texts.
+    /// The encoder whose strategies define how single values become strings.
     let strategies: URLQueryEncoder
 
     func encode(_ value: some Encodable, at path: [any CodingKey] = []) throws -> ParameterNode {
@@ -20,7 +20,7 @@ struct ParameterNodeEncoder {
         return writer.node ?? .null
     }
 
-    /// What has a form of its own here, in place of the one that the type gives itself.
+    /// Returns the node of a type that is not encoded by its own `encode(to:)`; nil for all other types.
     private func special(_ value: some Encodable, _ path: [any CodingKey]) throws -> ParameterNode? {
         switch value {
         case let date as Date: try strategies.dates.write(date).map { .text($0) }
@@ -32,14 +32,15 @@ struct ParameterNodeEncoder {
     }
 }
 
-/// The `Encoder` behind: each container puts its node into its parent when the next one is asked for, or at the end.
+/// The `Encoder` that a value encodes itself into. Its containers share their storage with it; `node` is built from the
+/// storage.
 private final class ParameterWriter: Encoder {
     let strategies: URLQueryEncoder
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private var content: Content?
 
-    /// What has been written so far; containers keep writing into their own.
+    /// The content written so far. The containers continue to write into the storage, which they share.
     fileprivate enum Content {
         case node(ParameterNode)
         case object(KeyedStorage)
@@ -79,7 +80,7 @@ private final class ParameterWriter: Encoder {
     fileprivate func write(_ node: ParameterNode) { content = .node(node) }
 }
 
-/// The members of an object; some are still being written.
+/// The members of an object. Members with a writer may still change.
 private final class KeyedStorage {
     enum Member {
         case node(ParameterNode)
@@ -96,7 +97,7 @@ private final class KeyedStorage {
         }
     }
 
-    /// The writer of a nested container, the same one where it is asked for twice.
+    /// Returns the writer of a nested container. Returns the same writer if it is requested again for the same key.
     func writer(for key: String, _ make: () -> ParameterWriter) -> ParameterWriter {
         if case .writer(let writer)? = members.first(where: { $0.key == key })?.member { return writer }
         let writer = make()
@@ -115,7 +116,7 @@ private final class KeyedStorage {
     }
 }
 
-/// The elements of an array; some are still being written.
+/// The elements of an array. Elements with a writer may still change.
 private final class UnkeyedStorage {
     enum Element {
         case node(ParameterNode)
@@ -153,12 +154,12 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         storage.set(.node(node), for: name(key))
     }
 
-    /// A missing value is one that is nil: whether it is left out is decided when the query is written.
+    /// Writes a missing value as nil. The ``URLQueryEncoder`` decides whether to omit it when it writes the query.
     private mutating func write(_ value: (some Encodable)?, _ key: Key) throws {
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
 
-    // Each of them, since each has a default that leaves nil out before anybody can decide about it.
+    // All overloads are implemented, because the default implementation of each omits nil values.
     mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key) }
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
     mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }
@@ -244,13 +245,13 @@ private struct Single: SingleValueEncodingContainer {
     private func write(_ value: some CustomStringConvertible, _ isFinite: Bool) throws {
         guard isFinite else {
             throw EncodingError.invalidValue(
-                value, EncodingError.Context(codingPath: codingPath, debugDescription: "it is no finite number"))
+                value, EncodingError.Context(codingPath: codingPath, debugDescription: "it is not a finite number"))
         }
         writer.write(.text(value.description))
     }
 }
 
-/// A place in an array, for the path of an error.
+/// The index of an element, or the name "super", in the path of an error.
 private struct IndexKey: CodingKey {
     let stringValue: String
     let intValue: Int?

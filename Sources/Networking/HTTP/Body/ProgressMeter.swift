@@ -2,7 +2,7 @@ public import Foundation
 
 /// Counts the bytes of one call, in both directions and over all of its attempts.
 ///
-/// A ``RequestTask`` has one of its own. For an asynchronous call make one and name it in the call's settings:
+/// A ``RequestTask`` has its own meter. For an asynchronous call, create a meter and set it in the call's settings:
 ///
 /// ```swift
 /// let meter = ProgressMeter()
@@ -10,16 +10,17 @@ public import Foundation
 /// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings { $0.progress = meter })
 /// ```
 ///
-/// A meter serves one call. A call that waits for an equal one's transfer has no progress before its response.
+/// Use a meter for one call only. A call that waits for the transfer of a duplicate has no progress before its
+/// response.
 public final class ProgressMeter: Sendable {
     private struct Observer: Sendable {
         let queue: DispatchQueue
         let action: @Sendable (RequestProgress) -> Void
-        /// It has been called to the queue, where it will find the newest progress.
+        /// Whether a call of the action is scheduled on the queue. That call reads the newest progress.
         var isCalled = false
     }
 
-    /// A meter that shows what this one shows.
+    /// A meter that shows the same progress as this one.
     private struct Follower: Sendable {
         weak let meter: ProgressMeter?
     }
@@ -30,11 +31,12 @@ public final class ProgressMeter: Sendable {
         var observers: [UInt64: Observer] = [:]
         var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
         var nextID: UInt64 = 0
-        /// What the readers do not know yet; one thread at a time tells them, so that the newest comes last.
+        /// Whether the readers have not received the newest progress. One thread at a time notifies them, so that the
+        /// newest progress arrives last.
         var hasChanges = false
         var isNotifying = false
         var isStream = false
-        /// The meters that tell what this one tells.
+        /// The meters that show the same progress as this one.
         var followers: [Follower] = []
         var isOver = false
 
@@ -44,9 +46,9 @@ public final class ProgressMeter: Sendable {
     private let clock: NetworkClock
     private let state = Locked(State())
 
-    /// Makes a meter.
+    /// Creates a meter.
     ///
-    /// - Parameter clock: What the rates are measured by.
+    /// - Parameter clock: The clock for measuring transfer rates.
     public init(clock: NetworkClock = .continuous) {
         self.clock = clock
     }
@@ -55,18 +57,20 @@ public final class ProgressMeter: Sendable {
         for reader in state.withLock({ $0.readers }).values { reader.finish() }
     }
 
-    /// How far the call has come.
+    /// The current progress of the call.
     public var current: RequestProgress { state.withLock { $0.progress } }
 
-    /// Calls a closure on the main actor with the newest progress: not for each change, but as often as the main queue
-    /// gets to it. Where bytes have passed already, it is called with these first. It ends with the call.
+    /// Calls a closure on the main actor with the newest progress. The closure does not run for each change, but as
+    /// often as the main queue has time for it. If bytes have already been transferred, the closure is first called
+    /// with their progress. The observation ends with the call.
     @preconcurrency
     public func observe(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) {
         observe(on: .main) { progress in MainActor.assumeIsolated { action(progress) } }
     }
 
-    /// Calls a closure on a queue with the newest progress: not for each change, but as often as the queue gets to it.
-    /// Where bytes have passed already, it is called with these first. It ends with the call.
+    /// Calls a closure on a queue with the newest progress. The closure does not run for each change, but as often as
+    /// the queue has time for it. If bytes have already been transferred, the closure is first called with their
+    /// progress. The observation ends with the call.
     @preconcurrency
     public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
@@ -79,7 +83,7 @@ public final class ProgressMeter: Sendable {
         if let end { queue.async { action(end) } }
     }
 
-    /// Tells from now on what another meter tells.
+    /// Shows the progress of another meter from now on.
     func follow(_ other: ProgressMeter) {
         let isOver = other.state.withLock { state in
             state.followers.append(Follower(meter: self))
@@ -89,20 +93,20 @@ public final class ProgressMeter: Sendable {
         if isOver { end() }
     }
 
-    /// Tells another one nothing any more.
+    /// Stops reporting progress to another meter.
     func removeFollower(_ meter: ProgressMeter) {
         state.withLock { $0.followers.removeAll { $0.meter === meter } }
     }
 
-    /// Takes over what another one says just now. It is asked under this one's lock, so that of two threads the later
-    /// one brings the newer.
+    /// Copies the current progress of another meter. The other meter is read under this meter's lock, so that of two
+    /// threads the later one copies the newer progress.
     private func adopt(_ other: ProgressMeter) {
         change { state in
             (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }
         }
     }
 
-    /// The progress as an asynchronous sequence that keeps only the newest, and ends with the call.
+    /// The progress as an asynchronous sequence. It buffers only the newest value, and ends with the call.
     public var values: AsyncStream<RequestProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let (id, current): (UInt64?, RequestProgress) = state.withLock { state in
@@ -118,47 +122,49 @@ public final class ProgressMeter: Sendable {
         }
     }
 
-    /// The request's body is about to be sent from its beginning.
+    /// Notes that the sending of the request's body starts from its beginning.
     func beginUpload(total: Int?) {
         change { $0.upload.begin(at: 0, of: total.map(Int64.init)) }
     }
 
-    /// Bytes of the request's body have gone.
+    /// Notes that bytes of the request's body have been sent.
     func noteSent(_ count: Int) {
         change { [clock] in $0.upload.add(count, at: clock.now()) }
     }
 
-    /// The response's body is about to be received.
+    /// Notes that the response's body is about to be received.
     ///
-    /// - Parameter start: Where it goes on, where what was before is there already.
+    /// - Parameter start: The number of bytes that are already available, such as the offset at which a download
+    ///   resumes.
     func beginDownload(at start: Int64 = 0, of total: Int64?) {
         change { $0.download.begin(at: start, of: total) }
     }
 
-    /// Bytes of the response's body were received.
+    /// Notes that bytes of the response's body have been received.
     func noteReceived(_ count: Int) {
         change { [clock] in $0.download.add(count, at: clock.now()) }
     }
 
-    /// The body is handed to somebody who will read it: the end of the call is not the end of the bytes.
+    /// Notes that the caller reads the body as a stream, so that bytes still arrive after the end of the call.
     func expectStream() {
         state.withLock { $0.isStream = true }
     }
 
-    /// The call is over: nothing more will pass, unless in a body that somebody reads.
+    /// Notes the end of the call. No more bytes are transferred, unless the caller reads the body as a stream.
     ///
-    /// - Parameter wasAnswered: Whether that is so; a call that failed has given no body to anybody.
+    /// - Parameter wasAnswered: Whether the call returned a response. A failed call has given the caller no body.
     func finish(wasAnswered: Bool = true) {
         if !(wasAnswered && state.withLock { $0.isStream }) { end() }
     }
 
-    /// The body that somebody read is over, or was let go.
+    /// Notes the end of the body that the caller read as a stream, or its release.
     func finishStream() {
         if state.withLock({ $0.isStream }) { end() }
     }
 
     private func end() {
-        // Let go outside the lock: what a closure holds may ask for the progress as it goes.
+        // The closures are released outside the lock, because an object that they retain may read the progress in its
+        // `deinit`.
         let before = state.withLock { state in
             defer {
                 state.isOver = true
@@ -219,6 +225,6 @@ enum ProgressOption: HTTPRequest.Option {
 }
 
 extension HTTPRequest {
-    /// Counts the bytes of its call, for transports; nil if nobody observes them.
+    /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
     public var progress: ProgressMeter? { self[option: ProgressOption.self] }
 }

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// The parameters of a call, with where they go and how they are written: the short form for endpoints that would
-/// otherwise say the same in `query` and `body`.
+/// The parameters of a call, where they are sent and how they are written. It is a short form for endpoints that would
+/// otherwise send the same values in `query` or `body`.
 ///
 /// ```swift
 /// var parameters: RequestParameters { .methodDependent(["page": 2, "size": 50]) }
 /// ```
 public struct RequestParameters: Sendable {
-    /// What it puts into the query; nil if it puts nothing there.
+    /// Returns the items for the query; nil if there are none.
     let query: @Sendable (HTTPMethod) -> URLQuery?
-    /// What it makes the body; nil if it makes none.
+    /// Returns the body; nil if the parameters are not sent in the body.
     let body: @Sendable (HTTPMethod) -> HTTPBody?
-    /// What it makes fields of a form that has files, too; nil if it makes none.
+    /// Returns the fields for a form that also contains files; nil if there are none.
     let fields: @Sendable (HTTPMethod) -> URLQuery?
 
-    /// None.
+    /// No parameters.
     public static let none = RequestParameters(query: { _ in nil }, body: { _ in nil }, fields: { _ in nil })
 
-    /// In the query.
+    /// Sends the parameters in the query.
     public static func query(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
@@ -25,7 +25,7 @@ public struct RequestParameters: Sendable {
             query: { _ in .encoded(value, using: encoder) }, body: { _ in nil }, fields: { _ in nil })
     }
 
-    /// In the body, as a form.
+    /// Sends the parameters in the body, as a form.
     public static func form(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
@@ -34,7 +34,7 @@ public struct RequestParameters: Sendable {
             fields: { _ in .encoded(value, using: encoder) })
     }
 
-    /// In the query with GET, HEAD and DELETE, otherwise in the body as a form.
+    /// Sends the parameters in the query for GET, HEAD and DELETE, otherwise in the body as a form.
     public static func methodDependent(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
@@ -46,7 +46,7 @@ public struct RequestParameters: Sendable {
             fields: { $0.hasParametersInQuery ? nil : form.fields($0) })
     }
 
-    /// In the body, as JSON: see ``HTTPBody/json(_:encoder:)``.
+    /// Sends the parameters in the body as JSON. See ``HTTPBody/json(_:encoder:)``.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil
     ) -> RequestParameters {

@@ -1,7 +1,7 @@
-/// The bytes of one direction, over attempts that each begin anew.
+/// The bytes of one direction of a call, over all of its attempts. Each attempt counts from its own start.
 struct TransferCount: Sendable {
     private(set) var progress = RequestProgress.Transfer()
-    /// Where the attempt stands, which may be behind what was seen already.
+    /// The position of the current attempt, which may be behind the bytes already reported.
     private var position: Int64 = 0
     private var mark: (time: Duration, bytes: Int64)?
     private var moved: Int64 = 0
@@ -24,7 +24,7 @@ struct TransferCount: Sendable {
         let elapsed = (time - mark.time) / .seconds(1)
         guard elapsed >= 0.25 else { return }
         let rate = Double(moved - mark.bytes) / elapsed
-        // What is new counts for more than half, so that a bar's "time left" is neither nervous nor late.
+        // The newest rate counts for 60 %, so that a displayed "time left" neither jumps nor reacts too late.
         progress.bytesPerSecond = progress.bytesPerSecond.map { $0 * 0.4 + rate * 0.6 } ?? rate
         self.mark = (time, moved)
     }

@@ -1,23 +1,23 @@
 extension RequestProgress {
-    /// How far the transfer of a body has come, in one direction.
+    /// The progress of a body's transfer in one direction.
     public struct Transfer: Hashable, Sendable {
-        /// How many bytes have passed. It never runs backwards, also where a retry begins anew, unless there is
-        /// less to come than there was before.
+        /// The number of bytes transferred. It never decreases, even if a retry restarts, unless the new total is
+        /// smaller.
         public var completed: Int64
-        /// How many bytes there will have been at the end; nil if nobody knows.
+        /// The expected number of bytes in total; nil if it is not known.
         public var total: Int64?
-        /// How many bytes passed a second, of late; nil until there is something to count.
+        /// The recent transfer rate in bytes per second; nil until it can be measured.
         public var bytesPerSecond: Double?
 
-        /// Makes a progress.
+        /// Creates the progress of one direction.
         package init(completed: Int64 = 0, total: Int64? = nil, bytesPerSecond: Double? = nil) {
             self.completed = completed
             self.total = total
             self.bytesPerSecond = bytesPerSecond
         }
 
-        /// How much of the whole has passed, from 0 to 1; nil if the total is not known. Nothing of nothing is all of
-        /// it.
+        /// The fraction of the body that has been transferred, from 0 to 1; nil if the total is not known. It is 1 for
+        /// an empty body.
         public var fraction: Double? {
             total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
         }
@@ -25,21 +25,21 @@ extension RequestProgress {
 }
 
 extension RequestProgress.Transfer: CustomStringConvertible {
-    /// For people: `1048576 of 4194304 bytes (25 %)`.
+    /// A readable text: `1048576 of 4194304 bytes (25 %)`.
     public var description: String {
         guard let total, let fraction else { return "\(completed) bytes" }
         return "\(completed) of \(total) bytes (\(Int(fraction * 100)) %)"
     }
 }
 
-/// How far a call has come with the bytes it sends and the bytes it gets.
+/// The progress of a call: the bytes it sends and the bytes it receives.
 public struct RequestProgress: Hashable, Sendable {
-    /// The request's body.
+    /// The progress of the request's body.
     public var upload: RequestProgress.Transfer
-    /// The body of the response; of a response that is no success nothing counts.
+    /// The progress of the response's body. Only the body of a successful response (2xx) is counted.
     public var download: RequestProgress.Transfer
 
-    /// Makes a progress.
+    /// Creates the progress of a call.
     package init(
         upload: RequestProgress.Transfer = RequestProgress.Transfer(),
         download: RequestProgress.Transfer = RequestProgress.Transfer()

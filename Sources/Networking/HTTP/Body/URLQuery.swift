@@ -1,27 +1,28 @@
-/// The query of a URL: names and values in order, escaped by [RFC
-/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) so that `+`, `&`, `=` and `#` arrive as they are.
+/// The query of a URL: names and values in their order, percent-encoded as [RFC
+/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) requires, so that `+`, `&`, `=` and `#` reach the server
+/// as they are.
 ///
 /// ```swift
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
 /// ```
 public struct URLQuery: Hashable, Sendable {
-    /// One item: `name=value`, or the bare name where the value is nil.
+    /// One item: `name=value`, or the name alone if the value is nil.
     public struct Item: Hashable, Sendable {
-        /// The name, not escaped.
+        /// The name, not percent-encoded.
         public let name: String
-        /// The value, not escaped; nil for a name without `=`.
+        /// The value, not percent-encoded; nil for a name without `=`.
         public let value: String?
 
-        /// Makes an item.
+        /// Creates an item of a name and a value that are not percent-encoded.
         public init(_ name: String, _ value: String?) {
             self.name = name
             self.value = value
         }
     }
 
-    /// A value could not be encoded; the call that uses the query ends with it.
+    /// The error of a value that cannot be encoded. The call that uses the query ends with it.
     struct Fault: Hashable, CustomStringConvertible, Sendable {
-        /// What the encoder threw.
+        /// The encoder's error.
         let error: any Error
 
         var description: String { HTTPBody.describe(error, of: "the query") }
@@ -30,17 +31,17 @@ public struct URLQuery: Hashable, Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(description) }
     }
 
-    /// The items, in the order they are sent.
+    /// The items, in the order in which they are sent.
     public private(set) var items: [Item]
     private(set) var fault: Fault?
 
-    /// Makes a query of items.
+    /// Creates a query of items. Default: an empty query.
     public init(_ items: [Item] = []) {
         self.items = items
     }
 
-    /// The members of a value, a struct or a dictionary. Where it cannot be encoded, the call that uses the query
-    /// ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
+    /// Creates a query of the members of a value, which is a struct or a dictionary. If the value cannot be encoded,
+    /// the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
     public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
     {
         do {
@@ -52,10 +53,10 @@ public struct URLQuery: Hashable, Sendable {
         }
     }
 
-    /// Whether there is no item.
+    /// Whether the query has no items and no error.
     package var isEmpty: Bool { items.isEmpty && fault == nil }
 
-    /// Adds an item at the end; a nil value adds none, and a number that is none ends the call that uses the query.
+    /// Appends an item. A nil value appends nothing. A number that is not finite ends the call that uses the query.
     public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
         guard let value else { return }
         if let number = value as? any FloatingPoint, !number.isFinite { return note(number, of: name) }
@@ -64,7 +65,7 @@ public struct URLQuery: Hashable, Sendable {
 
     private mutating func note(_ value: Any, of name: String) {
         let context = EncodingError.Context(
-            codingPath: [Name(stringValue: name)], debugDescription: "no number that is finite")
+            codingPath: [Name(stringValue: name)], debugDescription: "it is not a finite number")
         fault = fault ?? Fault(error: EncodingError.invalidValue(value, context))
     }
 
@@ -76,14 +77,14 @@ public struct URLQuery: Hashable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// The items of one query, then those of another.
+    /// Returns the items of one query, followed by those of another.
     public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
         var sum = URLQuery(lhs.items + rhs.items)
         sum.fault = lhs.fault ?? rhs.fault
         return sum
     }
 
-    /// A query merged with another one, name by name: all items of a name are of the one or of the other.
+    /// Merges the query with another one, by name. For each name, all items are taken from the same query.
     package func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> URLQuery {
         let kept =
             switch rule {
@@ -96,7 +97,7 @@ public struct URLQuery: Hashable, Sendable {
         return merged
     }
 
-    /// The query as it stands in a URL, without the question mark.
+    /// The percent-encoded query as it appears in a URL, without the question mark.
     public var percentEncoded: String {
         items.map { item in
             let name = PercentEncoding.encode(item.name)
@@ -106,8 +107,8 @@ public struct URLQuery: Hashable, Sendable {
 }
 
 extension URLQuery: ExpressibleByDictionaryLiteral {
-    /// Makes a query of names and values in the order written; a name may stand several times, a nil value leaves its
-    /// item out.
+    /// Creates a query of names and values in the order written. A name may occur several times. A nil value omits its
+    /// item.
     public init(dictionaryLiteral elements: (String, (any LosslessStringConvertible)?)...) {
         self.init()
         for (name, value) in elements { append(name, value) }
@@ -115,7 +116,7 @@ extension URLQuery: ExpressibleByDictionaryLiteral {
 }
 
 extension URLQuery: RedactedReflectable {
-    /// The names of its items, without their values: `page, token`.
+    /// The names of the items, without their values: `page, token`.
     var redactedDescription: String { items.map(\.name).joined(separator: ", ") }
 }
 

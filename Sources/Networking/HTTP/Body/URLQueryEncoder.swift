@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Writes encodable values as names and values: for the query of a URL, and for the body of a form.
+/// Encodes values as names and values, for the query of a URL and for the body of a form.
 ///
-/// Without further ado it writes as most servers read, and as Alamofire's `URLEncoding` does: names in alphabetical
-/// order, `a[b]=` for what is nested, `a[]=` for arrays, `1` and `0` for booleans; nil is left out.
+/// The defaults suit most servers, and are those of Alamofire's `URLEncoding`: names in alphabetical order, `a[b]=` for
+/// nested members, `a[]=` for arrays, `1` and `0` for Booleans. Nil is omitted.
 ///
 /// ```swift
 /// struct Filter: Encodable, Sendable { let tags: [String]; let isNew: Bool; let since: Date? }
@@ -11,7 +11,7 @@ public import Foundation
 /// var query: URLQuery { .encoded(filter, using: URLQueryEncoder(arrays: .repeated, booleans: .literal)) }
 /// ```
 public struct URLQueryEncoder: Sendable {
-    /// How the elements of arrays are named.
+    /// The names of array elements.
     public enum Arrays: Sendable {
         /// `a[]=1&a[]=2`
         case brackets
@@ -19,7 +19,7 @@ public struct URLQueryEncoder: Sendable {
         case repeated
         /// `a[0]=1&a[1]=2`
         case indexed
-        /// As the closure says, which is given the array's name and the index.
+        /// The name that the closure returns for the array's name and the index of the element.
         case custom(@Sendable (_ name: String, _ index: Int) -> String)
 
         func name(_ name: String, _ index: Int) -> String {
@@ -32,13 +32,13 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// How members of objects are named.
+    /// The names of nested members.
     public enum Nesting: Sendable {
         /// `a[b]=1`
         case brackets
         /// `a.b=1`
         case dots
-        /// As the closure says, which is given the object's name and the member's.
+        /// The name that the closure returns for the object's name and the member's name.
         case custom(@Sendable (_ name: String, _ member: String) -> String)
 
         func name(_ name: String, _ member: String) -> String {
@@ -50,7 +50,7 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// How booleans are written.
+    /// The text of Booleans.
     public enum Booleans: Sendable {
         /// `1` and `0`
         case numeric
@@ -65,17 +65,17 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// How dates are written.
+    /// The text of dates.
     public enum Dates: Sendable {
-        /// As their type says: a number of seconds since 2001.
+        /// The encoding of `Date` itself: the number of seconds since 2001.
         case deferred
         /// `2026-11-21T14:00:00Z` (RFC 3339, in UTC)
         case iso8601
-        /// Seconds since 1970, with a fraction where there is one.
+        /// The number of seconds since 1970, with a fraction if there is one.
         case secondsSince1970
-        /// Milliseconds since 1970.
+        /// The number of milliseconds since 1970, rounded to an integer.
         case millisecondsSince1970
-        /// As the closure says.
+        /// The text that the closure returns.
         case custom(@Sendable (Date) throws -> String)
 
         func write(_ date: Date) throws -> String? {
@@ -93,13 +93,13 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// How bytes are written.
+    /// The text of `Data` values.
     public enum Bytes: Sendable {
-        /// As their type says: an array of numbers.
+        /// The encoding of `Data` itself: an array of numbers.
         case deferred
-        /// In base64.
+        /// The Base64 encoding.
         case base64
-        /// As the closure says.
+        /// The text that the closure returns.
         case custom(@Sendable (Data) throws -> String)
 
         func write(_ data: Data) throws -> String? {
@@ -111,13 +111,13 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// How the names of properties are written.
+    /// The names of properties.
     public enum Keys: Sendable {
-        /// As they are.
+        /// The property's name without a change.
         case unchanged
         /// `oneTwo` as `one_two`
         case snakeCase
-        /// As the closure returns them: `.custom { $0.uppercased() }`.
+        /// The name that the closure returns: `.custom { $0.uppercased() }`.
         case custom(@Sendable (String) -> String)
 
         func write(_ key: String) -> String {
@@ -128,7 +128,8 @@ public struct URLQueryEncoder: Sendable {
             }
         }
 
-        /// The words of a name in lower case, with underscores between them: `myURLProperty` has three.
+        /// Returns the words of a name in lower case, with underscores between them: `myURLProperty` becomes
+        /// `my_url_property`.
         private static func snakeCase(_ key: String) -> String {
             let letters = Array(key)
             var text = ""
@@ -144,9 +145,9 @@ public struct URLQueryEncoder: Sendable {
         }
     }
 
-    /// What is written for nil.
+    /// The text of nil values.
     public enum Nils: Sendable {
-        /// Nothing.
+        /// No item.
         case omitted
         /// `a=`
         case empty
@@ -156,25 +157,25 @@ public struct URLQueryEncoder: Sendable {
         case flag
     }
 
-    /// How the elements of arrays are named.
+    /// The names of array elements.
     var arrays: Arrays
-    /// How members of objects are named.
+    /// The names of nested members.
     var nesting: Nesting
-    /// How booleans are written.
+    /// The text of Booleans.
     var booleans: Booleans
-    /// How dates are written.
+    /// The text of dates.
     var dates: Dates
-    /// How bytes are written.
+    /// The text of `Data` values.
     var data: Bytes
-    /// How the names of properties are written.
+    /// The names of properties.
     var keys: Keys
-    /// What is written for nil.
+    /// The text of nil values.
     var nils: Nils
-    /// Whether names stand in alphabetical order, at each level; otherwise in the order in which the value encodes
-    /// them.
+    /// Whether the names are sorted alphabetically at each level. Otherwise they have the order in which the value
+    /// encodes them.
     var sortsKeys: Bool
 
-    /// Makes an encoder.
+    /// Creates an encoder. The defaults suit most servers.
     public init(
         arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numeric,
         dates: Dates = .iso8601,
@@ -190,15 +191,16 @@ public struct URLQueryEncoder: Sendable {
         self.sortsKeys = sortsKeys
     }
 
-    /// Writes a value, which has to be an object: a struct, a dictionary.
+    /// Encodes a value, which must be a struct or a dictionary.
     ///
-    /// - Throws: `EncodingError`, and what the value and the closures of the encoder throw.
+    /// - Throws: `EncodingError`, or the error of the value's `encode(to:)` or of a closure of the encoder.
     public func encode(_ value: some Encodable) throws -> URLQuery {
         guard case .object(let members) = try ParameterNodeEncoder(strategies: self).encode(value) else {
             throw EncodingError.invalidValue(
                 value,
                 EncodingError.Context(
-                    codingPath: [], debugDescription: "it has no names: it is neither a struct nor a dictionary"))
+                    codingPath: [],
+                    debugDescription: "expected a struct or a dictionary, found a value without names"))
         }
         var items: [URLQuery.Item] = []
         for (name, node) in ordered(members) { write(node, name, into: &items) }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// An error of the library as an `NSError`, which Objective-C and the system's alerts read. The domain is the name of
-/// the type: `Networking.NetworkError`.
+/// An error of the library that bridges to `NSError`, for Objective-C and the system's alerts. The domain contains the
+/// name of the type: `Networking.NetworkError`.
 protocol BridgedError: LocalizedError, CustomNSError {
     var bridgedCode: Int { get }
     var bridgedUserInfo: [String: Any] { get }
 }
 
 extension BridgedError {
-    /// `Networking.` and the name of the type.
+    /// The error domain: `Networking.` and the name of the type.
     public static var errorDomain: String { "Networking.\(Self.self)" }
-    /// ``bridgedCode``.
+    /// The error code of the `NSError`: ``bridgedCode``.
     public var errorCode: Int { bridgedCode }
-    /// ``bridgedUserInfo``.
+    /// The user info of the `NSError`: ``bridgedUserInfo``.
     public var errorUserInfo: [String: Any] { bridgedUserInfo }
 }

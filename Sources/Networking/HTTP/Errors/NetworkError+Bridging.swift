@@ -1,14 +1,14 @@
 import Foundation
 
 extension NetworkError: BridgedError {
-    /// The status, where one came and is what was wrong; else the code of Foundation's that says the same, such as
-    /// -1001 for a timeout; else 0.
+    /// The status code if the status is the failure; otherwise the Foundation code with the same meaning, such as -1001
+    /// for a timeout; otherwise 0.
     var bridgedCode: Int {
         if kind == .unacceptableStatus, let status { return status.code }
         return kind.urlErrorCode?.rawValue ?? 0
     }
 
-    /// Description, reason, suggestion, the URL without query and credentials, and the error beneath.
+    /// The description, the reason, the suggestion, the URL without query and credentials, and the underlying error.
     var bridgedUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: cause, NSDebugDescriptionErrorKey: description]
         if let errorDescription { info[NSLocalizedDescriptionKey] = errorDescription }
@@ -20,7 +20,8 @@ extension NetworkError: BridgedError {
         return info
     }
 
-    /// An error of Foundation's tells the whole URL, query and all: of it, domain, code and text are left.
+    /// Returns an error that is safe to show. A `URLError` contains the whole URL with its query, so only its domain,
+    /// code and text are retained.
     private static func withoutSecrets(_ error: any Error) -> NSError {
         guard let error = error as? URLError else { return error as NSError }
         return NSError(
@@ -28,10 +29,10 @@ extension NetworkError: BridgedError {
             userInfo: [NSLocalizedDescriptionKey: error.localizedDescription])
     }
 
-    /// The reason alone.
+    /// The reason alone, without the request: `503 Service Unavailable`.
     public var failureReason: String? { cause }
 
-    /// What the person with the phone can do, if anything.
+    /// A suggestion for the user; nil if the user cannot do anything.
     public var recoverySuggestion: String? {
         switch kind {
         case .unacceptableStatus: NetworkError.suggestion(for: status)
@@ -54,7 +55,7 @@ extension NetworkError: BridgedError {
         }
     }
 
-    /// What the developer can look at, if anything.
+    /// A suggestion for the developer; nil if there is none.
     public var hint: String? {
         guard kind == .unacceptableStatus, status == .unauthorized else { return NetworkError.hints[kind] }
         return request?.headers.contains(.authorization) == true ? nil : NetworkError.unauthorizedHint
@@ -65,31 +66,33 @@ extension NetworkError: BridgedError {
         + "session (authorizedBy:), and the request goes to the server of the environment or to one of the session's origins."
 
     private static let hints: [Kind: String] = [
-        .networkRestricted: "The call's networkAccess excludes the network that is there.",
+        .networkRestricted: "The call's networkAccess excludes the network that is available.",
         .cannotResolveHost: "Check the host's name and the connection to the network.",
         .cannotConnect: "Check that the server runs, and its host and port.",
-        .connectTimedOut: "Check host and port, or give connecting more time (timeouts.connect).",
-        .idleTimedOut: "Try again, or give the server more time (timeouts.idle).",
-        .deadlineTimedOut: "Give the call more time (timeouts.total).",
-        .tlsFailed: "Check that the server speaks https on this port, and whether it requires a client certificate.",
+        .connectTimedOut: "Check host and port, or allow more time for connecting (timeouts.connect).",
+        .idleTimedOut: "Try again, or allow the server more time (timeouts.idle).",
+        .deadlineTimedOut: "Allow the call more time (timeouts.total).",
+        .tlsFailed: "Check that the server supports https on this port, and whether it requires a client certificate.",
         .undecodableBody:
-            "Change the type, or the decoder of the settings (its key and date strategies); read an optional if the body may be empty.",
+            "Change the type, or the decoder of the settings (its key and date strategies). "
+            + "Decode an optional type if the body may be empty.",
         .tlsUntrusted:
-            "Check the server's certificate, and the authorities and pins that are trusted.",
+            "Check the server's certificate, and the trusted authorities and pins.",
         .responseTooLarge:
-            "Allow more (maximumResponseSize; for heads and compressed bodies the transport's Limits), or take the body into a file or as a stream.",
+            "Raise the limit (maximumResponseSize; for heads and compressed bodies, the transport's Limits), "
+            + "or receive the body as a file or as a stream.",
         .fileNotWritable:
-            "Check that the folder is there and writable, and choose what happens to a file that is there (overwriting).",
-        .noToken: "The error of the refresh, or of the store, is underlying.",
-        .invalidRequest: "Nothing was sent: correct the part that is named.",
+            "Check that the folder exists and is writable, and choose what happens to an existing file (overwriting).",
+        .noToken: "See the underlying error, which is the error of the refresh or of the token store.",
+        .invalidRequest: "Nothing was sent. Correct the part that the error names.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .transportShutDown: "Make the call with a transport that has not been shut down.",
-        .bodyNotEncodable: "Nothing was sent: correct the value that is named.",
+        .bodyNotEncodable: "Nothing was sent. Correct the value that the error names.",
     ]
 }
 
 extension NetworkError {
-    /// The reason alone: `503 Service Unavailable`.
+    /// The reason alone, without the request: `503 Service Unavailable`.
     var cause: String {
         reason ?? (kind == .unacceptableStatus ? response?.status.description : nil) ?? kind.explanation
     }

@@ -1,44 +1,44 @@
 public import Foundation
 
 extension NetworkError {
-    /// What kind of failure it is. The set is open: a transport of yours may have kinds of its own.
+    /// The kind of a failure. The set of kinds is open: a transport of your own may define more.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind, such as `cannotConnect`.
         public let description: String
 
-        /// Makes a kind of its name.
+        /// Creates a kind with a name.
         public init(_ name: String) {
             description = name
         }
     }
 }
 
-/// Before anything is sent.
+/// Failures before anything is sent.
 extension NetworkError.Kind {
     /// The request cannot be sent as it is: a bad URL, method, header or timeout.
     public static let invalidRequest = Self("invalidRequest")
-    /// The body's value cannot be encoded.
+    /// A value in the body cannot be encoded.
     public static let bodyNotEncodable = Self("bodyNotEncodable")
-    /// The body's source failed while it was opened or read, or has not as many bytes as it said.
+    /// The source of the body failed while it was opened or read, or the number of its bytes differs from its length.
     public static let bodyUnreadable = Self("bodyUnreadable")
-    /// No token could be had for a call that needs one; the refresh's error is underlying.
+    /// No token is available for a call that needs one. The error of the token refresh is underlying.
     public static let noToken = Self("noToken")
 }
 
-/// Before anything is sent, by policy.
+/// Failures before anything is sent, caused by a policy.
 extension NetworkError.Kind {
-    /// The host has failed so often of late that nothing is sent to it for a while: see `CircuitBreaker`.
+    /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
 }
 
-/// On the way.
+/// Failures of the transfer.
 extension NetworkError.Kind {
     /// The system has no connection to a network.
     public static let notConnected = Self("notConnected")
-    /// The system is connected, but only to a network that the request excludes (``NetworkAccess``): cellular,
-    /// expensive, or in Low Data Mode. Not retried, because being reachable changes nothing. Apple platforms only.
+    /// The only available network is one that the request excludes (``NetworkAccess``): cellular, expensive, or in Low
+    /// Data Mode. The call is not retried, because waiting for reachability does not help. Apple platforms only.
     public static let networkRestricted = Self("networkRestricted")
-    /// The host's name has no address.
+    /// The host's name cannot be resolved to an address.
     public static let cannotResolveHost = Self("cannotResolveHost")
     /// The host refuses the connection.
     public static let cannotConnect = Self("cannotConnect")
@@ -46,50 +46,51 @@ extension NetworkError.Kind {
     public static let connectionLostBeforeHead = Self("connectionLostBeforeHead")
     /// The connection was lost after the head of the response was received.
     public static let connectionLostAfterHead = Self("connectionLostAfterHead")
-    /// Connecting took longer than its timeout.
+    /// The connection was not established within the connect timeout.
     public static let connectTimedOut = Self("connectTimedOut")
-    /// Nothing moved for as long as the idle timeout.
+    /// No bytes were transferred during the idle timeout.
     public static let idleTimedOut = Self("idleTimedOut")
-    /// The call's total deadline passed.
+    /// The total timeout of the call passed.
     public static let deadlineTimedOut = Self("deadlineTimedOut")
     /// The server's certificate is not trusted.
     public static let tlsUntrusted = Self("tlsUntrusted")
-    /// No secure connection could be made.
+    /// A TLS connection could not be established.
     public static let tlsFailed = Self("tlsFailed")
     /// The body ended before its announced end.
     public static let truncatedBody = Self("truncatedBody")
-    /// What came back is not HTTP.
+    /// The response is not valid HTTP.
     public static let malformedResponse = Self("malformedResponse")
-    /// The body's content coding (gzip, deflate, br, zstd) is broken, or ends early.
+    /// The body's content coding (gzip, deflate, br, zstd) is invalid, or ends early.
     public static let undecodableContent = Self("undecodableContent")
-    /// The response is larger than the call's bound.
+    /// The response is larger than the call's limit.
     public static let responseTooLarge = Self("responseTooLarge")
     /// There were more redirects than allowed.
     public static let tooManyRedirects = Self("tooManyRedirects")
-    /// A redirect was not followed: to an insecure or unreadable place, or with a body that cannot be sent again.
+    /// A redirect was not followed, because its target is insecure or cannot be read, or because the request has a body
+    /// that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
     /// The transport was shut down.
     public static let transportShutDown = Self("transportShutDown")
-    /// Anything else; see the underlying error.
+    /// Any other failure. See the underlying error.
     public static let unknown = Self("unknown")
 }
 
-/// About the response, and about the call.
+/// Failures of the response's content, and of the call.
 extension NetworkError.Kind {
-    /// The status is not among those accepted.
+    /// The status is not one of the accepted statuses.
     public static let unacceptableStatus = Self("unacceptableStatus")
-    /// The content's media type is not among those accepted.
+    /// The media type of the content is not one of the accepted media types.
     public static let unacceptableMediaType = Self("unacceptableMediaType")
-    /// A validator of yours said no.
+    /// A validator of the app rejected the response.
     public static let invalidResponse = Self("invalidResponse")
-    /// The body cannot be read as what was wanted; the decoding error is underlying.
+    /// The body cannot be decoded as the requested type. The decoding error is underlying.
     public static let undecodableBody = Self("undecodableBody")
-    /// A download's file cannot be written: it is there already, the disk is full, the folder is not there or not
-    /// writable.
+    /// The file of a download cannot be written: it already exists, the disk is full, or the folder does not exist or
+    /// is not writable.
     public static let fileNotWritable = Self("fileNotWritable")
-    /// A download's bytes do not add up to the checksum that was given.
+    /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")
-    /// A checksum was given, and the system has nothing to compute it with.
+    /// A checksum is expected, but the system cannot compute it.
     public static let checksumUnavailable = Self("checksumUnavailable")
     /// The call was cancelled.
     public static let cancelled = Self("cancelled")
@@ -98,17 +99,17 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError.Kind {
-    /// Whether a time limit passed: connecting, idle or the total.
+    /// Whether the failure is a timeout: connect, idle or total.
     public var isTimeout: Bool {
         self == .connectTimedOut || self == .idleTimedOut || self == .deadlineTimedOut
     }
 
-    /// Whether the connection was lost, before or after the head.
+    /// Whether the connection was lost, before or after the head of the response.
     public var isConnectionLoss: Bool {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// The kind as Foundation's code, for `Endpoint.error(for: URLError.Code)`; nil if none says the same.
+    /// The Foundation code with the same meaning, for `Endpoint.error(for: URLError.Code)`; nil if there is none.
     public var urlErrorCode: URLError.Code? {
         NetworkError.Kind.urlErrorCodes[self]
     }
@@ -135,7 +136,7 @@ extension NetworkError.Kind {
         }
     }
 
-    /// The kind that one of Foundation's codes stands for, where nothing more is known.
+    /// Creates the kind for a Foundation code, if nothing else is known about the failure.
     init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled
@@ -160,7 +161,7 @@ extension NetworkError.Kind {
         }
     }
 
-    /// The kind in words.
+    /// The meaning of the kind in words.
     var explanation: String {
         NetworkError.Kind.explanations[self] ?? description
     }
@@ -168,32 +169,33 @@ extension NetworkError.Kind {
     private static let explanations: [Self: String] = [
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
         .bodyUnreadable: "the request's body cannot be read",
-        .noToken: "no access token could be had",
-        .circuitOpen: "the host has failed too often of late",
+        .noToken: "no access token is available",
+        .circuitOpen: "the host has failed too often recently",
         .notConnected: "there is no network connection",
-        .networkRestricted: "the network is one that may not be used",
+        .networkRestricted: "the available network is excluded by the request",
         .cannotResolveHost: "the host's name cannot be resolved",
         .cannotConnect: "the host refuses the connection",
-        .connectionLostBeforeHead: "the connection was lost before an answer came",
-        .connectionLostAfterHead: "the connection was lost in the middle of the answer",
-        .connectTimedOut: "connecting took too long", .idleTimedOut: "nothing moved for too long",
+        .connectionLostBeforeHead: "the connection was lost before a response was received",
+        .connectionLostAfterHead: "the connection was lost in the middle of the response",
+        .connectTimedOut: "connecting took too long", .idleTimedOut: "no bytes were transferred for too long",
         .deadlineTimedOut: "the call's deadline passed", .tlsUntrusted: "the server's certificate is not trusted",
-        .tlsFailed: "no secure connection could be made", .truncatedBody: "the answer's body is cut off",
+        .tlsFailed: "no TLS connection could be established", .truncatedBody: "the response's body is cut off",
         .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
-        .undecodableContent: "the body's content coding is broken",
+        .undecodableContent: "the body's content coding is invalid",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
         .transportShutDown: "the transport was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",
-        .checksumMismatch: "the file has another checksum", .checksumUnavailable: "no checksum can be computed here",
+        .checksumMismatch: "the file does not have the expected checksum",
+        .checksumUnavailable: "the system cannot compute the checksum",
         .cancelled: "the call was cancelled",
         .resetting: "the service is being reset",
     ]
 }
 
 extension NetworkError {
-    /// Whether the head of a response was received, and its body was not, or not completely.
+    /// Whether the head of a response was received, but its body was not received or is incomplete.
     var isAboutBody: Bool {
         let kinds: Set<Kind> = [
             .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What a call throws if nothing has mapped the failure: what kind it is, what was sent, what came back, what lies
-/// beneath.
+/// The error that a call throws if the app has not mapped it to another error. It contains the kind of the failure, the
+/// request, the response and the underlying error.
 ///
 /// ```swift
 /// do {
@@ -13,26 +13,26 @@ public import Foundation
 /// }
 /// ```
 public struct NetworkError: Error {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public var kind: Kind
-    /// The reason in words, if the kind does not say all. Never a credential, never a body's text.
+    /// The reason in words; nil if the kind is sufficient. It never contains credentials or the text of a body.
     public var reason: String?
-    /// The request as it was sent; nil if none could be made.
+    /// The request as it was sent; nil if no request could be created.
     public var request: HTTPRequest?
     /// The response; nil if no head was received.
     public var response: HTTPResponse?
-    /// The error beneath.
+    /// The underlying error; nil if there is none.
     public var underlying: (any Error)?
-    /// How often the request was tried.
+    /// The number of attempts. Default: 1.
     public var attempts = 1
-    /// Why it was not sent again; nil if no handler has considered it.
+    /// The reason why the request was not sent again; nil if no handler has decided about a retry.
     public var retryDecision: RetryDecision?
-    /// The redirects before it failed, the first one first.
+    /// The redirects before the failure, in order.
     public internal(set) var redirects: [HTTPResponse] = []
-    /// The call's report, a type of a higher layer, which reads it as `report`.
+    /// The report of the call. Its type belongs to a higher layer, which returns it as `report`.
     var attachment: (any Sendable)?
 
-    /// Makes an error.
+    /// Creates an error with one attempt.
     public init(
         _ kind: Kind, reason: String? = nil, request: HTTPRequest? = nil, response: HTTPResponse? = nil,
         underlying: (any Error)? = nil
@@ -44,28 +44,28 @@ public struct NetworkError: Error {
         self.underlying = underlying
     }
 
-    /// The status that came back, whatever the failure.
+    /// The status of the response, whatever the failure is; nil if no head was received.
     public var status: HTTPStatus? { response?.status }
 }
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// One line: method, host and path, the reason, how often it was tried and why no more. Neither query,
-    /// credentials nor body.
+    /// One line of text: the method, host and path, the reason, the number of attempts, and why there were no more. It
+    /// contains neither the query, credentials nor the body.
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
         let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"
         return request.map { "\($0): \(text)" } ?? text
     }
 
-    /// The same line, with the hint.
+    /// The same line, followed by the hint for the developer.
     public var debugDescription: String { hint.map { "\(description). \($0)" } ?? description }
 
-    /// The failure in words for the person with the phone.
+    /// A text about the failure for the user.
     public var errorDescription: String? { NetworkError.words[kind] ?? "The request failed." }
 
     private static let words: [Kind: String] = [
         .notConnected: "There is no internet connection.",
-        .networkRestricted: "The network that is connected may not be used.",
+        .networkRestricted: "The app is not allowed to use the available network.",
         .cannotResolveHost: "The server cannot be reached.", .cannotConnect: "The server cannot be reached.",
         .connectionLostBeforeHead: "The connection was lost.", .connectionLostAfterHead: "The connection was lost.",
         .truncatedBody: "The connection was lost.", .connectTimedOut: "The request took too long.",
@@ -82,17 +82,18 @@ extension NetworkError {
     }
 
     static func idleTimedOut(after idle: Duration) -> NetworkError {
-        NetworkError(.idleTimedOut, reason: "nothing moved for \(idle.shortText)")
+        NetworkError(.idleTimedOut, reason: "no bytes were transferred for \(idle.shortText)")
     }
 
-    /// The request body's own fault, found while it was read.
+    /// Returns the error for a failure of the request's body while it is read.
     static func bodyUnreadable(_ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
         return NetworkError(
             .bodyUnreadable, reason: "the request's body cannot be read: \(type(of: error))", underlying: error)
     }
 
-    /// The error itself where it is a network error; otherwise one of its kind with it underlying.
+    /// Returns the error itself if it is a ``NetworkError``; otherwise a ``NetworkError`` of the matching kind, with
+    /// the error underlying.
     static func wrapping(_ error: any Error) -> NetworkError {
         switch error {
         case let error as NetworkError: error
@@ -100,12 +101,12 @@ extension NetworkError {
         case is CancellationError: NetworkError(.cancelled)
         case let error as URLError: NetworkError(Kind(error.code), underlying: error)
         case let error as CocoaError: NetworkError(.unknown, reason: error.reason, underlying: error)
-        // Its type and no more: an error of somebody else's may tell paths and secrets. It is underlying.
+        // The reason is only the type, because the text of a foreign error may contain paths and secrets.
         default: NetworkError(.unknown, reason: "\(type(of: error))", underlying: error)
         }
     }
 
-    /// Fills in what is not there yet.
+    /// Returns the error with the request and the response, if it does not have them yet.
     func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
         var error = self
         error.request = error.request ?? request
@@ -115,7 +116,7 @@ extension NetworkError {
 }
 
 extension CocoaError {
-    /// The code, and the name of the file that it is about: `CocoaError 260 (session.json)`.
+    /// The code and the name of the file: `CocoaError 260 (session.json)`.
     fileprivate var reason: String {
         let url = (userInfo[NSURLErrorKey] as? URL).flatMap { $0.isFileURL ? $0 : nil }
         let path = userInfo[NSFilePathErrorKey] as? String ?? url?.path

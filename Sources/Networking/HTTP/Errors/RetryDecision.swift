@@ -1,9 +1,9 @@
-/// Whether a failed attempt was followed by another one, and why. It is part of the attempt's record and of the text of
-/// a ``NetworkError``.
+/// Whether a failed attempt was followed by another one, and why. It is part of the record of the attempt and of the
+/// text of a ``NetworkError``.
 public struct RetryDecision: Hashable, Sendable {
-    /// The wait before the next attempt; nil if the request was not sent again.
+    /// The delay before the next attempt; nil if the request was not sent again.
     public let delay: Duration?
-    /// The reason: `POST without an idempotency key`.
+    /// The reason, such as `POST without an idempotency key`.
     public let reason: String
 
     static func retry(after delay: Duration, because reason: String) -> RetryDecision {
@@ -14,7 +14,7 @@ public struct RetryDecision: Hashable, Sendable {
 }
 
 extension RetryDecision: CustomStringConvertible {
-    /// `not retried: POST without an idempotency key`, `retried after 0.2 s: 503 Service Unavailable`.
+    /// A readable text: `not retried: POST without an idempotency key`, `retried after 0.2 s: 503 Service Unavailable`.
     public var description: String {
         guard let delay else { return "not retried: \(reason)" }
         return delay > .zero ? "retried after \(delay.shortText): \(reason)" : "retried: \(reason)"

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A charset by its [IANA name](https://www.iana.org/assignments/character-sets) and by Foundation's encoding.
+/// A charset with its [IANA name](https://www.iana.org/assignments/character-sets) and its Foundation encoding.
 struct CharacterSetName {
     let name: String
     let encoding: String.Encoding
 
-    /// The charset of that name, without regard to case.
+    /// Finds the charset with this name, ignoring case. Returns nil if the name is not in the table.
     init?(_ name: String) {
         let lowercased = name.lowercased()
         guard let entry = Self.table.first(where: { $0.names.contains(lowercased) }) else { return nil }
@@ -13,7 +13,7 @@ struct CharacterSetName {
         self.encoding = entry.encoding
     }
 
-    /// The charset that Foundation's encoding stands for.
+    /// Finds the charset of a Foundation encoding. Returns nil if the encoding is not in the table.
     init?(_ encoding: String.Encoding) {
         guard let entry = Self.table.first(where: { $0.encoding == encoding }) else { return nil }
         self.name = entry.names[0]

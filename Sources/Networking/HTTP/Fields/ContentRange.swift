@@ -1,14 +1,14 @@
-/// Which part of a whole a body is: the `Content-Range` field of [RFC 9110, section
-/// 14.4](https://www.rfc-editor.org/rfc/rfc9110#section-14.4), in bytes.
+/// The byte range that a partial body covers: the `Content-Range` field of [RFC 9110, section
+/// 14.4](https://www.rfc-editor.org/rfc/rfc9110#section-14.4).
 struct ContentRange: Hashable, Sendable, CustomStringConvertible {
-    /// The first byte's place, from 0; nil if no part could be given (`*`).
+    /// The offset of the first byte, from 0; nil for an unsatisfied range (`*`).
     var first: Int64?
-    /// The last byte's place; nil if no part could be given.
+    /// The offset of the last byte, inclusive; nil for an unsatisfied range.
     var last: Int64?
-    /// How many bytes the whole has; nil if the server does not know.
+    /// The number of bytes of the complete representation; nil if the server does not know it.
     var total: Int64?
 
-    /// Reads a field's value; nil if it is not of the form `bytes 0-99/1000`, `bytes 0-99/*` or `bytes */1000`.
+    /// Parses a field value. Returns nil if it is not of the form `bytes 0-99/1000`, `bytes 0-99/*` or `bytes */1000`.
     init?(_ value: String) {
         let parts = value.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -29,12 +29,12 @@ struct ContentRange: Hashable, Sendable, CustomStringConvertible {
         self.last = last
     }
 
-    /// Digits and nothing else: no sign, no blank.
+    /// Parses a number that consists of digits only, without a sign or whitespace.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } ? Int64(text) : nil
     }
 
-    /// The field's value.
+    /// The field value.
     var description: String {
         let total = total.map(String.init) ?? "*"
         guard let first, let last else { return "bytes */\(total)" }
@@ -43,6 +43,6 @@ struct ContentRange: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPHeaders {
-    /// Which part of a whole the body is; nil if the field is missing or unreadable.
+    /// The byte range that the body covers; nil if the field is missing or malformed.
     var contentRange: ContentRange? { self[.contentRange].flatMap(ContentRange.init) }
 }

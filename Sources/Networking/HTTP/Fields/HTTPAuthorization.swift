@@ -1,18 +1,20 @@
 import Foundation
 
-/// Credentials in an `Authorization` field, [RFC 9110 section
+/// The credentials of an `Authorization` field, [RFC 9110 section
 /// 11.4](https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
 ///
-/// `HTTPAuthorization(text)` and ``fieldValue`` are each other's inverse. Its descriptions hide the secret.
+/// `HTTPAuthorization(text)` parses what ``fieldValue`` returns. The descriptions of this type hide the secret.
 public enum HTTPAuthorization: Hashable, Sendable {
     /// A bearer token (RFC 6750).
     case bearer(String)
-    /// User name and password (RFC 7617); a user name with a colon cannot be told from its password by the server.
+    /// A user name and a password (RFC 7617). If the user name contains a colon, the server cannot separate it from
+    /// the password.
     case basic(username: String, password: String)
-    /// Any other scheme, with its credentials as they stand.
+    /// Any other scheme, with its unparsed credentials.
     case custom(scheme: String, credentials: String)
 
-    /// Reads a field value; nil if it has no scheme, or says `Basic` and cannot be decoded.
+    /// Parses a field value. Returns nil if it has no scheme, or if its scheme is `Basic` and its credentials cannot be
+    /// decoded.
     public init?(_ value: String) {
         var scanner = HTTPFieldScanner(value)
         guard let scheme = scanner.token() else { return nil }
@@ -32,7 +34,7 @@ public enum HTTPAuthorization: Hashable, Sendable {
         }
     }
 
-    /// The scheme: `Bearer`, `Basic`, or the custom one.
+    /// The name of the scheme: `Bearer`, `Basic` or the custom one.
     package var scheme: String {
         switch self {
         case .bearer: "Bearer"
@@ -43,7 +45,7 @@ public enum HTTPAuthorization: Hashable, Sendable {
 }
 
 extension HTTPAuthorization {
-    /// The field's value, secret included.
+    /// The field value, including the secret.
     public var fieldValue: String {
         switch self {
         case .bearer(let token):
@@ -58,7 +60,7 @@ extension HTTPAuthorization {
 }
 
 extension HTTPAuthorization: RedactedReflectable {
-    /// The scheme and `<redacted>`.
+    /// The scheme, followed by `<redacted>`.
     var redactedDescription: String { "\(scheme) <redacted>" }
     var reflectedMembers: KeyValuePairs<String, Any> { ["scheme": scheme] }
 }

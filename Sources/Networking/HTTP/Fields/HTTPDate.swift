@@ -1,26 +1,27 @@
 import Foundation
 
-/// A date in an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), to the
-/// second.
+/// A date of an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), with a
+/// resolution of one second.
 ///
-/// All three formats are read (`Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6
-/// 08:49:37 1994`); the first is written.
+/// The parser accepts all three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
+/// `Sun Nov  6 08:49:37 1994`. ``description`` uses the first one.
 struct HTTPDate: Hashable, Comparable, Sendable {
-    /// Whole seconds since 1970-01-01 00:00:00 UTC.
+    /// The number of whole seconds since 1970-01-01 00:00:00 UTC.
     let secondsSince1970: Int64
 
-    /// Makes an HTTP date of a date; fractions of a second are dropped.
+    /// Creates an HTTP date from a Foundation date. Fractions of a second are dropped.
     init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
-        // Four digits hold the years 0000 to 9999; what lies beyond is cut to them.
+        // Four digits can express the years 0000 to 9999. Earlier and later dates are clamped to this range.
         secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
     }
 
-    /// Reads a date in any of the three formats; nil if the text is none.
+    /// Parses a date in any of the three formats. Returns nil if the text is not a date.
     ///
     /// - Parameters:
-    ///   - text: The field's value.
-    ///   - now: Decides the century of a two-digit year: one that would lie more than 50 years ahead is in the past.
+    ///   - text: The field value.
+    ///   - now: The current time. It determines the century of a two-digit year: a year that would be more than 50
+    ///     years in the future is in the past.
     init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.split { " ,-".contains($0) }.map(String.init)
@@ -39,7 +40,7 @@ struct HTTPDate: Hashable, Comparable, Sendable {
         secondsSince1970 = Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// Makes a date of a time in UTC; nil if the calendar has no such day, or the day no such time.
+    /// Creates a date from components in UTC. Returns nil if the calendar date or the time of day does not exist.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month),
             (1...HTTPDate.length(ofMonth: month, in: year)).contains(day), (0..<24).contains(hour),
@@ -49,10 +50,10 @@ struct HTTPDate: Hashable, Comparable, Sendable {
         secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
     }
 
-    /// The moment as a Foundation date.
+    /// The Foundation date.
     var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 
-    /// Whether one date is before another.
+    /// Whether the left date is earlier than the right one.
     static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }
@@ -98,7 +99,8 @@ extension HTTPDate {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
     }
 
-    /// Days of the proleptic Gregorian calendar, counted in eras of 400 years that begin on the first of March.
+    /// Returns the number of days since 1970-01-01 in the proleptic Gregorian calendar. The calculation uses eras of
+    /// 400 years that begin on the first of March.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400

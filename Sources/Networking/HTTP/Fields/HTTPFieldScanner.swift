@@ -1,4 +1,4 @@
-/// Reads the parts of a structured field value, one after another.
+/// A scanner that reads the parts of a structured field value, one after another.
 struct HTTPFieldScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
@@ -28,7 +28,7 @@ struct HTTPFieldScanner {
         text { HTTPGrammar.isTokenByte($0) }
     }
 
-    /// `token68` of RFC 9110 section 11.2: base64 and the like, with its `=` at the end.
+    /// Reads a `token68` of RFC 9110 section 11.2 (for example base64), including the `=` characters at its end.
     mutating func token68() -> String? {
         let start = position
         guard
@@ -46,7 +46,8 @@ struct HTTPFieldScanner {
         return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// A quoted-string, without its quotes and escapes; nil if none begins here or it does not end.
+    /// Reads a quoted-string and returns it without quotes and escapes. Returns nil if no quoted-string begins at the
+    /// current position, or if it has no closing quote.
     mutating func quotedString() -> String? {
         let start = position
         guard skip("\"") else { return nil }
@@ -66,7 +67,7 @@ struct HTTPFieldScanner {
         return nil
     }
 
-    /// `name=value` with the value as token or quoted-string; blanks around the equals sign are allowed.
+    /// Reads `name=value`. The value is a token or a quoted-string. Blanks around the equals sign are allowed.
     mutating func parameter() -> (name: String, value: String)? {
         let start = position
         if let name = token() {

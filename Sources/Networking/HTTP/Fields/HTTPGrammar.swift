@@ -1,12 +1,12 @@
-/// The lexical rules of [RFC 9110 section 5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6), on bytes.
+/// The lexical rules of [RFC 9110 section 5.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6), applied to bytes.
 enum HTTPGrammar {
-    /// Whether the text is a token: the form of methods and field names.
+    /// Whether the text is a token, which is the syntax of methods and field names.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text may stand as a field value: no CR, LF, NUL or other control byte but the tab, no blank at
-    /// either end.
+    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control byte except the tab, and
+    /// neither begins nor ends with a blank.
     static func isFieldValue(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return true }
@@ -38,15 +38,15 @@ enum HTTPGrammar {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 
-    /// Whether two runs of bytes are the same but for the case of ASCII letters.
+    /// Whether two byte sequences are equal, ignoring the case of ASCII letters.
     static func isEqualIgnoringCase(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         left.elementsEqual(right) { $0 == $1 || lowercased($0) == lowercased($1) }
     }
 
-    /// The text as a quoted-string.
+    /// Returns the text as a quoted-string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
-        // By scalars: a quote with a combining mark is a character of its own, but still a quote on the wire.
+        // Iterates over scalars: a quote with a combining mark is a different `Character`, but a quote on the wire.
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
             quoted.unicodeScalars.append(scalar)
@@ -54,7 +54,7 @@ enum HTTPGrammar {
         return quoted + "\""
     }
 
-    /// The text as a token where it is one, otherwise as a quoted-string.
+    /// Returns the text unchanged if it is a token, otherwise as a quoted-string.
     static func tokenOrQuoted(_ text: String) -> String {
         isToken(text) ? text : quoted(text)
     }

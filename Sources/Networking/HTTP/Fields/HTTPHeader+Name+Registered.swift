@@ -1,5 +1,5 @@
-/// The names of the [IANA registry of header fields](https://www.iana.org/assignments/http-fields) that clients meet
-/// most; any other one is a string literal, such as `"Forwarded"`.
+/// The names of the [IANA registry of header fields](https://www.iana.org/assignments/http-fields) that clients use
+/// most often. Write any other name as a string literal, such as `"Forwarded"`.
 extension HTTPHeader.Name {
     /// `Accept`.
     public static let accept = HTTPHeader.Name("Accept")

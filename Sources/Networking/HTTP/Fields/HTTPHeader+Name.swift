@@ -1,26 +1,26 @@
 extension HTTPHeader {
     /// The name of a header field, [RFC 9110 section 5.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.1).
     ///
-    /// Names are equal without regard to the case of ASCII letters and keep the spelling they were made with.
-    /// A name that is no token is refused when the request is sent, with ``NetworkError/Kind/invalidRequest``.
+    /// Names are compared without regard to the case of ASCII letters. They retain their original spelling.
+    /// If a name is not a token, sending the request fails with ``NetworkError/Kind/invalidRequest``.
     public struct Name: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name as it goes on the wire.
+        /// The name with its original spelling, as it is sent.
         public let rawValue: String
 
-        /// Makes a name of its spelling.
+        /// Creates a name. Its spelling is retained.
         public init(_ rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Makes a name of its spelling.
+        /// Creates a name from a string literal. Its spelling is retained.
         public init(stringLiteral value: String) {
             self.rawValue = value
         }
 
-        /// The name as it goes on the wire.
+        /// The name with its original spelling, as it is sent.
         public var description: String { rawValue }
 
-        /// Whether two names are the same, without regard to case.
+        /// Whether two names are equal, ignoring the case of ASCII letters.
         public static func == (lhs: HTTPHeader.Name, rhs: HTTPHeader.Name) -> Bool {
             let left = lhs.rawValue.utf8
             let right = rhs.rawValue.utf8
@@ -33,18 +33,19 @@ extension HTTPHeader {
             return HTTPGrammar.isEqualIgnoringCase(left, right)
         }
 
-        /// Hashes the name without regard to case.
+        /// Hashes the name, ignoring the case of ASCII letters.
         public func hash(into hasher: inout Hasher) {
             for byte in rawValue.utf8 { hasher.combine(HTTPGrammar.lowercased(byte)) }
         }
 
-        /// Whether values under this name are known to be credentials. Values under other names are not shown either, and
-        /// not sent to another origin by a redirect, unless the name is one of those that are harmless, such as `Accept`.
+        /// Whether values of this name are known to be credentials. The value of any other name is treated as a secret,
+        /// too, unless the name is in ``harmless``, such as `Accept`: it is not shown, and redirects do not send it to
+        /// another origin.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
 
-        // An array: names of another length differ at once, which is faster than hashing.
+        // An array is faster than a set here: names of a different length are unequal at once, without hashing.
         private static let sensitiveNames: [HTTPHeader.Name] = [
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
             "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",
@@ -53,8 +54,8 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader.Name {
-    /// The names whose values are harmless: they are shown in texts, and kept when a redirect leads to another origin.
-    /// Every other value is taken for a secret.
+    /// The names whose values are not secret. Descriptions show these values, and redirects to another origin keep
+    /// them. The values of all other names are treated as secrets.
     static let harmless: Set<HTTPHeader.Name> = [
         .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
         .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,
@@ -67,12 +68,12 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether the field is sent to another origin, too: it is harmless, or the request would mean something else
-    /// without it.
+    /// Whether a redirect sends the field to another origin, too: its value is harmless, or the request would have
+    /// another meaning without it.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
-    /// Whether the value may say who the user is, so that a response is for requests with the same value only: it is
-    /// not harmless, and it does not differ from request to request by its purpose.
+    /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
+    /// This is true if the name is not harmless, and its value is not meant to change with each request.
     var mayIdentifyUser: Bool { !isHarmless && !HTTPHeader.Name.changing.contains(self) }
 
     private static let changing: Set<HTTPHeader.Name> = [.idempotencyKey, "tracestate", "Last-Event-ID"]

@@ -2,32 +2,33 @@ extension HTTPHeaders {
     /// One challenge of a `WWW-Authenticate` field, [RFC 9110 section
     /// 11.3](https://www.rfc-editor.org/rfc/rfc9110#section-11.3).
     public struct Challenge: Hashable, Sendable {
-        /// The scheme, such as `Bearer`, as it was spelled.
+        /// The scheme, such as `Bearer`, as the server spells it.
         public let scheme: String
-        /// The challenge's `token68`, where it has one in place of parameters.
+        /// The `token68` value; nil if the challenge has parameters instead.
         let token68: String?
-        /// The parameters, with their names in lower case; where one stands twice, the first counts.
+        /// The parameters, with their names in lower case. If a name occurs twice, the first value is used.
         public let parameters: [String: String]
 
-        /// Makes a challenge of its parts.
+        /// Creates a challenge.
         init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
             self.scheme = scheme
             self.token68 = token68
             self.parameters = parameters
         }
 
-        /// The protection space's name.
+        /// The name of the protection space.
         var realm: String? { parameters["realm"] }
 
-        /// The `error` of a bearer challenge (RFC 6750 section 3.1), such as `invalid_token` or `insufficient_scope`.
+        /// The `error` parameter of a bearer challenge (RFC 6750 section 3.1), such as `invalid_token`.
         var error: String? { parameters["error"] }
 
-        /// Whether the challenge is of that scheme, without regard to case.
+        /// Whether the challenge has this scheme, ignoring case.
         func isScheme(_ scheme: String) -> Bool {
             self.scheme.lowercased() == scheme.lowercased()
         }
 
-        /// Reads every challenge of a field value. Reading stops at what is no challenge and keeps those before it.
+        /// Parses the challenges of a field value. Parsing stops at the first malformed challenge and returns those
+        /// before it.
         static func parse(_ value: String) -> [HTTPHeaders.Challenge] {
             var scanner = HTTPFieldScanner(value)
             var challenges: [HTTPHeaders.Challenge] = []
@@ -55,7 +56,8 @@ extension HTTPHeaders {
             }
         }
 
-        /// A token68 is one only where the list goes on or ends behind it; `realm=x` and the next scheme are none.
+        /// Reads a token68 if the end of the value or a comma follows it. Otherwise, the text is a parameter such as
+        /// `realm=x` or the next scheme, and the method returns nil.
         private static func loneToken68(_ scanner: inout HTTPFieldScanner) -> String? {
             let start = scanner.position
             if let token = scanner.token68() {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension HTTPHeaders {
-    /// A link of a `Link` field, such as the next page of a list: [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288).
+    /// A link of a `Link` field, [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288), such as the next page of a list.
     ///
     /// ```swift
     /// var page: Response<[Issue]> = try await service.response(.get("issues"))
@@ -10,16 +10,16 @@ extension HTTPHeaders {
     /// }
     /// ```
     public struct Link: Hashable, Sendable {
-        /// The URI reference between the angle brackets, as it was sent: often a path. ``HTTPResponse/link(_:)`` makes a
-        /// URL of it.
+        /// The URI reference between the angle brackets, unchanged. It is often a path. ``HTTPResponse/link(_:)``
+        /// resolves it to a URL.
         public let target: String
-        /// What the target is to the resource, in lower case: `next`, `last`, `describedby`.
+        /// The relation types of the link, in lower case, such as `next`, `last` or `describedby`.
         public let relations: [String]
-        /// The other parameters, with their names in lower case, such as `title` or `type`; of several with the same name,
-        /// the first one.
+        /// The other parameters, such as `title` or `type`, with their names in lower case. If a name occurs twice, the
+        /// first value is used.
         public let parameters: [String: String]
 
-        /// Reads the links of a field value, up to what is not a link.
+        /// Parses the links of a field value. Parsing stops at the first malformed link and returns those before it.
         static func parse(_ value: String) -> [HTTPHeaders.Link] {
             var scanner = HTTPFieldScanner(value)
             var links: [HTTPHeaders.Link] = []
@@ -53,7 +53,7 @@ extension HTTPHeaders {
                 parameters: parameters)
         }
 
-        /// Skips what is left of a parameter that is not well formed (appendix B.3).
+        /// Skips the rest of a malformed parameter (RFC 8288 appendix B.3).
         private static func skipRest(_ scanner: inout HTTPFieldScanner) {
             while let next = scanner.next, next != UInt8(ascii: ";"), next != UInt8(ascii: ",") {
                 if scanner.quotedString() == nil { scanner.move(to: scanner.position + 1) }
@@ -63,15 +63,15 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-    /// The links of all `Link` fields, in their order.
+    /// The links of all `Link` fields, in order.
     public var links: [HTTPHeaders.Link] { values(for: "Link").flatMap(HTTPHeaders.Link.parse) }
 }
 
 extension HTTPResponse {
-    /// Where the first link with a relation leads, such as `next`, resolved against the URL of the request; nil if
-    /// there is none. Links that are about another resource (`anchor`) do not count.
+    /// Returns the URL of the first link with a relation, such as `next`, resolved against the URL of the request.
+    /// Returns nil if there is no such link. Links of another resource (with an `anchor` parameter) are ignored.
     ///
-    /// The server chooses the URL, which may be one of another server: the session's token and the environment's
+    /// The server chooses the URL, which may belong to another server. The session's token and the environment's
     /// fields are sent to their own server only.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {

@@ -1,21 +1,21 @@
 extension HTTPHeaders {
-    /// What a server says about how many more requests it takes: the fields `RateLimit` and `RateLimit-Policy` of
-    /// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/), in
-    /// the form `"default";r=0;t=30` and in the older one, `limit=100, remaining=0, reset=30`.
+    /// The number of further requests that a server accepts, from the fields `RateLimit` and `RateLimit-Policy` of
+    /// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).
+    /// The parser accepts the form `"default";r=0;t=30` and the older form `limit=100, remaining=0, reset=30`.
     public struct RateLimit: Hashable, Sendable {
-        /// How many more requests are taken in this window.
+        /// The number of further requests that the server accepts in this window.
         public let remaining: Int
-        /// After how long there are more; nil if the server does not say.
+        /// The time until the server accepts more requests; nil if the server does not say.
         public let reset: Duration?
 
-        /// Makes a status.
+        /// Creates a rate limit.
         init(remaining: Int, reset: Duration?) {
             self.remaining = remaining
             self.reset = reset
         }
 
-        /// Reads the fields; of several limits the one that has the least left counts, and of these the one that lasts
-        /// longest. Nil if nothing in them can be read.
+        /// Parses the fields. Of several limits, the one with the fewest remaining requests is used; of equal ones, the
+        /// one with the longest reset time. Returns nil if the fields contain no valid limit.
         init?(limit: String, policy: String?) {
             let windows = policy.map { HTTPHeaders.RateLimit.items($0) } ?? []
             let statuses = HTTPHeaders.RateLimit.items(limit).compactMap { item -> HTTPHeaders.RateLimit? in
@@ -36,8 +36,8 @@ extension HTTPHeaders {
             var numbers: [String: Int] = [:]
         }
 
-        /// The items of a structured list with their whole numbers. The older form is one item whose numbers are
-        /// separated by commas.
+        /// Parses the items of a structured list, with their integer parameters. The older form results in one item,
+        /// because commas separate its numbers.
         private static func items(_ value: String) -> [Item] {
             var scanner = HTTPFieldScanner(value)
             var items: [Item] = []
@@ -60,7 +60,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaders {
-    /// `RateLimit` with `RateLimit-Policy`; nil if there is none or it cannot be read.
+    /// The limit of `RateLimit` and `RateLimit-Policy`; nil if `RateLimit` is missing or malformed.
     public var rateLimit: HTTPHeaders.RateLimit? {
         self["RateLimit"].flatMap { HTTPHeaders.RateLimit(limit: $0, policy: self["RateLimit-Policy"]) }
     }

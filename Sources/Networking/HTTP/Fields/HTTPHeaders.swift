@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The header fields of a request or response: ordered, with names compared without regard to case.
+/// The header fields of a request or response. They are ordered, and their names are compared without regard to case.
 ///
-/// Setting a name replaces every field under it and keeps the place of the first. Appending keeps what is there, for
-/// the fields that may stand several times, such as `Set-Cookie`.
+/// Setting a name replaces all fields of that name and keeps the position of the first one. Appending keeps the
+/// existing fields; use it for fields that may occur several times, such as `Set-Cookie`.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = [.accept: "application/json", "X-Tenant": "acme"]
@@ -13,17 +13,18 @@ public import Foundation
 public struct HTTPHeaders: Hashable, Sendable {
     private var fields: [HTTPHeader] = []
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Makes a collection of fields, in their order. Fields of the same name are all kept (RFC 9110 section 5.3).
+    /// Creates a collection of fields, in this order. It retains all fields of the same name (RFC 9110 section 5.3).
     public init(_ fields: some Sequence<HTTPHeader>) {
         self.fields = Array(fields)
     }
 
-    /// The value under a name; where it stands several times, the values joined by `, ` (RFC 9110 section 5.3).
+    /// The value of a name. If several fields have this name, their values are joined by `, ` (RFC 9110 section 5.3).
     ///
-    /// Setting replaces every field under the name, and one that was sensitive stays so; setting nil removes them.
+    /// Setting a value replaces all fields of this name. If one of them was sensitive, the new field is, too. Setting
+    /// nil removes them.
     public subscript(name: HTTPHeader.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -38,17 +39,17 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// Every value under a name, in order.
+    /// Returns the values of all fields of a name, in order.
     public func values(for name: HTTPHeader.Name) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
 
-    /// Whether a field stands under the name.
+    /// Returns whether there is a field of this name.
     public func contains(_ name: HTTPHeader.Name) -> Bool {
         fields.contains { $0.name == name }
     }
 
-    /// Puts the field in the place of every field under its name, or at the end.
+    /// Replaces all fields of the same name, at the position of the first one. Without such a field, appends the field.
     public mutating func set(_ field: HTTPHeader) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
         fields[first] = field
@@ -59,27 +60,27 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// Adds the field at the end and keeps those under the same name.
+    /// Appends the field and keeps the existing fields of the same name.
     public mutating func append(_ field: HTTPHeader) {
         fields.append(field)
     }
 
-    /// Makes place for so many fields.
+    /// Reserves storage for a number of fields.
     mutating func reserveCapacity(_ count: Int) {
         fields.reserveCapacity(count)
     }
 
-    /// Removes every field under the name.
+    /// Removes all fields of this name.
     public mutating func remove(_ name: HTTPHeader.Name) {
         fields.removeAll { $0.name == name }
     }
 
-    /// Removes every field for which the closure says so.
+    /// Removes all fields for which the closure returns true.
     package mutating func removeAll(where shouldRemove: (HTTPHeader) -> Bool) {
         fields.removeAll(where: shouldRemove)
     }
 
-    /// Merges another collection into this one, name by name.
+    /// Merges another collection into this one, name by name. Default: values of `other` overwrite existing ones.
     public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) {
         switch rule {
         case .replaceAll:
@@ -95,20 +96,21 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// A collection merged with another one, name by name.
+    /// Returns this collection merged with another one, name by name. Default: values of `other` overwrite existing
+    /// ones.
     public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) -> HTTPHeaders {
         var merged = self
         merged.merge(other, rule)
         return merged
     }
 
-    /// How two collections become one.
+    /// The rule by which two collections are merged.
     public enum MergeRule: Sendable {
-        /// The new collection takes the place of the old one.
+        /// The new collection replaces the old one completely.
         case replaceAll
-        /// On equal names the new values count.
+        /// If both collections contain a name, the new values are used.
         case overwrite
-        /// On equal names the old values stay.
+        /// If both collections contain a name, the old values are used.
         case keepExisting
     }
 }
@@ -123,45 +125,46 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// Makes a collection of names and values, in the order written; a later one replaces an earlier one of its name.
+    /// Creates a collection of names and values, in the order written. If a name occurs twice, the later value is used.
     public init(dictionaryLiteral elements: (HTTPHeader.Name, String)...) {
         for (name, value) in elements { set(HTTPHeader(name, value)) }
     }
 
-    /// Makes a collection of fields, in the order written. Fields of the same name are all kept.
+    /// Creates a collection of fields, in the order written. It retains all fields of the same name.
     public init(arrayLiteral elements: HTTPHeader...) {
         self.init(elements)
     }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// One field a line, credentials redacted.
+    /// The fields, one per line, with `<redacted>` in place of values that are not known to be harmless.
     public var description: String { fields.map(\.description).joined(separator: "\n") }
 }
 
 /// Typed views of common fields.
 extension HTTPHeaders {
-    /// `Authorization`; nil if there is none or it cannot be read.
+    /// The credentials of `Authorization`; nil if the field is missing or malformed.
     public var authorization: HTTPAuthorization? {
         get { self[.authorization].flatMap { HTTPAuthorization($0) } }
         set { self[.authorization] = newValue?.fieldValue }
     }
 
-    /// `Content-Type`; nil if there is none or it cannot be read.
+    /// The media type of `Content-Type`; nil if the field is missing or malformed.
     public var contentType: MediaType? {
         get { self[.contentType].flatMap { MediaType($0) } }
         set { self[.contentType] = newValue?.description }
     }
 
-    /// `Accept`; empty if there is none or nothing in it can be read. What it refuses, with `q=0`, is not among
-    /// them.
+    /// The media types of `Accept`, without those that are excluded by `q=0`. Empty if the field is missing or contains
+    /// no valid media type.
     public var accept: [MediaType] {
         get { HTTPHeaders.elements(of: self[.accept] ?? "").compactMap { MediaType($0) }.filter { !$0.isRefused } }
         set { self[.accept] = newValue.isEmpty ? nil : newValue.map(\.description).joined(separator: ", ") }
     }
 
-    /// The elements of a list, [RFC 9110 section 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1): a
-    /// comma in quotation marks is none.
+    /// Returns the elements of a list, [RFC 9110 section
+    /// 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1). A comma in a quoted-string does not separate
+    /// elements.
     private static func elements(of list: String) -> [String] {
         var elements = [""]
         var (isQuoted, isEscaped) = (false, false)
@@ -177,35 +180,35 @@ extension HTTPHeaders {
         return elements
     }
 
-    /// `Content-Length`; nil if there is none or it is no number.
+    /// The number of bytes of `Content-Length`; nil if the field is missing or not a number.
     public var contentLength: Int? {
         get { self[.contentLength].flatMap { Int($0) } }
         set { self[.contentLength] = newValue.map(String.init) }
     }
 
-    /// The challenges of `WWW-Authenticate`, from every field of that name.
+    /// The challenges of all `WWW-Authenticate` fields.
     public var challenges: [HTTPHeaders.Challenge] {
         values(for: .wwwAuthenticate).flatMap { HTTPHeaders.Challenge.parse($0) }
     }
 
-    /// The delay of `Retry-After` (RFC 9110 section 10.2.3) from a time on: zero to a year; nil if the field is missing
-    /// or cannot be read.
+    /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests, counted from `now`. The delay is
+    /// between zero and one year. Returns nil if the field is missing or malformed.
     public func retryDelay(from now: Date) -> Duration? {
         retryAfter?.delay(from: now)
     }
 
-    /// `Retry-After`; nil if it is missing or cannot be read.
+    /// The value of `Retry-After`; nil if the field is missing or malformed.
     var retryAfter: RetryAfter? {
         self[.retryAfter].flatMap { RetryAfter($0) }
     }
 
-    /// `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if it is missing or cannot be read.
+    /// The time of `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if the field is missing or malformed.
     public var date: Date? {
         self[.date].flatMap { HTTPDate($0)?.date }
     }
 }
 
 extension MediaType {
-    /// Whether a range in `Accept` says that it is not wanted (RFC 9110 section 12.4.2).
+    /// Whether a media range of `Accept` has the weight `q=0`, which means "not acceptable" (RFC 9110 section 12.4.2).
     fileprivate var isRefused: Bool { parameters.contains { $0.name.lowercased() == "q" && Double($0.value) == 0 } }
 }

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Scheme, host and port of a URL, [RFC 9110 section 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1):
-/// credentials stay within one.
+/// The scheme, host and port of a URL, [RFC 9110 section
+/// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). Credentials are sent to one origin only.
 public struct HTTPOrigin: Hashable, Sendable {
-    /// One reference, so that policies hand it around and look it up at little cost: it is made once and used with
-    /// every request.
+    /// The storage of an origin. It is a class, so that an origin is one reference: it is created once, used with every
+    /// request, and policies copy and look it up at low cost.
     private final class Parts: Sendable {
         let scheme: String
         let host: String
@@ -29,23 +29,23 @@ public struct HTTPOrigin: Hashable, Sendable {
     public var scheme: String { parts.scheme }
     /// The host in lower case; an IPv6 address without its brackets.
     public var host: String { parts.host }
-    /// The port, also where the URL leaves it to the scheme.
+    /// The port. If the URL contains none: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
 
-    /// The origin of a URL; nil if it has no scheme or no host.
+    /// Returns the origin of a URL, or nil if the URL has no scheme or no host.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty else { return nil }
         parts = Parts(scheme: scheme, host: host.lowercased(), port: url.port ?? (scheme == "https" ? 443 : 80))
     }
 
-    /// Whether scheme, host and port are the same.
+    /// Whether two origins have the same scheme, host and port.
     public static func == (lhs: HTTPOrigin, rhs: HTTPOrigin) -> Bool {
         lhs.parts === rhs.parts
             || lhs.parts.hash == rhs.parts.hash && lhs.port == rhs.port && lhs.host == rhs.host
                 && lhs.scheme == rhs.scheme
     }
 
-    /// Hashes scheme, host and port.
+    /// Hashes the scheme, host and port.
     public func hash(into hasher: inout Hasher) { hasher.combine(parts.hash) }
 }
 

@@ -1,5 +1,5 @@
-/// The codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes) that clients meet most; any
-/// other one is `HTTPStatus(520)`, or a number where a status is expected.
+/// The status codes of the [IANA registry](https://www.iana.org/assignments/http-status-codes) that clients use most
+/// often. Write any other code as `HTTPStatus(520)`, or as an integer literal where a status is expected.
 extension HTTPStatus {
     /// 100 Continue.
     public static let `continue` = HTTPStatus(100)
@@ -95,7 +95,7 @@ extension HTTPStatus {
 }
 
 extension HTTPStatus {
-    /// The reason phrase of the registry, or what the unregistered code is known by; empty for other codes.
+    /// The reason phrase of the registry, or the common phrase of an unregistered code; empty for other codes.
     public var reasonPhrase: String { HTTPStatus.reasonPhrases[code] ?? "" }
 
     private static let reasonPhrases: [Int: String] = [

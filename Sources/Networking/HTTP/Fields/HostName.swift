@@ -1,8 +1,9 @@
 import Foundation
 
-/// Host names in the form in which cookies are compared: lower-case ASCII, with international labels as punycode.
+/// Functions for host names in the form in which cookies compare them: lower-case ASCII, with international labels in
+/// Punycode.
 enum HostName {
-    /// Nil for a name that Foundation cannot put into ASCII.
+    /// Returns the canonical form of a host name, or nil if Foundation cannot convert the name to ASCII.
     static func canonical(_ host: String) -> String? {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host.lowercased() }
         guard let name = URL(string: "http://\(host)/").map({ URLAuthority($0).host }), !name.isEmpty else {
@@ -11,7 +12,8 @@ enum HostName {
         return name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") } ? name.lowercased() : nil
     }
 
-    /// Whether a host is the domain or below it, RFC 6265 section 5.1.3. Both are canonical.
+    /// Returns whether a host is equal to a domain or a subdomain of it (RFC 6265 section 5.1.3). Both names must be
+    /// canonical.
     static func matches(_ host: String, domain: String) -> Bool {
         guard host != domain else { return true }
         let start = host.utf8.count - domain.utf8.count
@@ -19,7 +21,8 @@ enum HostName {
         return host.utf8.dropFirst(start - 1).first == UInt8(ascii: ".") && !isAddress(host)
     }
 
-    /// Whether a host is an IP address: it has a colon, or its last label is a number, as no top-level domain is.
+    /// Returns whether a host is an IP address: it contains a colon, or its last label is a number. No top-level domain
+    /// is a number.
     static func isAddress(_ host: String) -> Bool {
         guard !host.utf8.contains(UInt8(ascii: ":")) else { return true }
         let last = host.utf8.split(separator: UInt8(ascii: ".")).last

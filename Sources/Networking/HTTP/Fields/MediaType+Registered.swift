@@ -1,4 +1,4 @@
-/// The media types that apps use most; any other one is `MediaType("application", "wasm")`.
+/// The media types that apps use most often. Write any other type as `MediaType("application", "wasm")`.
 extension MediaType {
     /// Any type: `*/*`.
     public static let any = MediaType("*", "*")
@@ -45,7 +45,7 @@ extension MediaType {
 }
 
 extension MediaType {
-    /// The media type that a file name's extension usually stands for; nil if that is not known here.
+    /// Returns the usual media type of a file name extension, or nil if the extension is not in the table.
     init?(fileExtension: String) {
         guard let type = MediaType.byExtension[fileExtension.lowercased()].flatMap({ MediaType($0) }) else {
             return nil

@@ -1,12 +1,12 @@
-/// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1): `text/html;
-/// charset=utf-8`.
+/// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1), such as
+/// `text/html; charset=utf-8`.
 ///
-/// Type, subtype and parameter names are compared without regard to case. `MediaType(text)` and `description` are
-/// each other's inverse for text that is a media type.
+/// The type, the subtype and parameter names are compared without regard to case. `MediaType(text)` parses what
+/// `description` returns.
 public struct MediaType: Sendable {
-    /// The part before the slash, such as `text`; `*` in a range.
+    /// The part before the slash, such as `text`; `*` in a media range.
     public let type: String
-    /// The part after the slash, such as `html`; `*` in a range.
+    /// The part after the slash, such as `html`; `*` in a media range.
     public let subtype: String
     /// The parameters, in order.
     let parameters: [Parameter]
@@ -23,10 +23,10 @@ public struct MediaType: Sendable {
         }
     }
 
-    /// Type and subtype without parameters, in lower case: `text/html`.
+    /// The type and subtype without parameters, in lower case: `text/html`.
     var essence: String { "\(type)/\(subtype)".lowercased() }
 
-    /// Makes a media type of its parts: `MediaType("text", "html", ["charset": "utf-8"])`.
+    /// Creates a media type from its parts: `MediaType("text", "html", ["charset": "utf-8"])`.
     public init(_ type: String, _ subtype: String, _ parameters: KeyValuePairs<String, String> = [:]) {
         self.init(type, subtype, parameters: parameters.map { Parameter($0.key, $0.value) })
     }
@@ -37,7 +37,7 @@ public struct MediaType: Sendable {
         self.parameters = parameters
     }
 
-    /// Reads a media type; nil if the text is none.
+    /// Parses a media type. Returns nil if the text is not a media type.
     public init?(_ text: String) {
         var scanner = HTTPFieldScanner(text)
         scanner.skipBlanks()
@@ -55,25 +55,25 @@ public struct MediaType: Sendable {
         self.init(type, subtype, parameters: parameters)
     }
 
-    /// The value of the first parameter of that name.
+    /// The value of the first parameter with this name, ignoring case; nil if there is no such parameter.
     public subscript(parameter name: String) -> String? {
         parameters.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The `charset` parameter, in lower case.
+    /// The `charset` parameter, in lower case; nil if there is none.
     public var charset: String? { self[parameter: "charset"]?.lowercased() }
 
-    /// The type without its parameters.
+    /// The media type without its parameters.
     public var withoutParameters: MediaType { MediaType(type, subtype) }
 
-    /// The type with a charset in place of the one it has.
+    /// Returns the media type with this charset. It replaces an existing `charset` parameter.
     func charset(_ charset: String) -> MediaType {
         let others = parameters.filter { $0.name.lowercased() != "charset" }
         return MediaType(type, subtype, parameters: others + [Parameter("charset", charset)])
     }
 
-    /// Whether a response of type `other` satisfies this one as a range in `Accept` (RFC 9110 section 12.5.1): `*/*`
-    /// and `text/*` take many. Parameters do not count.
+    /// Returns whether `other` matches this media range of `Accept` (RFC 9110 section 12.5.1), which may contain
+    /// wildcards: `*/*`, `text/*`. Parameters are ignored.
     public func accepts(_ other: MediaType) -> Bool {
         if type == "*" { return true }
         guard type.lowercased() == other.type.lowercased() else { return false }
@@ -88,12 +88,12 @@ public struct MediaType: Sendable {
 }
 
 extension MediaType: Hashable {
-    /// Whether two types are equal, without regard to the case of names and of the charset.
+    /// Whether two media types are equal, ignoring the case of names and of the charset.
     public static func == (lhs: MediaType, rhs: MediaType) -> Bool {
         lhs.key == rhs.key
     }
 
-    /// Hashes what equality compares.
+    /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(key)
     }
@@ -108,7 +108,7 @@ extension MediaType: Hashable {
 }
 
 extension MediaType: LosslessStringConvertible {
-    /// The type as it goes on the wire.
+    /// The media type, as it is sent.
     public var description: String {
         parameters.reduce("\(type)/\(subtype)") { text, parameter in
             "\(text); \(parameter.name)=\(HTTPGrammar.tokenOrQuoted(parameter.value))"

@@ -4,10 +4,10 @@ import Foundation
 enum RetryAfter: Hashable, Sendable {
     /// A number of seconds after the response was received.
     case seconds(Int)
-    /// A moment.
+    /// The date from which the client may retry.
     case date(HTTPDate)
 
-    /// Reads a field value; nil if it is neither a whole number of seconds nor a date.
+    /// Parses a field value. Returns nil if it is neither a whole number of seconds nor a date.
     init?(_ value: String) {
         let digits = value.utf8
         if !digits.isEmpty, digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
@@ -19,7 +19,7 @@ enum RetryAfter: Hashable, Sendable {
         }
     }
 
-    /// How long to wait from a moment on: never less than zero, at most a year.
+    /// Returns the time to wait, counted from `now`: at least zero, at most one year.
     func delay(from now: Date) -> Duration {
         let seconds =
             switch self {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Host and port as they stand in a URL, with the host in the form that goes on the wire.
+/// The host and port as a URL contains them. The host is in the form that is sent.
 ///
-/// Foundation decodes the host of `host(percentEncoded:)`, ignores a port that is not a number it can hold, and takes
-/// the brackets off what is no address; the text of the whole URL has them all.
+/// This type parses the text of the whole URL, because Foundation loses information: `host(percentEncoded:)` decodes
+/// the host, Foundation ignores a port that is not a number or too large, and it removes brackets even if they do not
+/// contain an IP address.
 struct URLAuthority {
-    /// An international name in its ASCII form (punycode), an IPv6 address with its brackets; empty if the URL has no
-    /// host.
+    /// The host. An international name is in its ASCII form (Punycode); an IPv6 address has its brackets. Empty if the
+    /// URL has no host.
     let host: String
-    /// The digits after the colon; nil without a colon.
+    /// The text after the colon; nil if there is no colon.
     let port: String?
 
     init(_ url: URL) {
@@ -20,7 +21,8 @@ struct URLAuthority {
         }
     }
 
-    /// Where host and port are in the bytes of a URL. (Bytes, because each request is checked.)
+    /// Returns the offsets of host and port in the bytes of a URL. The method works on bytes, because it runs for every
+    /// request.
     private static func offsets(in bytes: UnsafeBufferPointer<UInt8>) -> (host: Range<Int>, port: Range<Int>?)? {
         guard let scheme = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[scheme...].starts(with: "://".utf8) else {
             return nil
@@ -32,7 +34,7 @@ struct URLAuthority {
             switch bytes[end] {
             case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break search
             case UInt8(ascii: "@"): (start, colon) = (end + 1, nil)
-            case UInt8(ascii: "]"): colon = nil  // those before belong to an IPv6 address
+            case UInt8(ascii: "]"): colon = nil  // the colons before it belong to an IPv6 address
             case UInt8(ascii: ":"): colon = end
             default: break
             }
@@ -41,14 +43,14 @@ struct URLAuthority {
         return (start..<(colon ?? end), colon.map { ($0 + 1)..<end })
     }
 
-    /// What is wrong with it, in words; nil if nothing is.
+    /// A description of the error in the host or port; nil if both are valid.
     var fault: String? {
         if let port, !port.isEmpty, UInt16(port) == nil { return "expected a port below 65536, found \(port)" }
-        // libcurl up to 8.3 with a SOCKS proxy writes longer ones past the end of its memory.
+        // With a SOCKS proxy, libcurl up to 8.3 writes a longer host name past the end of its buffer.
         guard host.utf8.count <= 255 else { return "its host has more than 255 bytes" }
         guard host.utf8.first == UInt8(ascii: "[") else { return nil }
         let address = host.dropFirst().dropLast()
-        let digits = address.prefix { $0 != "%" }  // the rest is the zone
+        let digits = address.prefix { $0 != "%" }  // the zone identifier follows the percent sign
         var parsed = in6_addr()
         guard host.last == "]", inet_pton(AF_INET6, String(digits), &parsed) == 1 else {
             return "expected an IPv6 address between the brackets, found \(address)"
@@ -58,10 +60,10 @@ struct URLAuthority {
 }
 
 extension URL {
-    /// For messages: neither query nor user and password.
+    /// The URL without user, password, query and fragment, for messages.
     var withoutSecrets: String { URL.withoutSecrets(absoluteString) }
 
-    /// A text that may be a URL, without query, fragment, user and password.
+    /// Returns a text, which need not be a valid URL, without user, password, query and fragment.
     static func withoutSecrets(_ text: String) -> String {
         let address = text.prefix { $0 != "?" && $0 != "#" }
         let start = address.range(of: "//")?.upperBound ?? address.startIndex

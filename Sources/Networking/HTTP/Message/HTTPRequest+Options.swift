@@ -1,6 +1,6 @@
 extension HTTPRequest {
-    /// The key of an option of the app's own: a typed value that travels with a request, for the app's adapters, policies,
-    /// transports and handlers to read. What the library reads is a property of `RequestSettings`.
+    /// The key of an app's own option: a typed value that a request carries, for the app's adapters, policies,
+    /// transports and handlers. Options that the library reads are properties of `RequestSettings`.
     ///
     /// ```swift
     /// enum TenantOption: HTTPRequest.Option {
@@ -19,26 +19,26 @@ extension HTTPRequest {
     /// }
     /// ```
     public protocol Option {
-        /// The type of the setting.
+        /// The type of the option's value.
         associatedtype Value: Sendable
-        /// The setting of a request that says nothing.
+        /// The value for a request that does not set the option.
         static var defaultValue: Value { get }
-        /// Whether the setting is about credentials: it is left behind, as they are, when a redirect leads to another
-        /// origin.
+        /// Whether the option is related to credentials. A redirect to another origin removes such options, as it
+        /// removes credentials. Default: false.
         static var isSensitive: Bool { get }
     }
 }
 
 extension HTTPRequest.Option {
-    /// False: the setting stays with the request.
+    /// False: a redirect keeps the option.
     public static var isSensitive: Bool { false }
 }
 
 extension HTTPRequest {
-    /// The options of one request, by their type. They are never sent and never printed.
+    /// The options of one request, by their types. They are never sent and never printed.
     public struct Options: Sendable {
-        /// The value of one option. It is found by the option's type, so that its own type is known without a cast that
-        /// looks for it.
+        /// The value of one option. It is found by the option's type, so that its own type is known without a dynamic
+        /// cast.
         private final class Box<Option: HTTPRequest.Option>: Sendable {
             let value: Option.Value
 
@@ -55,15 +55,16 @@ extension HTTPRequest {
 
         private var entries: [Entry] = []
 
-        /// Makes a collection without options: each has its default.
+        /// Creates a collection without options. Each option has its default value.
         package init() {}
 
-        /// The setting of an option.
+        /// The value of an option; its `defaultValue` if it is not set.
         public subscript<Option: HTTPRequest.Option>(option: Option.Type) -> Option.Value {
             get {
                 let key = ObjectIdentifier(option)
                 for entry in entries where entry.key == key {
-                    // Cannot fail: the setter below, the only one, puts a box of this option under the option's key.
+                    // This cast cannot fail: only the setter below writes entries, and it stores a box of this option
+                    // for its key.
                     return unsafeDowncast(entry.box, to: Box<Option>.self).value
                 }
                 return Option.defaultValue
@@ -73,29 +74,29 @@ extension HTTPRequest {
                 if let index = entries.firstIndex(where: { $0.key == key }) {
                     entries[index].box = Box<Option>(newValue)
                 } else {
-                    if entries.isEmpty { entries.reserveCapacity(4) }  // a call has about as many
+                    if entries.isEmpty { entries.reserveCapacity(4) }  // a call has about four options
                     entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
                 }
             }
         }
 
-        /// Removes an option: the endpoint, or the service, sets it.
+        /// Removes an option, so that the value of the endpoint or the service applies.
         mutating func remove<Option: HTTPRequest.Option>(_ option: Option.Type) {
             entries.removeAll { $0.key == ObjectIdentifier(option) }
         }
 
-        /// Sets an option, or leaves it to the endpoint or the service.
+        /// Sets an option. Nil removes it, so that the value of the endpoint or the service applies.
         mutating func set<Option: HTTPRequest.Option, Value>(_ option: Option.Type, _ value: Value?)
         where Option.Value == Value? {
             if let value { self[option] = value } else { remove(option) }
         }
 
-        /// Forgets the options that are about credentials.
+        /// Removes the options that are related to credentials.
         mutating func removeSensitive() {
             entries.removeAll(where: \.isSensitive)
         }
 
-        /// These options, with those of `base` where nothing is said here.
+        /// Returns these options, completed with the options of `base` that are not set here.
         func over(_ base: HTTPRequest.Options) -> HTTPRequest.Options {
             guard !base.entries.isEmpty else { return self }
             var merged = base
@@ -103,7 +104,7 @@ extension HTTPRequest {
             return merged
         }
 
-        /// Takes over the options that `other` sets.
+        /// Sets the options that `other` contains. They replace options of the same type.
         mutating func merge(_ other: HTTPRequest.Options) {
             for entry in other.entries {
                 entries.removeAll { $0.key == entry.key }
@@ -114,6 +115,6 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest.Options: RedactedReflectable {
-    /// How many there are; not their values, which may be secret.
+    /// The number of options, without their values, which may be secret.
     var redactedDescription: String { "\(entries.count) options" }
 }

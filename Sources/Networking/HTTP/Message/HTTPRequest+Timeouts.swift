@@ -1,36 +1,37 @@
 extension HTTPRequest {
-    /// How long the parts of a call may take. What is nil here is left to the next in line: call, endpoint, service,
+    /// The time limits of a call. If a property is nil, the next level in this order applies: call, endpoint, service,
     /// default.
     public struct Timeouts: Hashable, Sendable {
-        /// How long nothing may move, in either direction, while an attempt is carried: 60 seconds unless set.
+        /// The longest time without any transfer, in either direction, during an attempt. Default: 60 seconds.
         public var idle: Duration?
-        /// How long connecting may take: 15 seconds unless set. Only libcurl can tell; with `URLSession`, see
+        /// The longest time for connecting. Default: 15 seconds. Only libcurl can measure it; for `URLSession`, see
         /// ``URLSessionTransport``.
         public var connect: Duration?
-        /// How long the whole call may take, from its beginning to its end, through queue, adapters, token refresh,
-        /// handlers and waits: without limit unless set. For a stream it ends at the head.
+        /// The longest time for the whole call, from its beginning to its end, including queues, adapters, token
+        /// refresh, handlers and delays. Default: no limit. For a stream, the limit ends when the response's head is
+        /// received.
         public var total: Duration?
 
-        /// Makes a set of timeouts; each must be greater than zero.
+        /// Creates a set of timeouts. Each one must be greater than zero.
         public init(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) {
             self.idle = idle
             self.connect = connect
             self.total = total
         }
 
-        /// These timeouts, with those of `base` for what is nil here.
+        /// Returns these timeouts, with those of `base` for the ones that are nil here.
         func over(_ base: HTTPRequest.Timeouts) -> HTTPRequest.Timeouts {
             HTTPRequest.Timeouts(
                 idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
         }
 
-        /// The idle timeout that holds.
+        /// The idle timeout that applies: the one set, or the default.
         var effectiveIdle: Duration { idle ?? Self.standardIdle }
 
-        /// The timeout for connecting that holds.
+        /// The timeout for connecting that applies: the one set, or the default.
         var effectiveConnect: Duration { connect ?? Self.standardConnect }
 
-        /// The default: 60 seconds without movement, 15 for connecting, no total.
+        /// The default timeouts: 60 seconds idle, 15 seconds for connecting, no total.
         static let standard = HTTPRequest.Timeouts(idle: standardIdle, connect: standardConnect)
 
         private static let standardIdle = Duration.seconds(60)

@@ -1,18 +1,21 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Checks what must not reach the wire: every transport that sends calls it first.
+    /// Checks that the request can be sent safely. Every transport calls this method before it sends a request.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, naming the part and the reason: a
-    ///   method or a field name that is no token, a field value with CR, LF, NUL or another control character, a
-    ///   `Content-Length` or `Transfer-Encoding` set by hand, CONNECT, a body with HEAD or TRACE, a URL that is not
-    ///   `http` or `https` or has no host, a timeout that is not positive.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason: a
+    ///   method or a field name that is not a token; a field value that contains CR, LF, NUL or another control
+    ///   character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding` field, because the
+    ///   library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or `https`, or has no host;
+    ///   an idle or connect timeout that is not positive.
     public func validate() throws {
-        guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is no RFC 9110 token") }
+        guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }
         guard method != .connect else {
-            throw invalid("method", "CONNECT is for proxies; a transport has a setting for one")
+            throw invalid("method", "CONNECT is reserved for proxies; set the proxy in the transport's settings")
         }
-        guard body.isEmpty || method != .head && method != .trace else { throw invalid("body", "\(method) has none") }
+        guard body.isEmpty || method != .head && method != .trace else {
+            throw invalid("body", "a \(method) request cannot have a body")
+        }
         try validateURL()
         for field in headers { try validate(field) }
         for field in body.headers { try validate(field) }
@@ -36,14 +39,15 @@ extension HTTPRequest {
 
     private func validate(_ field: HTTPHeader) throws {
         guard HTTPGrammar.isToken(field.name.rawValue) else {
-            throw invalid("header name \(field.name.rawValue.debugDescription)", "it is no RFC 9110 token")
+            throw invalid("header name \(field.name.rawValue.debugDescription)", "it is not an RFC 9110 token")
         }
         guard HTTPGrammar.isFieldValue(field.value) else {
             throw invalid(
-                "header \(field.name)", "its value has a control character, such as a line break, or a blank at an end")
+                "header \(field.name)",
+                "its value contains a control character, such as a line break, or begins or ends with whitespace")
         }
         guard field.name != .contentLength, field.name != .transferEncoding else {
-            throw invalid("header \(field.name)", "the library sets it itself, from the body")
+            throw invalid("header \(field.name)", "it must not be set, because the library derives it from the body")
         }
     }
 

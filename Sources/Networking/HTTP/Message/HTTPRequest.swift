@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A request message: what an endpoint becomes, what adapters change, what a transport carries.
+/// A request message. An endpoint becomes a request, adapters change it, and a transport sends it.
 ///
-/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is
-/// changed.
+/// A request is a value: a change of a copy does not affect other copies. Copies share their memory until one of them
+/// is changed.
 public struct HTTPRequest: Sendable {
     private struct Parts: Sendable {
         var method: HTTPMethod
@@ -17,13 +17,13 @@ public struct HTTPRequest: Sendable {
 
     private var parts: CopyOnWrite<Parts>
 
-    /// The method.
+    /// The method. Default: GET.
     public var method: HTTPMethod {
         get { parts.value.method }
         set { parts.value.method = newValue }
     }
 
-    /// Where it goes: an absolute `http` or `https` URL.
+    /// The target of the request: an absolute `http` or `https` URL.
     public var url: URL {
         get { parts.value.url }
         set {
@@ -32,34 +32,35 @@ public struct HTTPRequest: Sendable {
         }
     }
 
-    /// The origin of the URL; nil if that has no scheme or no host. It is read once, since every policy asks for it.
+    /// The origin of the URL; nil if the URL has no scheme or no host. It is computed once per URL, because every
+    /// policy reads it.
     public var origin: HTTPOrigin? { parts.value.origin }
 
-    /// The header fields. Those that describe the body are added from it where none of their name is here.
+    /// The header fields that were set. See ``allHeaders`` for the fields that are sent.
     public var headers: HTTPHeaders {
         get { parts.value.headers }
         _modify { yield &parts.value.headers }
     }
 
-    /// The body.
+    /// The body. Default: ``HTTPBody/empty``.
     public var body: HTTPBody {
         get { parts.value.body }
         set { parts.value.body = newValue }
     }
 
-    /// How long the attempt may take. The total is the call's business; a transport ignores it.
+    /// The time limits of an attempt. The total applies to the call, and transports ignore it.
     public var timeouts: HTTPRequest.Timeouts {
         get { parts.value.timeouts }
         _modify { yield &parts.value.timeouts }
     }
 
-    /// The typed options.
+    /// The typed options. They are never sent.
     public var options: HTTPRequest.Options {
         get { parts.value.options }
         _modify { yield &parts.value.options }
     }
 
-    /// Makes a request.
+    /// Creates a request. A transport validates it before sending: see ``validate()``.
     public init(
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts()
@@ -67,7 +68,7 @@ public struct HTTPRequest: Sendable {
         self.init(method, url, of: HTTPOrigin(url), headers: headers, body: body, timeouts: timeouts)
     }
 
-    /// Makes a request whose origin is known already.
+    /// Creates a request whose origin is already known.
     init(
         _ method: HTTPMethod, _ url: URL, of origin: HTTPOrigin?, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: HTTPRequest.Timeouts
@@ -76,13 +77,14 @@ public struct HTTPRequest: Sendable {
             Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 
-    /// The setting of a typed option.
+    /// The value of a typed option; its default if it is not set.
     public subscript<Option: HTTPRequest.Option>(option option: Option.Type) -> Option.Value {
         get { options[option] }
         set { options[option] = newValue }
     }
 
-    /// The header fields as they are sent: those set, then those of the body whose names are not among them.
+    /// The header fields that are sent: ``headers``, and then the fields of the body whose names do not occur in
+    /// ``headers``.
     public var allHeaders: HTTPHeaders {
         body.headers.isEmpty ? headers : headers.merging(body.headers, .keepExisting)
     }
@@ -91,7 +93,7 @@ public struct HTTPRequest: Sendable {
 extension HTTPRequest: RedactedReflectable {
     var reflectedMembers: KeyValuePairs<String, Any> { ["request": description, "headers": headers] }
 
-    /// Method, host and path: `GET api.example.com/users/7`. Neither query nor credentials.
+    /// The method, host and path: `GET api.example.com/users/7`. The text contains neither the query nor credentials.
     var redactedDescription: String {
         let port = url.port.map { ":\($0)" } ?? ""
         let host = url.host ?? ""

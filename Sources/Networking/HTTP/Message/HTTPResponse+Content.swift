@@ -1,23 +1,24 @@
 public import Foundation
 
 extension HTTPResponse {
-    /// Where the bytes of a response are.
+    /// The location of a response's bytes.
     public enum Content: Sendable {
-        /// In memory, complete.
+        /// The complete body, in memory.
         case data(Data)
-        /// In a file, complete.
+        /// The complete body, in a file.
         case file(URL)
-        /// Still coming.
+        /// A body that is still being received.
         case stream(IncomingBody)
 
-        /// Whether there is something to do to have the content in memory, within the limit.
+        /// Whether the content is not yet in memory, or is larger than the limit.
         func isPending(upTo limit: Int) -> Bool {
             if case .data(let data) = self { data.count > limit } else { true }
         }
 
-        /// The content brought into memory.
+        /// Returns the content in memory.
         ///
-        /// - Parameter limit: The most bytes to take; one more throws ``NetworkError/Kind/responseTooLarge``.
+        /// - Parameter limit: The maximum number of bytes. A longer content throws
+        ///   ``NetworkError/Kind/responseTooLarge``.
         package func collected(upTo limit: Int) async throws -> HTTPResponse.Content {
             switch self {
             case .data(let data):
@@ -35,9 +36,10 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// The response with its content in memory.
+    /// Returns the response with its content in memory.
     ///
-    /// - Throws: What cannot be had, with the response's head, and the beginning of a body that is there but too large.
+    /// - Throws: The error of reading the content, with the response's head. If the body is in memory but too large,
+    ///   the error contains its beginning, provided that the status is not a success.
     func collected(upTo limit: Int) async throws -> HTTPResponse {
         var response = self
         do { response.content = try await content.collected(upTo: limit) } catch let error as NetworkError {
@@ -52,10 +54,10 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// How much of the body of a rejected response is kept: enough to read an error.
+    /// The number of bytes that are stored of the body of a rejected response: 1 MiB, which is enough to read an error.
     static let refusedBodySize = 1 << 20
 
-    /// What is kept of a body that was too large: of an error's page the beginning, of a response nothing.
+    /// Returns the part to store of a body that is too large: the beginning for an error status, nothing for a success.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }

@@ -1,18 +1,19 @@
 extension HTTPResponse {
-    /// When the parts of one exchange were over, each counted from its beginning; nil if the engine cannot tell.
+    /// The times at which the phases of one transfer ended, measured from the beginning of the transfer; nil if the
+    /// engine does not report a time.
     public struct Timing: Hashable, Sendable {
-        /// The host's address was known.
+        /// The time at which the address of the host was known.
         public var nameLookup: Duration?
-        /// The connection stood; zero if one was reused and the engine tells.
+        /// The time at which the connection was established; zero if it was reused and the engine reports that.
         public var connect: Duration?
-        /// The TLS handshake was done.
+        /// The time at which the TLS handshake was completed.
         public var tls: Duration?
-        /// The first byte of the response was received.
+        /// The time at which the first byte of the response was received.
         public var firstByte: Duration?
-        /// The last byte of the response was received.
+        /// The time at which the last byte of the response was received.
         public var total: Duration?
 
-        /// Makes a set of times.
+        /// Creates a set of times. Default: all are nil.
         public init(
             nameLookup: Duration? = nil, connect: Duration? = nil, tls: Duration? = nil, firstByte: Duration? = nil,
             total: Duration? = nil

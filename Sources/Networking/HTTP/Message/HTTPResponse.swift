@@ -2,8 +2,8 @@ public import Foundation
 
 /// A response, with its request.
 ///
-/// It is a value: changing a copy leaves the others as they are. Copies share their memory until one of them is
-/// changed.
+/// A response is a value: a change of a copy does not affect other copies. Copies share their memory until one of them
+/// is changed.
 public struct HTTPResponse: Sendable {
     private struct Parts: Sendable {
         var status: HTTPStatus
@@ -17,44 +17,44 @@ public struct HTTPResponse: Sendable {
 
     private var parts: CopyOnWrite<Parts>
 
-    /// The status.
+    /// The status, such as 404 Not Found.
     public var status: HTTPStatus {
         get { parts.value.status }
         set { parts.value.status = newValue }
     }
 
-    /// The header fields.
+    /// The header fields of the response.
     public var headers: HTTPHeaders {
         get { parts.value.headers }
         _modify { yield &parts.value.headers }
     }
 
-    /// The body.
+    /// The body: in memory, in a file, or still being received.
     public var content: HTTPResponse.Content {
         get { parts.value.content }
         set { parts.value.content = newValue }
     }
 
-    /// The request as it was sent; after redirects, the last one.
+    /// The request as it was sent; after redirects, the last request.
     public var request: HTTPRequest {
         get { parts.value.request }
         _modify { yield &parts.value.request }
     }
 
-    /// When the parts of the exchange were over.
+    /// The times at which the phases of the transfer ended.
     public var timing: HTTPResponse.Timing {
         get { parts.value.timing }
         _modify { yield &parts.value.timing }
     }
 
-    /// The redirects that led here, the first one first, each with its request.
+    /// The redirects before this response, in order, each with its request.
     public var redirects: [HTTPResponse] { parts.value.redirects }
 
-    /// The version of HTTP in which the response came: `1.1` or `2`; nil if it came from a cache or a test, or if the
-    /// engine cannot tell (``URLSessionTransport`` on Linux).
+    /// The HTTP version of the response: `1.1` or `2`; nil if the response comes from a cache or a test, or if the
+    /// engine does not report the version (``URLSessionTransport`` on Linux).
     public var httpVersion: String? { parts.value.httpVersion }
 
-    /// Makes a response.
+    /// Creates a response. By default, it has an empty body in memory.
     public init(
         _ status: HTTPStatus, headers: HTTPHeaders = [], content: HTTPResponse.Content = .data(Data()),
         to request: HTTPRequest, timing: HTTPResponse.Timing = HTTPResponse.Timing(), httpVersion: String? = nil
@@ -65,25 +65,26 @@ public struct HTTPResponse: Sendable {
                 httpVersion: httpVersion))
     }
 
-    /// The URL of the request; after redirects, the last one.
+    /// The URL of the request; after redirects, the URL of the last request.
     public var url: URL { request.url }
 
-    /// The body, if it is in memory; empty if it is in a file or still coming.
+    /// The body if it is in memory; empty if it is in a file or still being received.
     public var data: Data {
         if case .data(let data) = content { data } else { Data() }
     }
 
-    /// A text for the status in the registry's words: `Not Found`.
+    /// The registered reason phrase of the status: `Not Found`.
     var message: String { status.reasonPhrase }
 
-    /// The response, come to by way of others.
+    /// Returns the response with the redirects that led to it.
     func reached(by redirects: [HTTPResponse]) -> HTTPResponse {
         var response = self
         response.parts.value.redirects = redirects
         return response
     }
 
-    /// The response without a body that is still coming: an error that is kept does not keep a connection.
+    /// The response without a body that is still being received. An error stores it, so that the error does not hold a
+    /// connection open.
     var withoutStream: HTTPResponse {
         guard case .stream = content else { return self }
         var response = self
@@ -95,6 +96,7 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse: RedactedReflectable {
     var reflectedMembers: KeyValuePairs<String, Any> { ["response": description, "headers": headers] }
 
-    /// Status and request: `404 Not Found to GET api.example.com/users/7`. Neither query, credentials nor body.
+    /// The status and the request: `404 Not Found to GET api.example.com/users/7`. The text contains neither the query,
+    /// credentials nor the body.
     var redactedDescription: String { "\(status) to \(request)" }
 }

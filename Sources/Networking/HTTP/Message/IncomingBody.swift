@@ -1,9 +1,11 @@
 public import Foundation
 
-/// The body of a response that is pulled, chunk by chunk, by one reader.
+/// The body of a response, which one reader pulls chunk by chunk.
 ///
-/// Not pulling holds the server back (on URLSession: fails past a bound). Breaking out of the loop, or dropping the
-/// body, ends the transfer. Cancelling the reading task ends the wait with ``NetworkError/Kind/cancelled``.
+/// If the reader does not pull, the server has to wait. Exception: ``URLSessionTransport`` on Linux cannot slow the
+/// server down, so the transfer fails if the bytes that were not pulled exceed a limit. Leaving the loop early, or
+/// releasing the body, ends the transfer. Cancelling the task that reads ends the wait with
+/// ``NetworkError/Kind/cancelled``.
 ///
 /// ```swift
 /// for try await chunk in body { try file.write(contentsOf: chunk) }
@@ -24,22 +26,22 @@ public struct IncomingBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Makes another error of the one that a body ends with.
+    /// Maps the error that ends a body to another error.
     typealias ErrorMap = @Sendable (any Error) async -> any Error
 
     private let source: Source
     private var map: ErrorMap?
 
-    /// Makes a body of its two actions.
+    /// Creates a body from two closures.
     ///
     /// - Parameters:
-    ///   - pull: Waits for the next chunk; nil at the end. Called by one reader at a time.
-    ///   - abandon: Is called once nobody holds the body any more, also after its end.
+    ///   - pull: Waits for the next chunk; returns nil at the end. One reader calls it at a time.
+    ///   - abandon: Runs once when the body is released, even after its end.
     public init(pull: @escaping @Sendable () async throws -> Data?, abandon: @escaping @Sendable () -> Void = {}) {
         source = Source(pull: pull, abandon: abandon)
     }
 
-    /// A body that is there already.
+    /// Creates a body whose bytes are already in memory.
     init(_ data: Data) {
         let left = Locked<Data?>(data.isEmpty ? nil : data)
         self.init(pull: {
@@ -60,7 +62,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
             abandon: { pipe.abandon() })
     }
 
-    /// The same body, which tells of each chunk when it is taken.
+    /// Returns the same body, which calls `action` with each chunk when it is pulled.
     func onEach(_ action: @escaping @Sendable (Data) -> Void) -> IncomingBody {
         pulled { pull in
             let chunk = try await pull()
@@ -69,7 +71,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The same body, whose chunks are waited for inside of an action.
+    /// Returns the same body, whose chunks are pulled inside `action`.
     func pulled(
         by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?
     ) -> IncomingBody {
@@ -78,41 +80,42 @@ public struct IncomingBody: AsyncSequence, Sendable {
         return body
     }
 
-    /// The same body, whose error is made another one before its reader gets it.
+    /// Returns the same body, whose errors are mapped before its reader receives them.
     func mappingErrors(_ map: @escaping ErrorMap) -> IncomingBody {
         var body = self
         body.map = map
         return body
     }
 
-    /// The same body with its errors as they are.
+    /// The same body, whose errors are not mapped.
     var unmapped: IncomingBody {
         var body = self
         body.map = nil
         return body
     }
 
-    /// What its reader would get for an error.
+    /// Returns the error that the body's reader would receive for an error.
     func mapped(_ error: any Error) async -> any Error { await map?(error) ?? error }
 
-    /// The reader of the body. A second one takes chunks away from the first.
+    /// Returns the reader of the body. Use one reader only, because two readers would each receive a part of the
+    /// chunks.
     public func makeAsyncIterator() -> Iterator {
         Iterator(body: self)
     }
 
-    /// Pulls the chunks.
+    /// The reader that pulls the chunks.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let body: IncomingBody
 
-        /// The next chunk, or nil at the end.
+        /// Waits for the next chunk. Returns nil at the end.
         ///
-        /// - Throws: A ``NetworkError``; if the call has returned by then, what the service maps it to.
+        /// - Throws: A ``NetworkError``; if the call has already returned, the error to which the service maps it.
         public mutating func next() async throws -> Data? {
             do { return try await body.source.pull() } catch { throw await body.mapped(error) }
         }
     }
 
-    /// As much of the body as fits, and as comes before it fails.
+    /// Returns the beginning of the body: at most `limit` bytes, and only those before an error.
     func beginning(upTo limit: Int) async -> Data {
         var collected = Data()
         var iterator = makeAsyncIterator()
@@ -122,9 +125,9 @@ public struct IncomingBody: AsyncSequence, Sendable {
         return collected
     }
 
-    /// The whole body in memory.
+    /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: The most bytes to take; one more throws ``NetworkError/Kind/responseTooLarge``.
+    /// - Parameter limit: The maximum number of bytes. A longer body throws ``NetworkError/Kind/responseTooLarge``.
     public func collect(upTo limit: Int) async throws -> Data {
         var collected = Data()
         for try await chunk in self {

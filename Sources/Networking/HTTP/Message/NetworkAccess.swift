@@ -1,23 +1,23 @@
-/// The kinds of networks that a request may use, in addition to those without cost or limits. Default: all.
+/// The kinds of networks that a request may use, in addition to networks without extra cost or limits. Default: all.
 ///
 /// ```swift
 /// RequestSettings { $0.networkAccess = [.cellular, .expensive] }  // not in Low Data Mode
 /// ```
 ///
-/// On Apple platforms, a request that finds no other network ends with ``NetworkError/Kind/networkRestricted``. Linux
-/// does not know the kinds of networks, and uses any.
+/// On Apple platforms, a request ends with ``NetworkError/Kind/networkRestricted`` if only excluded networks are
+/// available. Linux does not distinguish the kinds of networks, and uses any network.
 public struct NetworkAccess: OptionSet, Sendable {
-    /// The kinds as bits.
+    /// The bits of the kinds: 1 cellular, 2 expensive, 4 constrained.
     public let rawValue: Int
 
-    /// Makes a set of bits.
+    /// Creates a set from its bits.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
     /// Cellular networks (`URLRequest.allowsCellularAccess`).
     public static let cellular = NetworkAccess(rawValue: 1)
-    /// Networks that the system considers expensive, such as a personal hotspot, and most cellular ones
+    /// Networks that the system considers expensive, such as a personal hotspot and most cellular networks
     /// (`URLRequest.allowsExpensiveNetworkAccess`).
     public static let expensive = NetworkAccess(rawValue: 2)
     /// Networks in Low Data Mode (`URLRequest.allowsConstrainedNetworkAccess`).
@@ -27,6 +27,6 @@ public struct NetworkAccess: OptionSet, Sendable {
 }
 
 enum NetworkAccessOption: HTTPRequest.Option {
-    /// All.
+    /// Nil, which permits all networks.
     static var defaultValue: NetworkAccess? { nil }
 }
