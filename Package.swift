@@ -7,7 +7,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// Only Apple's tools read the privacy manifest. Elsewhere it would become a bundle that nobody loads.
+// Only Apple's tools read the privacy manifest. On other platforms it would become a resource bundle that no code
+// loads.
 #if canImport(Darwin)
     let privacyManifest: (resources: [Resource], excluded: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #else

@@ -120,8 +120,6 @@ struct RequestCall: Sendable {
     /// Ends the call with success, unless the call was interrupted before.
     ///
     /// - Returns: The record from which the report of the call is created.
-    ///
-    /// - Returns: What its report is made of.
     mutating func finish(with response: HTTPResponse) throws -> CallRecord {
         try scope.complete()
         let record = CallRecord(
@@ -136,8 +134,6 @@ struct RequestCall: Sendable {
     /// Lets the error handlers decide about a failed attempt.
     ///
     /// - Returns: The failure of the call; nil if the request has to be sent again.
-    ///
-    /// - Returns: How the call has failed; nil if the request is to be sent again.
     mutating func recover(from error: any Error, with handling: ErrorHandlingService) async -> FailedCall? {
         do {
             try scope.check()
