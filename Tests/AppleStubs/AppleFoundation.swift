@@ -1,6 +1,7 @@
 // swift-format-ignore-file
-// The part of Apple's Foundation and CoreFoundation that Linux's has not, so that the library's Apple code can be type-checked on Linux
-// (`.ci/apple`). CoreFoundation's types are the Swift types that they are bridged to.
+// The parts of Apple's Foundation and CoreFoundation that the library uses and that Linux does not have. With them, the
+// library's Apple code is type-checked on Linux (`.ci/apple`). The stubs of CoreFoundation types are the Swift types to
+// which the types are bridged.
 public import Dispatch
 public import Foundation
 public import FoundationNetworking

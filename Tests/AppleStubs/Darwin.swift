@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The part of Apple's C library that Linux's has not, so that code for Apple's can be type-checked on Linux (`.ci/apple`).
+// The parts of Apple's C library that Linux does not have. With them, code for Apple's systems is type-checked on Linux
+// (`.ci/apple`).
 @_exported import Glibc
 
 public let SO_NOSIGPIPE: Int32 = 0x1022

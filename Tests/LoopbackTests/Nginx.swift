@@ -6,7 +6,7 @@
 
     /// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with this value.
     struct Nginx {
-        /// `https://127.0.0.1:` with the port.
+        /// The URL of the server: `https://127.0.0.1:` with the port, or `http:` if it is plain.
         let url: URL
         /// A Unix socket on which the same server listens, without TLS.
         let socket: URL
@@ -52,7 +52,7 @@
             }
         }
 
-        /// A transport that trusts the server.
+        /// Returns a transport that trusts the server.
         func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
             var configuration = CurlTransport.Configuration(
                 threads: 1, tls: TLSConfiguration(trust: .file(try authority.certificate)))
@@ -60,7 +60,7 @@
             return try CurlTransport(configuration)
         }
 
-        /// The paths of the requests that nginx processed, with the number of times for each.
+        /// Returns the paths of the requests that nginx has processed, each with the number of its requests.
         func processed() throws -> [String: Int] {
             let log = try String(contentsOf: authority.folder.file("requests.log"), encoding: .utf8)
             return log.split(separator: "\n").reduce(into: [:]) { counts, line in

@@ -22,7 +22,7 @@ struct ParameterReadBackTests {
         return text
     }
 
-    @Test("Urllib.parse reads the encoded items unchanged and in order, for arbitrary Unicode")
+    @Test("`urllib.parse` reads the encoded items unchanged and in order, for arbitrary Unicode")
     func readBack() throws {
         var random = SystemRandomNumberGenerator()
         let scratch = try Scratch()

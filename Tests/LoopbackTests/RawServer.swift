@@ -64,7 +64,7 @@ final class RawServer: Sendable {
         let listener = socket(family, RawServer.streamType, 0)
         let port = family == AF_INET6 ? RawServer.bindV6(listener) : RawServer.bindV4(listener)
         self.listener = listener
-        let bound = try #require(port, "there is no socket to listen on")
+        let bound = try #require(port, "no listening socket could be created")
         url = try #require(URL(string: "http://\(family == AF_INET6 ? "[::1]" : "127.0.0.1"):\(bound)/"))
         Thread.detachNewThread {
             var number = 0

@@ -18,14 +18,14 @@ enum CallPosition: Sendable {
         }
     }
 
-    /// The call that ends the waits of the task when it ends.
+    /// The call that the task runs in. The end of this call also ends the waits of the task.
     var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
 
     /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
     var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-    /// Whether calls of the task need no permit of their own, because the task runs under a permit that other calls
-    /// wait for.
+    /// Whether the task runs under a permit that other calls wait for. Because of this permit, the calls that the task
+    /// makes need no permit of their own.
     var hasPermit: Bool {
         switch self {
         case .inside(let scope): scope.hasPermit
@@ -34,12 +34,12 @@ enum CallPosition: Sendable {
         }
     }
 
-    /// Whether the call of the task has returned. A task that such a call has left running no longer belongs to it.
+    /// Whether the call of the task has returned. A task that still runs after that no longer belongs to the call.
     var isOver: Bool { owner?.isOver ?? false }
 }
 
-/// The identity of a token refresh. Its task belongs to the refresh until the refresh has ended. Tasks that it leaves
-/// running do not.
+/// The identity of a token refresh. The tasks of the refresh belong to it until it has ended. Tasks that still run
+/// after that no longer belong to it.
 final class RefreshMark: Sendable {
     /// The failure of a call that the refresh made.
     struct Failure: Sendable {

@@ -1,6 +1,6 @@
 extension Duration {
-    /// The whole nanoseconds, limited to about 292 years. The type is `Int64`, because the `Int` of a watch has 32
-    /// bits, which can express only two seconds.
+    /// The number of whole nanoseconds, limited to about 292 years. The type is `Int64`, because `Int` can have 32 bits
+    /// on watchOS, which can express only two seconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 1_000_000_000 - 1

@@ -1,7 +1,8 @@
-/// A gate that can pause a piece of work. Pausing ends the work at once; the work restarts after resuming.
+/// A gate that can pause an asynchronous operation. Pausing ends the operation at once. After the gate is
+/// resumed, the operation restarts.
 final class PauseGate: Sendable {
     private struct State: Sendable {
-        /// The settlement that is settled when the work may resume; nil unless the work is paused.
+        /// The settlement that is settled when the work may resume. Nil if the work is not paused.
         var isResumed: Settlement<Void>?
         /// The scope of the work that is in progress.
         var work: CallScope?
@@ -38,7 +39,8 @@ final class PauseGate: Sendable {
         return isResumed?.settle(.success(())) ?? false
     }
 
-    /// Returns whether a pause ended the work, and clears this flag. Call it once, after the work has ended.
+    /// Returns whether a pause ended the work, and resets this information. Call this method once, after the work has
+    /// ended.
     func takeInterruption() -> Bool {
         state.withLock { state in
             defer { state.wasInterrupted = false }

@@ -1,5 +1,6 @@
-/// Methods that send requests and report the outcome to callbacks. Exactly one of the two closures is called, once.
-/// Before that, the response is decoded outside the main actor. The call continues if the returned object is released.
+/// Methods that send requests and report the outcome to callbacks. Exactly one of the two closures is called, and it is
+/// called once. The response is decoded outside the main actor before. If the returned object is released, the call
+/// continues.
 ///
 /// The closures are isolated to the main actor: `self?.label.text = $0.name` compiles in a view controller. In a
 /// command-line program whose main thread is blocked, use a task with a queue:
@@ -55,7 +56,7 @@ extension NetworkRequesting {
 
 /// Methods with callbacks for endpoints that declare their result type.
 extension NetworkRequesting {
-    /// Sends a request and passes its value to `success`.
+    /// Sends a request and passes the value of its response to `success`.
     @discardableResult
     @preconcurrency
     public func request<Call: TypedEndpoint>(

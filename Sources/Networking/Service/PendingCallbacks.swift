@@ -1,5 +1,5 @@
-/// The number of callbacks of a call that have not been called yet. The observers of the call are notified of its end
-/// after the callbacks.
+/// A counter of the callbacks of a call that have not run yet. The observers of the call are notified of the end of the
+/// call after these callbacks.
 final class PendingCallbacks: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -8,12 +8,12 @@ final class PendingCallbacks: Sendable {
 
     private let state = Locked(State())
 
-    /// Counts a callback that has been registered.
+    /// Adds a registered callback to the count.
     func add() {
         state.withLock { $0.count += 1 }
     }
 
-    /// Removes a callback that has been called from the count.
+    /// Subtracts a callback that has run from the count.
     func finishOne() {
         let next = state.withLock { state -> (@Sendable () -> Void)? in
             state.count -= 1
@@ -24,7 +24,7 @@ final class PendingCallbacks: Sendable {
         next?()
     }
 
-    /// Calls `action` after all callbacks have been called; immediately if there are none.
+    /// Calls `action` after all callbacks have run. If there are none, calls it immediately.
     func afterwards(_ action: @escaping @Sendable () -> Void) {
         let isNow = state.withLock { state in
             guard state.count > 0 else { return true }

@@ -1,10 +1,11 @@
 public import Foundation
 
 /// Callbacks during the call and at its end. Each method may be called several times and at any time. A callback that
-/// is registered later is called immediately for what has already happened.
+/// is registered after an event is called immediately for that event.
 ///
-/// The methods without a queue take closures that are isolated to the main actor and call them there. The methods with
-/// a queue call the closures on that queue; if the queue is serial, in the order in which they were registered.
+/// The methods without a queue take closures that are isolated to the main actor, and call them on the main actor. The
+/// methods with a queue call the closures on that queue. A serial queue runs the closures in the order in which they
+/// were registered.
 extension RequestTask {
     /// Calls a closure on the main actor, once the first request of the call has been created.
     @discardableResult
@@ -29,16 +30,16 @@ extension RequestTask {
         return self
     }
 
-    /// Calls a closure on the main actor with the newest progress, until the call ends. Progress values that come while
-    /// the main queue is busy are skipped.
+    /// Calls a closure on the main actor with the newest progress, until the call ends. While the main queue is busy,
+    /// intermediate values are skipped.
     @discardableResult
     @preconcurrency
     public func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self {
         onProgress(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
-    /// Calls a closure on a queue with the newest progress, until the call ends. Progress values that come while the
-    /// queue is busy are skipped.
+    /// Calls a closure on a queue with the newest progress, until the call ends. While the queue is busy, intermediate
+    /// values are skipped.
     @discardableResult
     @preconcurrency
     public func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
@@ -158,7 +159,7 @@ final class CancellationList: Sendable {
         if isNow { action() }
     }
 
-    /// Performs the actions if the call was cancelled, and otherwise releases them.
+    /// Performs the actions if the call was cancelled. Otherwise releases them without performing them.
     func end(wasCancelled: Bool) {
         let actions: [@Sendable () -> Void] = state.withLock { state in
             guard case .open(let actions) = state else { return [] }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A call that runs in a task of its own. You can get its result later, and cancel it from any thread.
+/// A call that runs in its own task. You can get its result later, and cancel it from any thread.
 ///
 /// The call starts when the task is created, and ends exactly once. Releasing the task does not cancel the call.
 /// Callbacks are called on the main actor, or on a given queue. A callback that is registered after the call has ended
@@ -57,8 +57,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Creates a task that waits for other tasks.
     ///
-    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call: the observers of
-    ///   the call are notified of its end after all of these callbacks.
+    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call. Then the observers
+    ///   of the call are notified of its end after the callbacks of both tasks.
     convenience init(
         of endpoint: any Endpoint, track: CallTrack,
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
@@ -92,15 +92,15 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         interest.finish()
     }
 
-    /// The value. Reading it waits for the end of the call. Cancelling the Swift task that waits ends only the wait,
-    /// with ``NetworkError/Kind/cancelled``; the call continues.
+    /// The value. Reading this property waits for the end of the call. If the Swift task that waits is cancelled, only
+    /// the wait ends, with ``NetworkError/Kind/cancelled``; the call continues.
     public var value: Value {
         get async throws { try await response.value }
     }
 
-    /// The value and its response. Reading it waits for the end of the call. The response of a derived task is the last
-    /// response from which its value was derived. Cancelling the Swift task that waits ends only the wait; the call
-    /// continues.
+    /// The value and its response. Reading this property waits for the end of the call. The response of a derived task
+    /// is the last response from which its value was derived. If the Swift task that waits is cancelled, only the wait
+    /// ends; the call continues.
     public var response: Response<Value> {
         get async throws {
             interest.join()
@@ -118,10 +118,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The result of the call; nil before the call ends.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request that was sent last. Before a request is sent, the request as it was created; nil before that.
+    /// The request that was sent last. If none was sent yet, the request that was created for the call. Nil before the
+    /// request is created.
     public var request: HTTPRequest? { track.request }
 
-    /// The report of the call, also if the call failed; nil before the call ends.
+    /// The report of the call, even if the call failed; nil before the call ends.
     public var report: CallReport? { track.report }
 
     /// The current state of the call.
@@ -140,19 +141,19 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         }
     }
 
-    /// Cancels the call, whether it waits for a permit or a token, is being sent, or waits for a retry.
+    /// Cancels the call in any state: while it waits for a permit or a token, is being sent, or waits for a retry.
     ///
-    /// A derived task cancels the call that it waits for only if nothing else waits for that call.
+    /// A derived task cancels the call that it waits for only if no other task or observer waits for that call.
     ///
-    /// - Returns: Whether this call of the method cancelled the task. False if the task had ended or was cancelled
-    ///   before.
+    /// - Returns: True if this invocation cancelled the task. False if the task had already ended or was already
+    ///   cancelled.
     @discardableResult
     public func cancel() -> Bool {
         interest.cancel()
     }
 
-    /// Calls `action` with the outcome, on the thread that settles the task. Until then, the registration counts as
-    /// interest in the task and retains it.
+    /// Calls `action` with the outcome, on the thread that settles the task. Until then, the observer counts as one
+    /// that waits for the task, and it retains the task.
     func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }
@@ -164,8 +165,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Settles a derived task with an outcome. If the derived task was cancelled, a success becomes
     /// ``NetworkError/Kind/cancelled``; an error stays as it is.
     func settle(_ outcome: Result<Response<Value>, any Error>) {
-        // Does not use `complete()`, which also checks whether the current Swift task is cancelled: the code that
-        // settles does not run in a task of this call.
+        // `complete()` would also check whether the current Swift task is cancelled. This code does not run in a task
+        // of this call, so that check would be wrong.
         if interest.scope.completeUnchecked() != nil, case .success = outcome {
             settlement.settle(.failure(NetworkError(.cancelled)))
         } else {
@@ -209,7 +210,7 @@ public enum RequestState: Sendable {
 }
 
 extension RequestTask: RedactedReflectable {
-    /// The request without its query and credentials, or the template of its path. The endpoint is not included,
-    /// because its properties may be secret.
+    /// The request without its query and credentials, or the URL template of the endpoint if there is no request yet.
+    /// The endpoint itself is not included, because its properties may be secret.
     var redactedDescription: String { request?.description ?? endpoint.urlTemplate }
 }

@@ -54,14 +54,15 @@ final class RunningCalls: Sendable {
 
     /// Cancels each call if `shouldCancel` returns true for its endpoint.
     ///
-    /// - Returns: The number of calls that this call of the method cancelled.
+    /// - Returns: The number of calls that this method cancelled. Calls that had already ended are not counted.
     func cancel(where shouldCancel: (any Endpoint) -> Bool) -> Int {
         let calls = state.withLock { Array($0.calls.values) }
         return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.interrupt(.cancelled) ? $0 + 1 : $0 }
     }
 
-    /// Ends every call except the calls inside which this method is called, waits until they have returned, and resets
-    /// the participants. It does not affect calls that begin after the other calls have been ended.
+    /// Ends every call except the calls inside which this method is called. Then waits until the ended calls have
+    /// returned, and resets the participants. The method does not affect calls that begin after the other calls have
+    /// been ended.
     func reset(_ participants: [any ResetParticipant]) async {
         let own = Set(
             sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))

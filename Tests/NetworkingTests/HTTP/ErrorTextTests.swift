@@ -19,7 +19,8 @@ struct ErrorTextTests {
     }
 
     @Test(
-        "One line with method, URL, status, attempts and retry reason, without query and secrets", .row("I-51", "P-12"))
+        "A description is one line: method, URL, status, attempts and retry reason, without query and secrets",
+        .row("I-51", "P-12"))
     func text() async throws {
         let error = try #require(await error(.status(.serviceUnavailable), RetryPolicy(retries: 1)))
         #expect(

@@ -33,7 +33,7 @@ struct ProgressTests {
         meter.noteReceived(3)
         #expect(meter.current.download == RequestProgress.Transfer(completed: 10, total: 20))
         meter.beginDownload(of: 5)
-        #expect(meter.current.download.fraction == 1, "the fraction is at most 1, even if the content is shorter")
+        #expect(meter.current.download.fraction == 1, "the fraction is at most 1, even if the new total is smaller")
     }
 
     @Test("Bytes per second are nil until they can be measured, and then follow the transfer")
@@ -105,7 +105,7 @@ struct ProgressTests {
         var all: [Int64] { lock.withLock { kept } }
     }
 
-    @Test("Progress that follows another meter never decreases, whichever threads update it")
+    @Test("A meter that follows another meter ends with the same progress, even if several threads update it")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)

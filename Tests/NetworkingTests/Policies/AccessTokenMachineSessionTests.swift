@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The rules of the token: sessions and stores")
+@Suite("Access token machine: sessions and stores")
 struct AccessTokenMachineSessionTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 
@@ -23,7 +23,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
-    @Test("Rule 11: a refresh and a token from another process keep the session; assigning a token begins another one")
+    @Test("Rule 11: a refresh and a token from another process keep the session; assigning a token starts a new one")
     func sameSession() throws {
         var machine = machine()
         let session = machine.session
@@ -36,7 +36,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.session != session)
     }
 
-    @Test("Rule 11: a new session fails waiting calls of the old one and releases calls that began without a session")
+    @Test("Rule 11: a new session fails the waiters of the old one, and releases calls that started without a session")
     func waitersOfSessions() throws {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: machine.session, toPassAt: now)
@@ -58,7 +58,7 @@ struct AccessTokenMachineSessionTests {
     }
 
     @Test(
-        "Rule 12: requests wait until the store has been read; if that fails, they fail, and the next one tries again"
+        "Rule 12: requests wait for the read of the store; if it fails, they fail, and the next request reads again"
     )
     func loading() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
@@ -84,7 +84,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.keeping == nil)
     }
 
-    @Test("Rule 12: a second read of the store releases its waiters, also if the first read ends late")
+    @Test("Rule 12: a second read of the store releases its waiters, even if the first read ends late")
     func lateLoad() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let first = try #require(machine.load().jobs.first)
@@ -95,7 +95,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.findNothing(second).released == [1])
     }
 
-    @Test("Rule 12: a log-out before the store was read removes any token in the store")
+    @Test("Rule 12: a log-out before the store has been read removes whatever token is in the store")
     func removalOfUnknown() {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         _ = machine.load()
@@ -103,7 +103,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.keeping?.change == .remove(sessions: nil))
     }
 
-    @Test("Rule 12: a first token that could not be saved is saved later, also if it was refreshed in the meantime")
+    @Test("Rule 12: a first token that could not be saved is saved later, even if it was refreshed in the meantime")
     func unsavedFirst() throws {
         var machine = stored(nil)
         for (id, value) in [(2, "first"), (3, "second")] {
@@ -126,7 +126,7 @@ struct AccessTokenMachineSessionTests {
         #expect(now.announcements == ["sessionOver"] && machine.token == nil)
     }
 
-    @Test("If there is no token yet, the first refusal fetches one")
+    @Test("If there is no token yet, the first refused request starts a refresh")
     func noTokenYet() {
         var machine = machine(nil)
         #expect(machine.isOpen(at: now))

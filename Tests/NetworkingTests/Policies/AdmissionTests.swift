@@ -14,7 +14,7 @@ struct AdmissionTests {
         return request
     }
 
-    @Test("The number of calls at once is limited; the next call in the queue starts when a call leaves", .row("P-08"))
+    @Test("The number of concurrent calls is limited; the next waiter starts when a call leaves", .row("P-08"))
     func firstCome() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -98,7 +98,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
-    @Test("A total limit applies to all hosts together, and permits are handed on in order across hosts")
+    @Test("A total limit applies to all hosts together, and waiters of all hosts get their permits in order")
     func total() async throws {
         let limit = ConcurrencyLimit(64, total: 1)
         let held = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))
@@ -124,7 +124,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("An unlimited request needs no permit and does not count", .row("P-07"))
+    @Test("An unlimited request needs no permit and does not count toward the limit", .row("P-07"))
     func unlimited() async throws {
         let limit = ConcurrencyLimit(1)
         let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
@@ -133,8 +133,8 @@ struct AdmissionTests {
         limit.leave(permit, .notSent)
     }
 
-    /// If each release looked at all hosts, the test would exceed its time limit.
-    @Test("With 10,000 hosts that wait for a total limit, a permit is handed on quickly", .timeLimit(.minutes(1)))
+    /// If each release of a permit examined all hosts, the test would exceed its time limit.
+    @Test("If 10,000 hosts wait for a total limit, a released permit is reused quickly", .timeLimit(.minutes(1)))
     func manyHosts() async throws {
         let count = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 1_000
         let limit = ConcurrencyLimit(1, total: count)

@@ -69,7 +69,7 @@ struct CircuitBreakerTests {
         try open()
     }
 
-    @Test("Calls from before the window do not count")
+    @Test("Calls that ended before the window do not count")
     func window() throws {
         for _ in 0..<3 { try call(answer(.badGateway)) }
         clock.advance(by: .seconds(11))
@@ -95,7 +95,7 @@ struct CircuitBreakerTests {
         try call(answer(.ok))
         #expect(breaker.state(of: origin) == .closed)
         for _ in 0..<3 { try call(answer(.badGateway)) }
-        #expect(breaker.state(of: origin) == .closed, "failures from before the pause no longer count")
+        #expect(breaker.state(of: origin) == .closed, "failures before the pause no longer count")
     }
 
     @Test("If a probe is cancelled, the next call becomes the probe")
@@ -137,7 +137,7 @@ struct CircuitBreakerTests {
         token.cancel()
     }
 
-    @Test("In a service, an open breaker ends a call at once, with host and wait in the error, and without a retry")
+    @Test("An open breaker ends a call of a service without a retry, with the host and the wait in the error")
     func inService() async throws {
         let stub = StubTransport(clock: clock.networkClock) { _ in .down }
         let limit = ConcurrencyLimit(1)
@@ -159,7 +159,7 @@ struct CircuitBreakerTests {
         #expect(error?.retryDecision?.reason == "the policy is not about this failure")
     }
 
-    @Test("The token refresh passes an open breaker")
+    @Test("A token refresh is sent even if the breaker is open")
     func refresh() async throws {
         let refreshed = Box(0)
         let stub = StubTransport { request in
@@ -184,7 +184,7 @@ struct CircuitBreakerTests {
         #expect(session.accessToken == AccessToken("new"))
     }
 
-    @Test("A failure of a redirect's target counts for the target, not for the host that redirected")
+    @Test("A failure of a redirect target counts for the target, not for the host that sent the redirect")
     func redirectedBreaker() async throws {
         let breaker = CircuitBreaker(failureRatio: 0.5, minimumCalls: 2, clock: clock.networkClock)
         let stub = StubTransport { request in
@@ -213,6 +213,6 @@ struct CircuitBreakerTests {
             $0.requestAdaptingService = RequestAdaptingService([mirror])
         }
         for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
-        #expect(breaker.state(of: home) == .open, "an adapter's host counts for the original origin")
+        #expect(breaker.state(of: home) == .open, "failures count for the origin before adapters")
     }
 }

@@ -65,7 +65,7 @@ struct ConnectivityTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("If no connection comes in time, the call ends with its original error")
+    @Test("If no network becomes available in time, the call ends with its original error")
     func patience() async throws {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, patience: .seconds(2))
@@ -102,7 +102,7 @@ struct ConnectivityTests {
         #expect(try await text == "there")
     }
 
-    @Test("If the system reports a network as reachable that is not, each retry waits longer")
+    @Test("If the system wrongly reports that the network is reachable, each retry waits longer")
     func pauses() async throws {
         probe.set(.reachable(.wired))
         let stub = StubTransport { _ in .failure(.notConnected) }
@@ -117,7 +117,7 @@ struct ConnectivityTests {
         #expect(observer.reports.first?.waits == [0, 1, 2, 4, 8, 16, 32, 32, 32].map { .seconds($0) })
     }
 
-    @Test("A redirected POST is not sent again, whatever happens to the next request of the redirect chain")
+    @Test("A redirected POST is not sent again, even if the next request of the redirect chain fails")
     func redirected() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/orders", StubResponse(.seeOther, headers: [.location: "/v1/done"]))

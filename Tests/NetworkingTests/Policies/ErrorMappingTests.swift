@@ -55,7 +55,7 @@ struct ErrorMappingTests {
         #expect(cancelled == .cancelled && cancelled?.cause?.request?.url.path == "/v1/a")
     }
 
-    @Test("The error mapping runs last, also for an error that a handler ends a call with, and gets the failure")
+    @Test("The error mapping runs last, receives the failure, and also maps an error that a handler returned")
     func lastWord() async {
         let mapping = NetworkConfiguration.ErrorMapping { error, failure in
             Shown(error: "\(error)", status: failure.status)
@@ -131,7 +131,8 @@ struct ErrorMappingTests {
     }
 
     @Test(
-        "The endpoint's errors come first, for statuses, also unregistered ones, and for URL error codes", .row("R-25"))
+        "The endpoint's errors take precedence, for all statuses, even unregistered ones, and for URL error codes",
+        .row("R-25"))
     func endpointFirst() async {
         #expect(await error(.status(.conflict)) as? UserError == .taken)
         #expect(await error(.status(520)) as? UserError == .cloudy)
@@ -144,7 +145,7 @@ struct ErrorMappingTests {
         #expect(await error(answer) as? UserError == .taken)
     }
 
-    @Test("Every failure in pkrll/Network's list has a kind", .row("P-11"))
+    @Test("Every failure that the library pkrll/Network lists has a kind", .row("P-11"))
     func kindsOfOthers() {
         let table: [(URLError.Code, NetworkError.Kind)] = [
             (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotConnectToHost, .cannotConnect),

@@ -70,8 +70,8 @@ struct RedactedTextTests {
     }
 
     @Test(
-        "A log has a line for each call, more at debug level, and error lines without the app's own texts", .row("P-18")
-    )
+        "A log has one line for each call, and more at debug level; no line contains an error text of the app",
+        .row("P-18"))
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {
             let written = Box<[LogObserver.Line]>([])
@@ -117,7 +117,7 @@ struct RedactedTextTests {
         let idempotencyKey: IdempotencyKey = "custom-444"
     }
 
-    @Test("The text of a service shows nothing of calls in progress")
+    @Test("The dump of a service, a client or a task does not show the secrets of calls in progress")
     func inProgress() async throws {
         let mayEnd = Box(false)
         let stub = StubTransport { _ in
@@ -136,7 +136,7 @@ struct RedactedTextTests {
         _ = try await task.value
     }
 
-    @Test("Environment headers go only to its server; a redirect to another origin keeps only harmless headers")
+    @Test("Headers of an environment go only to its server; a redirect to another origin keeps only harmless headers")
     func otherOrigins() async throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://api.example.com"),
@@ -157,6 +157,6 @@ struct RedactedTextTests {
         let pay = AdHocEndpoint(.post, url: "https://other.example/pay").header("X-Own", "1").idempotent("key")
         try await service.request(pay, with: RequestSettings { $0.retry = RetryPolicy(retries: 1) })
         let last = try #require(stub.requests.last)
-        #expect(last.headers["X-Own"] == "1" && last.headers[.idempotencyKey] == "key", "a retry is the same request")
+        #expect(last.headers["X-Own"] == "1" && last.headers[.idempotencyKey] == "key", "a retry has the same fields")
     }
 }

@@ -27,7 +27,7 @@ struct ReservationTests {
         return rounds
     }
 
-    @Test("If two limits are busy, each call through both gets its permits within a bound")
+    @Test("If two limits are busy, a call that needs permits of both waits for a bounded number of other calls")
     func twoLimits() async throws {
         let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
         let left = Box(20)
@@ -48,8 +48,8 @@ struct ReservationTests {
             return try await group.reduce(0, +)
         }
         #expect(left.value == 0)
-        // Before each of the twenty calls, the calls that have waited longer enter: twelve at each limit, and the other
-        // calls of the twenty.
+        // Each of the twenty calls waits only for the calls that began to wait earlier: at most twelve at each limit,
+        // and the other calls of the twenty.
         #expect(rounds < 20 * (12 + 12 + 20))
         #expect(first.activeCount == 0 && second.activeCount == 0)
     }
@@ -102,12 +102,13 @@ struct ReservationTests {
             try await group.waitForAll()
         }
         #expect(calls.value.ended == 24 * 50)
-        // At most 24 calls are ahead of a call in each of the four queues, each time that the gate sends the call back.
+        // In each of the four queues, at most 24 calls are ahead of a call. This applies again each time that the gate
+        // refuses the call, because the call then returns its permits and enters all policies again.
         #expect(calls.value.mostOvertaken < 24 * 4 * 4, "seed \(seed)")
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
     }
 
-    @Test("A waiter that also had to wait elsewhere gets its position in the queue back")
+    @Test("A waiter that left the queue to wait elsewhere gets its earlier position in the queue back")
     func keepsItsPlace() {
         var line = WaitingLine<String>()
         for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }

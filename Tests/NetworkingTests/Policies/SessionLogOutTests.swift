@@ -26,10 +26,10 @@ struct SessionLogOutTests {
     }
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
-    // MARK: A call belongs to the session in which it began
+    // MARK: A call belongs to the session in which it started
 
-    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
-    /// that the refresh has received.
+    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
+    /// refresh tokens that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
@@ -100,7 +100,7 @@ struct SessionLogOutTests {
         #expect(try await store.load() == bob)
     }
 
-    @Test("A log-out in another process during a refresh wins, in the store and in this process")
+    @Test("A log-out in another process during a refresh discards the new token, in the store and in this process")
     func loggedOutElsewhere() async throws {
         let store = MemoryTokenStore(AccessToken("old", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
@@ -120,7 +120,7 @@ struct SessionLogOutTests {
         observation.cancel()
     }
 
-    @Test("A log-out during a refresh also wins in the store")
+    @Test("A log-out during a refresh also discards the new token in the store")
     func loggedOutMeanwhile() async throws {
         let store = MemoryTokenStore(AccessToken("old", session: UUID()))
         let mayGoOn = Settlement<Void>()
@@ -137,7 +137,7 @@ struct SessionLogOutTests {
         session.accessToken = nil
         mayGoOn.settle(.success(()))
         _ = await Fixture.failure { _ = try await call.value }
-        try await store.exclusively {}  // by then the refresh has ended
+        try await store.exclusively {}  // waits for the end of the refresh
         while session.isKeeping { await Task.yield() }
         #expect(session.accessToken == nil)
         #expect(try await store.load() == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Sessions whose token is in a store", .timeLimit(.minutes(5)))
+@Suite("Sessions with a token store", .timeLimit(.minutes(5)))
 struct SessionStoreTests {
     private let clock = ManualClock()
 
@@ -27,7 +27,7 @@ struct SessionStoreTests {
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
-    @Test("A refresh whose time limit passes while the token is saved loses no token")
+    @Test("If the time limit of a refresh passes while the new token is being saved, the token is not lost")
     func slowSave() async throws {
         let store = MemoryTokenStore(AccessToken("t0", refreshToken: "r0"))
         let asked = Box<[String?]>([])
@@ -93,7 +93,7 @@ struct SessionStoreTests {
         box.change { $0 = nil }
     }
 
-    @Test("A missing folder of the store is an error that names the folder; a call also fails with a reason")
+    @Test("If the folder of the store is missing, loading throws an error with its path, and calls fail with a reason")
     func missingFolder() async throws {
         let folder = URL(fileURLWithPath: "/no/such/folder")
         let file = folder.appendingPathComponent("token.json")
@@ -125,8 +125,8 @@ struct SessionStoreTests {
         #expect(tokens(stub) == ["Bearer T"])
     }
 
-    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
-    /// that the refresh has received.
+    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
+    /// refresh tokens that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
@@ -137,7 +137,7 @@ struct SessionStoreTests {
         return (session, asked)
     }
 
-    @Test("If the newer token of the store is refused as well, the call starts a refresh with it")
+    @Test("If the server also refuses the newer token of the store, the call starts a refresh with that token")
     func deadTokenOfTheStore() async throws {
         let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
         let (session, asked) = try await session(in: store)
@@ -147,7 +147,7 @@ struct SessionStoreTests {
         #expect(tokens(stub) == ["Bearer a", "Bearer b", "Bearer c"] && asked.value == ["rb"])
     }
 
-    @Test("A token that could not be saved is refreshed anyway, also if another process removes the file")
+    @Test("A token that could not be saved is refreshed anyway, even if another process removes the stored token")
     func unsaved() async throws {
         for isRemoved in [false, true] {
             let store = MemoryTokenStore(AccessToken("a", refreshToken: "ra"))
@@ -163,7 +163,7 @@ struct SessionStoreTests {
         }
     }
 
-    @Test("If a store reports changes, the session notices a newer token and a log-out at once")
+    @Test("If a store reports changes, the session applies a newer token and a log-out at once")
     func changes() async throws {
         let alice = UUID()
         let store = MemoryTokenStore(AccessToken("a", session: alice))
@@ -178,11 +178,11 @@ struct SessionStoreTests {
         while session.accessToken != nil { await Task.yield() }
     }
 
-    @Test("The store is read again before the session is reported as over")
+    @Test("The session reads the store again before it reports that it is over")
     func readAgain() async throws {
         let store = MemoryTokenStore(AccessToken("old"))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
-            try await store.put(AccessToken("newer"))  // another process without a lease was faster
+            try await store.put(AccessToken("newer"))  // like a faster process without a lease
             throw AccessToken.Rejected()
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }

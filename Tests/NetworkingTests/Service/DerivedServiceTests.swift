@@ -34,7 +34,7 @@ struct DerivedServiceTests {
         #expect(stub.requests.last?.url.host() == "api.example.com")
     }
 
-    @Test("The default gate of a configuration uses its clock, and a gate that was set is kept")
+    @Test("The default gate of a configuration uses its clock, and a new clock does not replace a gate of the app")
     func gateClock() {
         let clock = ManualClock()
         var configuration = NetworkConfiguration()
@@ -50,8 +50,8 @@ struct DerivedServiceTests {
         #expect(configuration.backoffGate == nil)
     }
 
-    /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
-    /// designated, because a call of a convenience initializer compiles but does not link.
+    /// A subclass with a stored property. It calls each initializer of `NetworkService`. Each of those initializers
+    /// must be designated, because a subclass that calls a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
 
@@ -92,7 +92,8 @@ struct DerivedServiceTests {
     }
 
     @Test(
-        "An environment can be set as a whole for one call or one endpoint; the call's environment wins", .row("P-06"))
+        "A call or an endpoint can set a whole environment; the environment of the call overrides the others",
+        .row("P-06"))
     func environments() async throws {
         let stub = StubTransport { _ in .text("ok") }
         func environment(_ host: String, _ header: String) -> NetworkEnvironment {
@@ -124,7 +125,7 @@ struct DerivedServiceTests {
         #expect(stub.requests[0].headers.values(for: "X-A") == ["own"])
     }
 
-    @Test("Two identical requests count twice, and both calls complete")
+    @Test("Two identical requests need two permits, and both calls complete")
     func sameTwice() async throws {
         let transport = ManualTransport()
         let limit = ConcurrencyLimit(5)

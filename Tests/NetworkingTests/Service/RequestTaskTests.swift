@@ -76,7 +76,7 @@ struct RequestTaskTests {
         }
     }
 
-    @Test("The state of a task shows that it waits to retry, and how long", .row("I-27"))
+    @Test("The state of a task shows that it waits for a retry, and for how long", .row("I-27"))
     func states() async throws {
         let clock = ManualClock()
         let stub = StubTransport()
@@ -97,7 +97,7 @@ struct RequestTaskTests {
         #expect(try await task.value == "x")
     }
 
-    @Test("Callbacks for start, attempts and success run in order, also if several are added, and late", .row("N-20"))
+    @Test("Callbacks for start, attempts and success run in order, even if they are added twice or late", .row("N-20"))
     func told() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.serviceUnavailable), .text("x"))
@@ -157,8 +157,8 @@ struct RequestTaskTests {
                 let running = actions.map { action in Task { await action() } }
                 let outcome = await Fixture.failure { _ = try await derived.value }
                 told.change { if outcome == nil { $0.success += 1 } else { $0.failure += 1 } }
-                // If a call was cancelled before it was sent, the action that waits for its request never ends by
-                // itself.
+                // If a call was cancelled before it was sent, the action that waits for its request ends only if the
+                // action is cancelled.
                 for action in running { action.cancel() }
                 queue.sync {}
                 if answers.value != 1 { told.change { $0.twice += 1 } }

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-// The code that the author of an app writes: a service, its endpoints, its errors, and their tests.
+// The code that an app developer writes: a service, its endpoints, its errors, and their tests.
 
 private struct Note: Codable, Equatable { let id: Int, text: String }
 private struct Rejection: Codable { let reason: String }
@@ -41,7 +41,7 @@ private final class NoteService: NetworkService, @unchecked Sendable {
     func add(_ text: String) async throws -> Note { try await request(Notes.Add(text: text)) }
 }
 
-@Suite("The service of an app")
+@Suite("A service of an app with its endpoints and errors")
 struct UserStoryTests {
     private let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
@@ -61,7 +61,7 @@ struct UserStoryTests {
         #expect(try await service.add("eggs").id == 8)
     }
 
-    @Test("A refusal throws the server's error, and a status throws the endpoint's error")
+    @Test("An error response throws the decoded server error, or the error that the endpoint returns for its status")
     func refusals() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/notes", .json(Rejection(reason: "too long"), status: .unprocessableContent))

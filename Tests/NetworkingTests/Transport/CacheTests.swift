@@ -37,7 +37,7 @@ struct CacheTests {
         }
     }
 
-    @Test("A stored response can be read and decoded at once, and removed alone or with all others", .row("N-40"))
+    @Test("A stored response can be read and decoded synchronously, and removed alone or with all others", .row("N-40"))
     func readAtOnce() async throws {
         responses([.cacheControl: "max-age=60"], #"{"id":"7"}"#)
         let service = service()
@@ -56,7 +56,7 @@ struct CacheTests {
         #expect(cache.count == 0)
         let _: User = try await service.request(Get())
         await service.reset()
-        #expect(cache.count == 0, "a reset empties it")
+        #expect(cache.count == 0, "a reset empties the cache")
     }
 
     @Test("A fresh response is used without a request; a stale one only after the server has validated it")
@@ -112,7 +112,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("The request to a redirect's target has no conditions of the stored response to its source")
+    @Test("The request to the target of a redirect does not have the conditional headers of the redirected request")
     func redirect() async throws {
         responses([.eTag: "\"a\""])
         let service = service()
@@ -124,7 +124,7 @@ struct CacheTests {
     }
 
     @Test(
-        "A huge Age does not crash, and a 304 with no-store removes the stored response")
+        "A very large `Age` does not cause a crash, and a 304 with `no-store` removes the stored response")
     func oddities() async throws {
         responses([.cacheControl: "max-age=60", "Age": "9223372036854775807", .eTag: "\"a\""])
         let service = service()
@@ -156,7 +156,7 @@ struct CacheTests {
         #expect(plain.cachedResponse(Get(), as: .string) == nil)
     }
 
-    @Test("The cache respects its capacity, drops the least recently used response, and stores no large one")
+    @Test("The cache respects its capacity, removes the least recently used response, and stores no large response")
     func capacity() async throws {
         let small = ResponseCache(capacity: 16_000, clock: clock.networkClock)
         let service = NetworkService(environment: Fixture.environment) {

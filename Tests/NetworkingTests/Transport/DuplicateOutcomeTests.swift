@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("What becomes of duplicates")
+@Suite("The outcomes of duplicate requests")
 struct DuplicateOutcomeTests {
     private struct Search: Endpoint {
         var text = "swift"
@@ -42,7 +42,7 @@ struct DuplicateOutcomeTests {
         service.task(endpoint, as: .string)
     }
 
-    @Test("If one caller leaves while another one joins, the transfer continues for the one that joined")
+    @Test("If the only caller leaves while another one joins, the transfer continues for the caller that joined")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -58,7 +58,7 @@ struct DuplicateOutcomeTests {
         }
     }
 
-    @Test("A transfer that ends makes room for the next one, but never removes another transfer")
+    @Test("When a transfer ends, a new equal one can begin; a replaced transfer does not remove its replacement")
     func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -93,7 +93,7 @@ struct DuplicateOutcomeTests {
         #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
     }
 
-    @Test("A transfer that continues without its first caller keeps the permit of that caller until it ends")
+    @Test("A transfer that continues without its first caller holds the permit of that caller until the transfer ends")
     func keptPlace() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit(2)
@@ -110,7 +110,7 @@ struct DuplicateOutcomeTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("A superseded call is not retried by a handler")
+    @Test("A call that is cancelled in favor of an equal one is not retried")
     func noRetry() async throws {
         let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
         let first = begin(service)
@@ -137,7 +137,7 @@ struct DuplicateOutcomeTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("Every caller gets the failure of a shared transfer, and the handlers of each call see it")
+    @Test("Every caller of a shared transfer receives its failure, and so do the error handlers of each call")
     func failures() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -174,7 +174,7 @@ struct DuplicateOutcomeTests {
         }
     }
 
-    @Test("A download that is refused by its status has ended, and an equal one is sent")
+    @Test("A download with an error status has ended, so the next equal download is sent")
     func refusedDownload() async throws {
         let stub = StubTransport { _ in .status(.notFound) }
         let service = NetworkService(environment: Fixture.environment) {

@@ -18,7 +18,7 @@ struct SessionTimingTests {
         #expect(activity.timeLeft(at: .seconds(31)) == .seconds(60))
     }
 
-    @Test("The limit before a connection is never longer than the idle timeout, and starts with the task")
+    @Test("The time limit for connecting is never longer than the idle timeout, and starts with the task")
     func shortIdle() {
         var activity = SessionActivity(idle: .seconds(5), connecting: .seconds(30))
         #expect(activity.limit == .seconds(5))
@@ -67,9 +67,9 @@ struct SessionTimingTests {
         #expect(TransactionTimes().httpVersion == nil)
     }
 
-    @Test("A network that must not be used is not retried, because this does not change")
+    @Test("A call that must not use the available network is not retried, because a retry cannot change this")
     func restricted() {
-        // Without a reason, a change of reachability can fix the error.
+        // If the system gives no reason, the kind is `notConnected`: a change of reachability can fix the error.
         #expect(NetworkError.Kind(URLError.Code.dataNotAllowed) == .notConnected)
         let error = NetworkError(.networkRestricted)
         #expect(error.recoverySuggestion?.contains("Low Data Mode") == true)

@@ -4,7 +4,7 @@ public enum AuthorizationType: Hashable, Sendable {
     case basic
     /// `Authorization: Bearer …`.
     case bearer
-    /// `Authorization:` with a custom scheme.
+    /// `Authorization: <scheme> …`, with a custom scheme.
     case custom(String)
     /// No authorization: the call carries no token, and an unauthorized status triggers no refresh.
     case none

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The settings of a call, an endpoint or a service. A value that is nil for the call is taken from the endpoint, and
-/// then from the service.
+/// The settings of a call, an endpoint or a service. If a value is nil for the call, the value of the endpoint applies.
+/// If that is nil, too, the value of the service applies.
 ///
 /// ```swift
 /// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
@@ -12,12 +12,12 @@ public struct RequestSettings: Sendable {
         get { sharedEnvironment?.value }
         set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
     }
-    /// The timeouts. Each one that is nil is taken from the endpoint, and then from the service.
+    /// The timeouts. For each timeout that is nil, the value of the endpoint applies, and then that of the service.
     public var timeouts: HTTPRequest.Timeouts
     /// The validators of the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept`
     /// names. `[]` accepts every status.
     public var validators: [ResponseValidator]?
-    /// The maximum number of attempts, including repeats with another token. Default: 10. A value below 1 means 1.
+    /// The maximum number of attempts, including attempts with a refreshed token. Default: 10. A value below 1 means 1.
     public var maximumAttempts: Int?
     /// The maximum number of bytes of a response that are read into memory. Default: 256 MiB.
     public var maximumResponseSize: Int?
@@ -29,7 +29,7 @@ public struct RequestSettings: Sendable {
     /// (``Endpoint/authorizationType``), which overrides that of the service. Default: ``AuthorizationType/inherited``.
     /// If all three are inherited, the call is not authorized.
     ///
-    /// Set it for a service whose calls carry a token unless their endpoints return `.none`:
+    /// To authorize all calls of a service, except those whose endpoint returns `.none`, set it for the service:
     /// `$0.settings.authorizationType = .bearer`.
     public var authorizationType = AuthorizationType.inherited
     /// The `Idempotency-Key` of the call. Default: nil, which uses the endpoint's key (``Endpoint/idempotencyKey``).
@@ -37,7 +37,8 @@ public struct RequestSettings: Sendable {
     public var idempotencyKey: IdempotencyKey?
     // Stored behind a reference, because settings are copied several times per call.
     private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
-    /// The app's own options. Each one that is not set is taken from the endpoint, and then from the service.
+    /// The app's own options. For each option that is not set, the value of the endpoint applies, and then that of the
+    /// service.
     public var options = HTTPRequest.Options()
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
@@ -52,7 +53,7 @@ public struct RequestSettings: Sendable {
         set { options.set(CachingOption.self, newValue) }
     }
 
-    /// The policy for the case that an equal request is in progress. Default: the service's policy.
+    /// The policy that applies if an equal request is in progress. Default: the service's policy.
     public var duplicates: DuplicateRequestPolicy? {
         get { options[DuplicatesOption.self] }
         set { options.set(DuplicatesOption.self, newValue) }
@@ -60,10 +61,10 @@ public struct RequestSettings: Sendable {
 
     /// The group of the call. Requests of one group are duplicates of each other even if they differ. Default: nil.
     ///
-    /// Use a group for requests of which only the last one counts, such as search as you type, with
-    /// ``DuplicateRequestPolicy/replace``. Requests that are not equal never share a transfer: if a policy decides to
-    /// share it, both requests are sent. Requests with different credentials are never in one group, and downloads into
-    /// files form groups of their own.
+    /// Use a group together with ``DuplicateRequestPolicy/replace`` if only the result of the last request is needed,
+    /// for example in a search field that sends a request for each change of its text. Requests that are not equal
+    /// never share a transfer: if the policy decides to share it, both requests are sent. Requests with different
+    /// credentials are never in the same group. Downloads into files are never in the same group as other requests.
     public var duplicateGroup: String? {
         get { options[DuplicateGroupOption.self] }
         set { options.set(DuplicateGroupOption.self, newValue) }
@@ -81,8 +82,8 @@ public struct RequestSettings: Sendable {
         set(&self)
     }
 
-    /// Creates settings from the most frequent values. Each one that is not given is taken from the endpoint, and then
-    /// from the service.
+    /// Creates settings from the values that are set most often. For each value that is not given, the value of the
+    /// endpoint applies, and then that of the service.
     public init(
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
@@ -115,7 +116,7 @@ public struct RequestSettings: Sendable {
         options = options.over(base.options)
     }
 
-    /// Creates the settings of an endpoint, including those that the endpoint has as properties of its own. Each
+    /// Creates the settings of an endpoint from its `settings`, its `idempotencyKey` and its `authorizationType`. Each
     /// property is read once per call.
     init(of endpoint: any Endpoint) {
         self = endpoint.settings
@@ -125,7 +126,7 @@ public struct RequestSettings: Sendable {
         if type != .inherited { authorizationType = type }
     }
 
-    /// The values that apply if nothing is set.
+    /// The default values, which apply if neither the call nor the endpoint nor the service sets a value.
     static let standard = RequestSettings {
         $0.timeouts = .standard
         $0.validators = .standard

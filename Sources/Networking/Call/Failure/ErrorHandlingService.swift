@@ -1,13 +1,13 @@
 /// The error handlers of a service, in order.
 ///
-/// A service calls them after its session's handler, and before it retries and maps: see ``NetworkConfiguration``.
-/// Copies share the handlers that are registered at run time.
+/// A ``NetworkService`` calls these handlers after the handler of its session, and before it retries the call
+/// or maps the error: see ``NetworkConfiguration``. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that the service was created with, in order.
     public let handlers: [any ErrorHandler]
     private let recorders: [any ResponseRecorder]
     private let registered: Registrations<any ErrorHandler>
-    /// The mapping that is called last, with the error that the call ends with.
+    /// The mapping of the error with which the call ends. It is called last.
     private let mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
 
     /// The decision about a failure.
@@ -31,7 +31,7 @@ public struct ErrorHandlingService: Sendable {
         recorders = handlers.compactMap { $0 as? any ResponseRecorder }
     }
 
-    /// Returns a service with other handlers before and after these, and a mapping that runs last.
+    /// Returns an error handling service with additional handlers before and after these, and a mapping that runs last.
     func between(
         _ first: [any ErrorHandler], and last: [any ErrorHandler],
         mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
@@ -39,9 +39,9 @@ public struct ErrorHandlingService: Sendable {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
-    /// Registers a handler while the app runs. It is called before the handlers that the service was created with,
-    /// including the session's handler, and after those that were registered earlier. A failure is handled by the
-    /// handlers that were registered when it happened.
+    /// Registers a handler at run time. It is called after the handlers that were registered earlier, and before all
+    /// other handlers, including the handler of the session. A failure is handled by the handlers that were registered
+    /// when the failure happened.
     ///
     /// - Returns: The token that unregisters the handler when it is cancelled or released.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {
@@ -87,14 +87,14 @@ public struct ErrorHandlingService: Sendable {
         return .fail(failure.error)
     }
 
-    /// Returns the error of a body that has failed after its call, mapped like the error of a call. Only mappers are
-    /// called, because nothing can be sent again.
+    /// Returns the mapped error for a body that failed after its call had ended. Of the handlers, only the error
+    /// mappers are called, because the request can no longer be repeated.
     func mapped(afterCall failure: RequestFailure) -> any Error {
         var failure = failure
         for case let mapper as any ErrorMapper in current { failure.error = mapper.mapped(failure) ?? failure.error }
         return mapped(failure.error, failure)
     }
 
-    /// Returns the error that a call ends with. It is called once, when the call has ended.
+    /// Returns the error with which a call ends. This method is called once, when the call has ended.
     func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

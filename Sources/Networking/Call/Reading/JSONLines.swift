@@ -1,6 +1,6 @@
 import Foundation
 
-/// The JSON values of a body, one per line, as the body arrives.
+/// The JSON values of a body with one value per line. The values are decoded as the body arrives.
 struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     private let lines: BodyLines
     private let decoder: JSONDecoder
@@ -26,7 +26,8 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value, or nil at the end.
         ///
-        /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` with the number of the line.
+        /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` if a line cannot be decoded. The
+        ///   reason contains the number of the line.
         mutating func next() async throws -> Element? {
             while let line = try await lines.next() {
                 number += 1

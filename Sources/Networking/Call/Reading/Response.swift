@@ -1,4 +1,4 @@
-/// The value of a call, together with the response that it was read from.
+/// The value of a call, together with the response from which the value was read.
 public struct Response<Value: Sendable>: Sendable {
     /// The value that the converter has read.
     public let value: Value
@@ -18,8 +18,8 @@ public struct Response<Value: Sendable>: Sendable {
         self.record = record
     }
 
-    /// The report of the call: attempts, waits, durations. A response that was not returned by a call of a service has
-    /// a report of one attempt with a duration of zero.
+    /// The report of the call: attempts, waits, durations. If the response was not returned by a call of a service, the
+    /// report contains one attempt with a duration of zero.
     public var report: CallReport {
         if let record { return record.report(on: http) }
         let last = RequestAttempt(number: 1, request: http.request, response: http, error: nil, duration: .zero)
@@ -39,6 +39,7 @@ public struct Response<Value: Sendable>: Sendable {
 }
 
 extension Response: RedactedReflectable {
-    /// The status, the method, the host and the path; neither the value nor the endpoint, whose members may be secret.
+    /// The status, the method, the host and the path. The value and the endpoint are not included, because their
+    /// members may be secret.
     var redactedDescription: String { http.description }
 }

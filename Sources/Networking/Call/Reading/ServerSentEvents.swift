@@ -8,8 +8,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The last event ID as of this event; empty if the server has sent none. Send it as `Last-Event-ID` to resume
     /// after this event.
     public var id: String
-    /// The reconnection time: how long the server asks to wait before a new connection; nil if it has not sent one so
-    /// far.
+    /// The reconnection time as of this event: the time that the client should wait before it connects again; nil if
+    /// the server has sent none.
     public var retry: Duration?
 
     /// Creates an event.
@@ -21,7 +21,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// The server-sent events of a body, as they arrive. Leaving the loop and releasing the sequence closes the connection.
+/// The server-sent events of a body, as they arrive. To close the connection, leave the loop and release the sequence.
 struct ServerSentEvents: AsyncSequence, Sendable {
     typealias Element = ServerSentEvent
 
@@ -37,7 +37,7 @@ struct ServerSentEvents: AsyncSequence, Sendable {
     /// The same events, from the body without error mapping.
     var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
 
-    /// Returns the error that the reader would get for an error of the body.
+    /// Returns the error that this sequence throws if the unmapped body throws the given error.
     func mapped(_ error: any Error) async -> any Error { await body.mapped(error) }
 
     /// Returns an iterator over the events.
@@ -59,8 +59,8 @@ struct ServerSentEvents: AsyncSequence, Sendable {
         /// The reconnection time that the server has sent; nil if it has sent none.
         var retry: Duration? { parser.retry }
 
-        /// Returns the next event, or nil at the end. An event that is not ended by an empty line before the end is
-        /// discarded.
+        /// Returns the next event, or nil at the end of the body. An empty line completes an event. An event that is
+        /// incomplete at the end of the body is discarded.
         mutating func next() async throws -> ServerSentEvent? {
             while events.isEmpty {
                 guard let chunk = try await bytes.next() else { return nil }

@@ -8,8 +8,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Returns the reason of an error as a text, with the type that was read. For a decoding error, the text contains
-    /// the coding path, never the text of the body.
+    /// Returns the reason of an error as a text, with the type that the call requested. For a decoding error, the text
+    /// contains the coding path, never the text of the body.
     static func describe(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
         "\(describe(error, mediaType)) (reading \(type))"
     }
@@ -44,7 +44,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
 
-    /// Returns the name of a type in JSON terms: decoders request `Dictionary<String, Any>` if an object is expected.
+    /// Returns the name of a type in JSON terms: a decoder that expects an object reports `Dictionary<String, Any>`.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         if name.hasPrefix("Dictionary<") { return "an object" }

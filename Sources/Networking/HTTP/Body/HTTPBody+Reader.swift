@@ -3,22 +3,22 @@ import Foundation
 extension HTTPBody {
     /// The result of one call of ``HTTPBody/Reader/read(into:)``.
     public enum ReadResult: Equatable, Sendable {
-        /// The number of bytes that were put into the buffer; at least one.
+        /// The number of bytes that the reader copied into the buffer. At least 1.
         case bytes(Int)
         /// The end of the body.
         case end
-        /// No bytes are available yet. The closure given to ``HTTPBody/Reader/onReady(_:)`` is called when it is time
-        /// to read again.
+        /// No bytes are available yet. The reader calls the closure given to ``HTTPBody/Reader/onReady(_:)`` when
+        /// bytes are available.
         case notYet
     }
 }
 
 extension HTTPBody {
-    /// Reads one opened request body once, from the beginning to the end.
+    /// Reads the bytes of a request body once, from the beginning to the end.
     ///
-    /// Implement this protocol to send a body that the library cannot create for you. An engine calls `read` on a
-    /// thread that also serves other requests, so never block in it. If no bytes are available yet, return
-    /// ``HTTPBody/ReadResult/notYet``, and call the closure given to `onReady` when there are some.
+    /// Implement this protocol to send a body that the library cannot create. An engine calls `read` on a thread that
+    /// also serves other requests, so `read` must never block. If no bytes are available yet, return
+    /// ``HTTPBody/ReadResult/notYet``, and call the closure given to `onReady` when bytes are available.
     ///
     /// ```swift
     /// final class CountdownReader: HTTPBody.Reader, @unchecked Sendable {  // because one thread reads at a time
@@ -32,15 +32,16 @@ extension HTTPBody {
     /// }
     /// ```
     public protocol Reader: AnyObject, Sendable {
-        /// Puts the next bytes into the buffer, which has room for at least 4,096 bytes. An error ends the transfer. It
-        /// becomes the underlying error of a ``NetworkError`` of kind ``NetworkError/Kind/bodyUnreadable``, unless it
-        /// is a ``NetworkError`` itself.
+        /// Copies the next bytes into the buffer, which has room for at least 4,096 bytes.
+        ///
+        /// - Throws: An error, which ends the transfer. If it is not a ``NetworkError``, it becomes the underlying
+        ///   error of a ``NetworkError`` of kind ``NetworkError/Kind/bodyUnreadable``.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> HTTPBody.ReadResult
         /// Stores the closure to call when bytes are available again after ``HTTPBody/ReadResult/notYet``. The closure
         /// may be called from any thread.
         func onReady(_ wake: @escaping @Sendable () -> Void)
-        /// Releases the reader's resources. It is called once, when nothing more is read, even if the end was not
-        /// reached.
+        /// Releases the reader's resources. The engine calls this method once, after the last `read`, even if the
+        /// reader did not reach the end of the body.
         func close()
     }
 }

@@ -1,4 +1,5 @@
-/// The bytes of one direction of a call, over all of its attempts. Each attempt counts from its own start.
+/// The number of bytes that a call has transferred in one direction, over all of its attempts. Each attempt begins to
+/// count at its own start position.
 struct TransferCount: Sendable {
     private(set) var progress = RequestProgress.Transfer()
     /// The position of the current attempt, which may be behind the bytes already reported.

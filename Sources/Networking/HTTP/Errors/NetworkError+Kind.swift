@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NetworkError {
-    /// The kind of a failure. The set of kinds is open: a transport of your own may define more.
+    /// The kind of a failure. The set of kinds is open: your own transport may define more kinds.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind, such as `cannotConnect`.
         public let description: String
@@ -19,9 +19,10 @@ extension NetworkError.Kind {
     public static let invalidRequest = Self("invalidRequest")
     /// A value in the body cannot be encoded.
     public static let bodyNotEncodable = Self("bodyNotEncodable")
-    /// The source of the body failed while it was opened or read, or the number of its bytes differs from its length.
+    /// The source of the request's body failed while it was opened or read, or the number of bytes that it returned
+    /// differs from the length of the body.
     public static let bodyUnreadable = Self("bodyUnreadable")
-    /// No token is available for a call that needs one. The error of the token refresh is underlying.
+    /// No token is available for a call that needs one. The underlying error is the error of the token refresh.
     public static let noToken = Self("noToken")
 }
 
@@ -35,8 +36,8 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The system has no connection to a network.
     public static let notConnected = Self("notConnected")
-    /// The only available network is one that the request excludes (``NetworkAccess``): cellular, expensive, or in Low
-    /// Data Mode. The call is not retried, because waiting for reachability does not help. Apple platforms only.
+    /// The request excludes the only available network (``NetworkAccess``), because it is cellular, expensive, or in
+    /// Low Data Mode. The call is not retried, because waiting for reachability does not help. Apple platforms only.
     public static let networkRestricted = Self("networkRestricted")
     /// The host's name cannot be resolved to an address.
     public static let cannotResolveHost = Self("cannotResolveHost")
@@ -50,7 +51,7 @@ extension NetworkError.Kind {
     public static let connectTimedOut = Self("connectTimedOut")
     /// No bytes were transferred during the idle timeout.
     public static let idleTimedOut = Self("idleTimedOut")
-    /// The total timeout of the call passed.
+    /// The call did not end within its total timeout.
     public static let deadlineTimedOut = Self("deadlineTimedOut")
     /// The server's certificate is not trusted.
     public static let tlsUntrusted = Self("tlsUntrusted")
@@ -83,7 +84,7 @@ extension NetworkError.Kind {
     public static let unacceptableMediaType = Self("unacceptableMediaType")
     /// A validator of the app rejected the response.
     public static let invalidResponse = Self("invalidResponse")
-    /// The body cannot be decoded as the requested type. The decoding error is underlying.
+    /// The body cannot be decoded as the requested type. The underlying error is the decoding error.
     public static let undecodableBody = Self("undecodableBody")
     /// The file of a download cannot be written: it already exists, the disk is full, or the folder does not exist or
     /// is not writable.
@@ -136,7 +137,7 @@ extension NetworkError.Kind {
         }
     }
 
-    /// Creates the kind for a Foundation code, if nothing else is known about the failure.
+    /// Creates the kind for a Foundation code. It is used if nothing but the code is known about the failure.
     init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled
@@ -195,7 +196,8 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether the head of a response was received, but its body was not received or is incomplete.
+    /// Whether the failure means that the body was not received or is incomplete, provided that the head of a response
+    /// was received.
     var isAboutBody: Bool {
         let kinds: Set<Kind> = [
             .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,

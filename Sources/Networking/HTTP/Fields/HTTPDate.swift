@@ -20,8 +20,8 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     ///
     /// - Parameters:
     ///   - text: The field value.
-    ///   - now: The current time. It determines the century of a two-digit year: a year that would be more than 50
-    ///     years in the future is in the past.
+    ///   - now: The current time. It determines the century of a two-digit year: the current century, or the previous
+    ///     one if the year would otherwise be more than 50 years in the future.
     init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.split { " ,-".contains($0) }.map(String.init)

@@ -38,14 +38,15 @@ extension HTTPHeader {
             for byte in rawValue.utf8 { hasher.combine(HTTPGrammar.lowercased(byte)) }
         }
 
-        /// Whether values of this name are known to be credentials. The value of any other name is treated as a secret,
-        /// too, unless the name is in ``harmless``, such as `Accept`: it is not shown, and redirects do not send it to
-        /// another origin.
+        /// Whether values of this name are known to be credentials.
+        ///
+        /// The values of all other names are treated as secrets, too, except the values of the names in ``harmless``,
+        /// such as `Accept`. A secret value is not shown, and redirects do not send it to another origin.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
 
-        // An array is faster than a set here: names of a different length are unequal at once, without hashing.
+        // An array is faster than a set here, because names of different lengths are unequal without being hashed.
         private static let sensitiveNames: [HTTPHeader.Name] = [
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
             "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",
@@ -68,12 +69,12 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether a redirect sends the field to another origin, too: its value is harmless, or the request would have
-    /// another meaning without it.
+    /// Whether a redirect to another origin sends the field. This is true if the value of the field is harmless, or if
+    /// the request would have another meaning without the field.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
-    /// This is true if the name is not harmless, and its value is not meant to change with each request.
+    /// This is true if the name is not harmless, and if its value normally stays the same from request to request.
     var mayIdentifyUser: Bool { !isHarmless && !HTTPHeader.Name.changing.contains(self) }
 
     private static let changing: Set<HTTPHeader.Name> = [.idempotencyKey, "tracestate", "Last-Event-ID"]

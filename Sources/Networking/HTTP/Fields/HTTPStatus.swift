@@ -1,7 +1,7 @@
 /// A status code, [RFC 9110 section 15](https://www.rfc-editor.org/rfc/rfc9110#section-15).
 ///
-/// Any three-digit number is a status: `HTTPStatus(520)`. The registered codes, and some common unregistered ones, have
-/// a reason phrase.
+/// Any three-digit number can be a status, for example `HTTPStatus(520)`. The registered codes and some common
+/// unregistered codes have a reason phrase.
 public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     /// The three-digit status code.
     public let code: Int

@@ -48,7 +48,7 @@ public struct HTTPRequest: Sendable {
         set { parts.value.body = newValue }
     }
 
-    /// The time limits of an attempt. The total applies to the call, and transports ignore it.
+    /// The time limits of an attempt. The `total` limit applies to the whole call, and transports ignore it.
     public var timeouts: HTTPRequest.Timeouts {
         get { parts.value.timeouts }
         _modify { yield &parts.value.timeouts }

@@ -54,10 +54,10 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// The number of bytes that are stored of the body of a rejected response: 1 MiB, which is enough to read an error.
+    /// The maximum number of bytes to store of a rejected response's body: 1 MiB, which is enough to read an error.
     static let refusedBodySize = 1 << 20
 
-    /// Returns the part to store of a body that is too large: the beginning for an error status, nothing for a success.
+    /// Returns the part of a too large body that is stored: the beginning for an error status, nothing for a success.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }

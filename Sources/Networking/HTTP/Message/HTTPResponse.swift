@@ -83,8 +83,8 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// The response without a body that is still being received. An error stores it, so that the error does not hold a
-    /// connection open.
+    /// The response, with an empty body if the body is still being received. An error stores this value instead of the
+    /// response, so that the error does not hold a connection open.
     var withoutStream: HTTPResponse {
         guard case .stream = content else { return self }
         var response = self

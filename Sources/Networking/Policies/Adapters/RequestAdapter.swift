@@ -4,9 +4,9 @@
 ///
 /// ## When it is called
 ///
-/// The pipeline calls the adapters in order before each attempt, after admission. Each time they start from the request
-/// that the endpoint describes, so a retry gets current values. The adapter of the session, which adds the token, is the
-/// last one. Adapters are not called for redirects.
+/// The pipeline calls the adapters in order before each attempt, after admission. In each attempt, the first adapter
+/// receives the request that the endpoint describes, so a retry gets current values. The last adapter is the one of the
+/// session, which adds the token. Adapters are not called for redirects.
 ///
 /// The method runs in the task of the call, on any thread. Calls run at the same time, so the method is called
 /// concurrently.
@@ -14,13 +14,13 @@
 /// ## What it may do
 ///
 /// An adapter may change everything about the request. A value that it sets replaces the value of the endpoint or of an
-/// earlier adapter; an adapter for a default sets only what is absent. It may call other endpoints of the same service:
-/// such a call needs no permit. To wait for something, use ``withCallCancellation(_:)``, so that the end of the call ends
-/// the wait.
+/// earlier adapter; an adapter that provides defaults sets only the values that are absent. An adapter may call other
+/// endpoints of the same service; such a call needs no permit. To wait, an adapter uses ``withCallCancellation(_:)``,
+/// so that the end of the call ends the wait.
 ///
 /// ## Errors
 ///
-/// An error ends the attempt before anything is sent, and goes to the error handlers.
+/// An error that an adapter throws ends the attempt before anything is sent. The error handlers receive the error.
 ///
 /// ## Example
 ///
@@ -43,8 +43,8 @@ public protocol RequestAdapter: ResetParticipant {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
 }
 
-/// An adapter that never waits. It also adapts the requests of ``NetworkRequesting/cachedResponse(_:as:with:)``, which
-/// returns at once.
+/// An adapter that never waits. It is also called for ``NetworkRequesting/cachedResponse(_:as:with:)``, which is
+/// synchronous.
 public protocol SynchronousRequestAdapter: RequestAdapter {
     /// Changes the request.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A limit for the number of requests that are in progress at once, for each host and in total. Other requests wait.
-/// The most urgent one (``HTTPRequest/Priority``) is admitted first; equally urgent ones are admitted in the order of
-/// their arrival.
+/// A limit for the number of requests that are in progress at once, for each host and in total. Further requests wait
+/// in a queue. The waiting request with the highest priority (``HTTPRequest/Priority``) is admitted first. Requests
+/// with the same priority are admitted in the order of their arrival.
 ///
-/// Services of the same server share the object. A call that is cancelled leaves the queue. Requests whose
+/// Several services of the same server can share one limit. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
 public final class ConcurrencyLimit: StagedAdmissionPolicy {
     private typealias Waiter = Settlement<Void>
@@ -16,7 +16,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
-        /// Returns the next waiter: the first of the most urgent ones.
+        /// Returns the next waiter: the first one of those with the highest priority.
         func next(at origin: HTTPOrigin) -> Candidate? {
             guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
             return Candidate(priority: priority, number: number, origin: origin)
@@ -46,10 +46,11 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
     private struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
-        /// The candidates of hosts with a free permit, and some outdated ones. Empty unless there is a total.
+        /// The next waiters of the hosts with a free permit, and some outdated entries. Empty if there is no limit in
+        /// total.
         var candidates = Heap<Candidate>()
         var active = 0
-        /// The number of waiters at all hosts together.
+        /// The number of waiters of all hosts.
         var waiting = 0
         var nextNumber: UInt64 = 0
     }
@@ -78,7 +79,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// The number of requests that wait for a permit.
     public var waiterCount: Int { state.withLock { $0.waiting } }
 
-    /// Returns a permit if one is free and no other request waits for it.
+    /// Returns a permit if one is free and no other request waits for it. Otherwise returns nil.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         guard let origin = origin(request) else { return AdmissionPermit() }
         return state.withLock { takePermit(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
@@ -131,7 +132,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return true
     }
 
-    /// Releases a permit, and takes it for the next waiter. Returns nil if no waiter can use it.
+    /// Releases a permit, and takes it for the next waiter. Returns that waiter; nil if no waiter can use the permit.
     private func nextWaiter(freeing origin: HTTPOrigin) -> (waiter: Waiter, origin: HTTPOrigin)? {
         state.withLock { state in
             state.active -= 1
@@ -149,7 +150,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Makes the next waiter of the host a candidate for the next free permit, if the host has a permit for it.
+    /// Adds the next waiter of a host to the candidates for the next permit, if the host has not reached its limit.
     private func nominate(_ origin: HTTPOrigin, _ state: inout State) {
         guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
             return
@@ -157,12 +158,13 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         state.candidates.insert(next)
     }
 
-    /// Returns the origin with a free permit whose next waiter has waited longest among the most urgent ones.
+    /// Returns the origin of the waiter that gets the next permit: among the waiters of hosts with a free permit, the
+    /// one with the highest priority; among several of these, the one that has waited longest.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
             guard let host = state.hosts[candidate.origin], host.active < limit,
                 host.next(at: candidate.origin) == candidate
-            else { continue }  // the waiter has left, or its host has no free permit
+            else { continue }  // outdated: the waiter has left, or its host has no free permit
             return candidate.origin
         }
         return nil

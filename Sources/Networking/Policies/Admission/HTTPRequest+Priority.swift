@@ -1,8 +1,8 @@
 extension HTTPRequest {
     /// The urgency of a request that waits for a permit: ``RequestSettings/priority``.
     ///
-    /// Of the requests that wait for a ``ConcurrencyLimit``, the most urgent one is admitted first. Equally urgent ones
-    /// are admitted in the order of their arrival.
+    /// Of the requests that wait for a ``ConcurrencyLimit``, the one with the highest priority is admitted first.
+    /// Requests with the same priority are admitted in the order of their arrival.
     public struct Priority: Hashable, Comparable, Sendable {
         /// The value. A higher value is more urgent.
         public let rawValue: Int
@@ -12,14 +12,15 @@ extension HTTPRequest {
             self.rawValue = rawValue
         }
 
-        /// The priority of requests that come after all others, for example prefetching. -10.
+        /// The priority of requests that are admitted after all others, for example prefetching. Its value is -10.
         public static let low = HTTPRequest.Priority(-10)
-        /// The default priority. 0.
+        /// The default priority. Its value is 0.
         public static let normal = HTTPRequest.Priority(0)
-        /// The priority of requests that come before all others, for example those for visible content. 10.
+        /// The priority of requests that are admitted before all others, for example requests for visible content. Its
+        /// value is 10.
         public static let high = HTTPRequest.Priority(10)
 
-        /// Whether one is less urgent than another.
+        /// Whether the left priority is less urgent than the right one.
         public static func < (lhs: HTTPRequest.Priority, rhs: HTTPRequest.Priority) -> Bool {
             lhs.rawValue < rhs.rawValue
         }
@@ -27,12 +28,12 @@ extension HTTPRequest {
 }
 
 enum PriorityOption: HTTPRequest.Option {
-    /// Nil: the priority is normal.
+    /// Nil, which means ``HTTPRequest/Priority/normal``.
     static var defaultValue: HTTPRequest.Priority? { nil }
 }
 
 extension RequestSettings {
-    /// The urgency of the call if it waits for a permit. Default: ``HTTPRequest/Priority/normal``.
+    /// The urgency of the call while it waits for a permit. Default: nil, which means ``HTTPRequest/Priority/normal``.
     public var priority: HTTPRequest.Priority? {
         get { options[PriorityOption.self] }
         set { options.set(PriorityOption.self, newValue) }

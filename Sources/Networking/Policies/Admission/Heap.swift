@@ -1,4 +1,4 @@
-/// A binary heap, which finds the smallest element without a comparison with all others.
+/// A binary heap. It removes the smallest element without comparing all elements.
 struct Heap<Element: Comparable & Sendable>: Sendable {
     private var elements: [Element] = []
 

@@ -3,7 +3,7 @@ import Foundation
 /// An observer that requests time from the system to finish calls that are in progress when the app goes to the
 /// background: one background task for each call.
 ///
-/// The library does not depend on an application framework. Pass the two calls that begin and end a background task:
+/// The library does not depend on an application framework. Pass the two closures that begin and end a background task:
 ///
 /// ```swift
 /// let application = UIApplication.shared          // on the main actor; the two calls may then be made from any thread
@@ -13,14 +13,15 @@ import Foundation
 /// let profiles = ProfileService(environment: environment) { $0.observers = [background] }
 /// ```
 ///
-/// A call ends its background task after its callbacks. When the time of the system has expired, the task is ended at
-/// once, as the system requires. The call itself is not cancelled.
+/// The observer ends the background task of a call after the callbacks of the call. When the time that the system has
+/// granted expires, the observer ends the background task immediately, as the system requires. It does not cancel the
+/// call.
 public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void
     private let running = Locked<[UUID: Running]>([:])
 
-    /// The state of a background task. Its time can expire before its identifier is known.
+    /// The state of a background task. The time of the task can expire before `begin` has returned its identifier.
     private enum Running: Sendable {
         case beginning
         case begun(Identifier)

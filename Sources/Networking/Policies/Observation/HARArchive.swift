@@ -1,12 +1,12 @@
 public import Foundation
 
 /// A record of HTTP exchanges in the HTTP Archive format, version 1.2
-/// (http://www.softwareishard.com/blog/har-12-spec/), which the developer tools of browsers write and open.
+/// (http://www.softwareishard.com/blog/har-12-spec/). The developer tools of browsers can save and open this format.
 ///
 /// ``HARRecorder`` creates an archive of the calls of a service. `ReplayTransport` of `NetworkingTesting` returns the
 /// responses of an archive.
 public struct HARArchive: Codable, Sendable, Hashable {
-    /// The exchanges and the program that recorded them.
+    /// The only member of the format's top-level object.
     package var log: Log
 
     /// Creates an archive of exchanges.
@@ -24,7 +24,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         self = try JSONDecoder().decode(HARArchive.self, from: data)
     }
 
-    /// Returns the archive as the bytes of a `.har` file, with its members in a fixed order.
+    /// Returns the archive as the content of a `.har` file. The JSON members are sorted by name.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -57,11 +57,11 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var time: Double
         /// The request that was sent.
         package var request: Request
-        /// The response. Its status is 0 if there was none.
+        /// The response. If there was no response, its status is 0.
         package var response: Response
         /// Empty, because cache use is not recorded.
         package var cache = Cache()
-        /// The times of the phases.
+        /// The durations of the phases.
         package var timings: Timings
         /// Additional information from the library.
         package var comment: String?
@@ -83,7 +83,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var queryString: [Pair]
         /// The body of the request. Nil if there is none.
         package var postData: PostData?
-        /// Unknown: -1.
+        /// The size of the head in bytes. Always -1, because it is not known.
         package var headersSize = -1
         /// The length of the body in bytes. -1 if it is not known.
         package var bodySize: Int
@@ -105,9 +105,9 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var content: Content
         /// The target of a redirect. Empty if the response is not a redirect.
         package var redirectURL: String
-        /// Unknown: -1.
+        /// The size of the head in bytes. Always -1, because it is not known.
         package var headersSize = -1
-        /// Unknown: -1. Only the length of the decoded body is known.
+        /// The size of the transferred body in bytes. Always -1, because only the length of the decoded body is known.
         package var bodySize = -1
         /// The kind of the error, if the exchange failed.
         package var comment: String?
@@ -125,7 +125,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
     package struct PostData: Codable, Sendable, Hashable {
         /// The media type of the body.
         package var mimeType: String
-        /// The body as text, in base64 if ``encoding`` says so.
+        /// The body as text; base64 text if ``encoding`` is `base64`.
         package var text: String
         /// Empty, because ``text`` contains the complete body.
         package var params: [Pair] = []
@@ -145,7 +145,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var size: Int
         /// The media type of the body.
         package var mimeType: String
-        /// The body as text, in base64 if ``encoding`` says so. Nil if the body is not shown.
+        /// The body as text; base64 text if ``encoding`` is `base64`. Nil if the archive does not contain the body.
         package var text: String?
         /// `base64`, or nil for plain text.
         package var encoding: String?
@@ -158,25 +158,25 @@ public struct HARArchive: Codable, Sendable, Hashable {
 
     /// The durations of the phases in milliseconds. -1 if a duration is not known.
     package struct Timings: Codable, Sendable, Hashable {
-        /// The time of waiting for a permit and a token.
+        /// The time that the request waited for a permit and a token.
         package var blocked: Double
-        /// The time of the name lookup.
+        /// The duration of the name lookup.
         package var dns: Double
-        /// The time of connecting, including the TLS handshake.
+        /// The duration of connecting, including the TLS handshake.
         package var connect: Double
-        /// The time of the TLS handshake.
+        /// The duration of the TLS handshake.
         package var ssl: Double
-        /// The time of sending. It is zero in recorded archives, where it is part of ``wait``, because engines do not
+        /// The duration of sending. In recorded archives it is zero, and ``wait`` includes it, because engines do not
         /// report it separately.
         package var send: Double
         /// The time of waiting for the first byte.
         package var wait: Double
-        /// The time of receiving the rest.
+        /// The time from the first byte of the response to its last byte.
         package var receive: Double
     }
 }
 
-/// Members that browsers omit have default values.
+// The decoding initializers below give default values to the members that browsers omit.
 extension HARArchive.Log {
     /// Decodes the exchanges.
     package init(from decoder: any Decoder) throws {

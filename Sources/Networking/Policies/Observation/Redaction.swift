@@ -64,8 +64,8 @@ public struct Redaction: Sendable {
     /// A rule that shows the values of harmless header fields, no query value and no body.
     public static let standard = Redaction(headers: .only(HTTPHeader.Name.harmless), query: .only([]), bodies: .hidden)
 
-    /// A rule that shows everything, including credentials. Use it for the developer who runs the program, and for
-    /// records that are replayed.
+    /// A rule that shows everything, including credentials. Use it for output that only the developer who runs the
+    /// program can read, and for recordings that are replayed.
     public static let revealed: Redaction = {
         var redaction = Redaction(headers: .all, query: .all, bodies: .shown)
         redaction.showsCredentials = true
@@ -114,7 +114,8 @@ extension Redaction {
         return headers.contains(field.name) ? field.value : Redaction.mark
     }
 
-    /// Returns a URL without user, password and fragment. Of its query, it shows all names and the allowed values.
+    /// Returns a URL as text, without user, password and fragment. The text contains the names in the query and the
+    /// allowed values. With ``revealed``, the text is the complete URL.
     public func text(of url: URL) -> String { address(url.absoluteString) }
 
     private func address(_ text: String) -> String {
@@ -133,8 +134,8 @@ extension Redaction {
             let value = parts.count > 1 ? parts[1] : ""
             // Some servers treat `;` as `&`.
             if shown.contains(plain), !item.contains(";") { return String(item) }
-            // A single word may be a value, even if it ends like an empty value because of its base64 padding. Text
-            // that is not a valid name may be anything.
+            // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
+            // word look like a name with an empty value. A name with other characters may be a secret, too.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
             return item.isEmpty
                 ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"

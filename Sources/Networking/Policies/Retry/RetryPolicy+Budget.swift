@@ -1,8 +1,8 @@
 extension RetryPolicy {
     /// A limit for the retries of a service: each success adds a share of a retry, and each retry costs one.
     ///
-    /// While a server works, one request in ten may be a retry. When the server fails, nothing is added and the retries
-    /// soon end, so that they do not multiply the load under which the server fails. A budget belongs to a policy
+    /// While a server works, one request in ten may be a retry. When the server fails, nothing is added and the budget
+    /// is soon empty, so that they do not multiply the load under which the server fails. A budget belongs to a policy
     /// (``RetryPolicy/budget``). Create one for each service.
     public final class Budget: Sendable {
         let share: Double
@@ -12,7 +12,7 @@ extension RetryPolicy {
         /// Creates a budget.
         ///
         /// - Parameters:
-        ///   - share: The retries that a success adds, from 0 to 1. Default: 0.1.
+        ///   - share: The fraction of a retry that each success adds, from 0 to 1. Default: 0.1.
         ///   - reserve: The number of retries at the beginning. Default: 3.
         ///   - capacity: The maximum number of retries in the budget. Default: 10.
         public init(share: Double = 0.1, reserve: Int = 3, capacity: Int = 10) {
@@ -39,7 +39,7 @@ extension RetryPolicy {
         /// - Returns: Whether a retry was available.
         package func spend() -> Bool {
             saved.withLock { saved in
-                // A sum of tenths is not exactly a whole number.
+                // In floating-point arithmetic, ten tenths do not add up to exactly 1.
                 guard saved > 1 - 1e-9 else { return false }
                 saved = max(saved - 1, 0)
                 return true

@@ -2,7 +2,8 @@
     public import Foundation
     import Security
 
-    /// A store that saves the token in the keychain: encrypted, on this device only, readable after the first unlock.
+    /// A store that saves the token in the keychain. The token is encrypted, stays on this device, and can be read
+    /// after the device was unlocked for the first time since it started.
     ///
     /// ```swift
     /// let store = KeychainTokenStore(service: "com.example.app")
@@ -35,8 +36,8 @@
         ///   - account: The account of the item, for an app with several sessions. Default: `access token`.
         ///   - accessGroup: The group that shares the item. Default: nil, the group of the app itself.
         ///   - lease: The lease file that the processes share. Nil if only this process refreshes.
-        ///   - length: The time for which a process that is terminated during a refresh prevents the others from
-        ///     refreshing. Default: 20 seconds.
+        ///   - length: The duration of the lease. If a process is terminated during a refresh, the other processes
+        ///     cannot refresh for this time. Default: 20 seconds.
         ///   - clock: The clock that measures the lease.
         public init(
             service: String, account: String = "access token", accessGroup: String? = nil, lease: URL? = nil,
@@ -51,8 +52,8 @@
             self.lease = lease.map { FileLease(path: $0.path, length: length, clock: clock) }
         }
 
-        /// Returns the attributes of the item as a query. On a Mac, the query also uses the data protection keychain of
-        /// iOS.
+        /// Returns the attributes of the item as a query. On a Mac, the query uses the data protection keychain, as on
+        /// iOS, instead of the file-based keychain.
         private func query(_ more: [String: Any] = [:]) -> CFDictionary {
             var query: [String: Any] = item
             query[kSecUseDataProtectionKeychain as String] = true
@@ -96,7 +97,7 @@
             ]
             var status = SecItemUpdate(query(), values as CFDictionary)
             if status == errSecItemNotFound { status = SecItemAdd(query(values), nil) }
-            // Another process has added the item meanwhile.
+            // Another process has added the item since the update failed.
             if status == errSecDuplicateItem { status = SecItemUpdate(query(), values as CFDictionary) }
             try check(status)
         }

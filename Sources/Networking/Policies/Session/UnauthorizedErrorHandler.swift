@@ -2,8 +2,9 @@
 /// and requests a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once for each of the two reasons. If there is no new token, or if the refresh fails, the failure is passed on
-/// with its own error, and the error of the refresh becomes its underlying error. The handler handles only requests
+/// most once after a refresh, and at most once because the current token is another one. If there is no new token, or
+/// if the refresh fails, the failure is passed on with its own error, and the error of the refresh becomes its
+/// underlying error. The handler handles only requests
 /// that carry a token of the supervisor's ``TokenRequestAdapter`` and that were not redirected to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
@@ -21,8 +22,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
             let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
             let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
-        // The server has processed a POST that a redirect changed to GET. It is not repeated because the token expired
-        // meanwhile.
+        // If a redirect changed a POST to GET, the server has processed the POST. A token that expired after that is no
+        // reason to send the POST again, unless it is safe to repeat.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         switch judgement {
@@ -48,8 +49,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         }
     }
 
-    /// Passes the failure on with the reason why there is no new token: as the underlying error, and in the report,
-    /// even if a later handler replaces the error.
+    /// Passes the failure on with the reason why there is no new token. The reason becomes the underlying error. The
+    /// report contains it, too, even if a later handler replaces the error.
     private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
         guard let cause else { return .next(failure.error) }
         return .next(

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A stored response, with the data that decides which requests may get it and how long it is fresh.
+/// A stored response, with the data that determines for which requests it may be used and how long it is fresh.
 struct CachedResponse: Sendable {
     let status: HTTPStatus
     private(set) var headers: HTTPHeaders
     let body: Data
-    /// The request's header fields that may identify its user, and the fields that the response's `Vary` names. A
-    /// request with other values does not get the response.
+    /// The request's header fields that may identify its user, and the fields that the `Vary` field of the response
+    /// names. The response is not used for a request with other values.
     private let audience: HTTPHeaders
     private let varying: [HTTPHeader.Name]
-    /// When the response was received or last revalidated.
+    /// The time at which the response was received or last revalidated.
     private var date: Date
 
-    /// - Returns: Nil if the response must not be stored (RFC 9111 section 3).
+    /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3).
     init?(_ response: HTTPResponse, to request: HTTPRequest, at date: Date) {
         guard request.method == .get, response.status.isSuccessful, response.status != .partialContent,
             case .data(let body) = response.content, !request.headers.contains(.range),

@@ -5,7 +5,7 @@
     /// stage.
     ///
     /// The next stage may refuse bytes for a while. Then the decoder stores them, ``isHeldBack`` is true, and the next
-    /// call of ``decode(_:)`` passes them on. Used on one thread at a time.
+    /// call of ``decode(_:)`` passes them on. A decoder must be used by only one thread at a time.
     final class ContentDecoder {
         /// The next stage. It receives bytes, and returns how many it has taken.
         typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
@@ -72,8 +72,8 @@
         }
 
         private func step(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
-            // Another stream may follow a complete one (RFC 1952 section 2.2, RFC 8878 section 3). Other bytes are
-            // ignored.
+            // Another stream may follow a complete stream (RFC 1952 section 2.2, RFC 8878 section 3). Bytes that do
+            // not begin a stream are ignored.
             if isComplete, decoding == nil, let first = input.first, !coding.mayBegin(with: first) {
                 isOver = true
                 return 0
@@ -97,7 +97,7 @@
             case CDECODING_MORE:
                 if outputCount > 0 { isComplete = false }
             default:
-                // Bytes after a complete stream that are not another stream are ignored, as the gzip tool does.
+                // After a complete stream, invalid data is ignored. The gzip tool ignores it, too.
                 guard isComplete else { throw failure("the data is not valid \(coding.name)") }
                 isOver = true
             }

@@ -2,20 +2,21 @@
     /// The faults of libcurl in features that the engine uses, and how the engine avoids each of them.
     ///
     /// They were collected from curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`)
-    /// and the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine decides by
-    /// the version number alone, because a distribution may have patched a version without changing its number.
-    /// `CurlFaultTests` checks on the installed version that each fault is avoided.
+    /// and the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks
+    /// at the version number only: it also avoids a fault that a distribution has patched, because the patched version
+    /// may have the same number.
+    /// `CurlFaultTests` checks that each fault is avoided on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
     /// authentication, server push, WebSocket, and its other protocols.
     enum CurlFault: UInt32, CaseIterable, Sendable {
         // MARK: Avoided on every version
 
-        /// An easy handle that is used again passes state on from one request to the next. 7.84 to 8.0: a response
-        /// whose first header line begins with a space makes libcurl write to freed memory (#11101). 7.72 to 8.16:
-        /// every sixth lost connection in the life of a handle fails the request, because the count of retries is not
-        /// reset (#19066). CVE-2022-32221, CVE-2023-28322: an upload is sent with the options of the previous request.
-        /// CVE-2026-7168, CVE-2026-8927, CVE-2026-9079: proxy credentials are not removed.
+        /// If an easy handle is used for several requests, state of one request affects the next one. 7.84 to 8.0:
+        /// libcurl writes to freed memory if the first header line of a response begins with a space (#11101). 7.72 to
+        /// 8.16: every sixth lost connection in the lifetime of a handle fails the request, because libcurl does not
+        /// reset its count of retries (#19066). CVE-2022-32221, CVE-2023-28322: an upload is sent with the options of
+        /// the previous request. CVE-2026-7168, CVE-2026-8927, CVE-2026-9079: proxy credentials are not removed.
         ///
         /// Avoidance: each attempt has a new handle.
         case reusedHandles
@@ -26,16 +27,16 @@
         case incompleteComparison
         /// A host name of more than 255 bytes causes a heap overflow with a SOCKS proxy (CVE-2023-38545, 7.69 to 8.3).
         ///
-        /// Avoidance: a host name of more than 255 bytes is an error before anything is sent.
+        /// Avoidance: the engine rejects a host name of more than 255 bytes with an error before it sends anything.
         case longHostNames
-        /// libcurl takes a response that a server sends on an idle connection for the response to the next request (all
-        /// versions over HTTP/1.1).
+        /// If a server sends a response on an idle connection, libcurl treats it as the response to the next request
+        /// (all versions, over HTTP/1.1).
         ///
         /// Avoidance: the engine ends an idle HTTP/1.1 connection on which bytes arrive (``CurlSockets``).
         case unsolicitedResponses
-        /// A compressed body that ends early, or is followed by other bytes, causes no error or the wrong error (all
-        /// versions). Brotli fails without a reason (8.7, #13219). Pausing while decoding loses a body of more than 64
-        /// MiB (7.74).
+        /// A compressed body that ends early or is followed by other bytes causes no error or the wrong error (all
+        /// versions). Decoding of Brotli fails without a reason (8.7, #13219). A body of more than 64 MiB is lost if
+        /// the transfer is paused while the body is decoded (7.74).
         ///
         /// Avoidance: the engine decodes bodies itself (``ContentDecoding``).
         case contentDecoding
@@ -43,8 +44,9 @@
         ///
         /// Avoidance: the engine checks the field when the head is complete (``ResponseHead/bodyLength(for:)``).
         case lenientLengths
-        /// Response heads (CVE-2023-38039, 7.84 to 8.2) and trailers take memory without limit. In other versions, the
-        /// limits of heads (300 KiB, 100 KiB a line, 5,000 fields) and the error codes differ from version to version.
+        /// The memory for response heads (CVE-2023-38039, 7.84 to 8.2) and trailers is not limited. In other versions,
+        /// the limits for heads (300 KiB, 100 KiB per line, 5,000 fields) and the error codes differ from version to
+        /// version.
         ///
         /// Avoidance: the engine has its own, lower limits (``ResponseHeadReader``).
         case headLimits
@@ -52,32 +54,33 @@
         ///
         /// Avoidance: the engine has its own timers (``CurlActivity``).
         case waitsWithoutTimeout
-        /// libcurl sends a request again after its response, whatever its method is: after 417, if the app has set
-        /// `Expect`, and after an HTTP/2 stream was reset with HTTP_1_1_REQUIRED (all versions).
+        /// In two cases libcurl sends a request with any method again, although the server has responded: after status
+        /// 417 if the app has set `Expect`, and after the server reset an HTTP/2 stream with HTTP_1_1_REQUIRED (all
+        /// versions).
         ///
         /// Avoidance: the engine ends the exchange when libcurl is about to send the request again. libcurl reports
-        /// this since 7.80 (``CurlExchange/beginSending(on:)``).
+        /// this moment since version 7.80 (``CurlExchange/beginSending(on:)``).
         case repeatsAfterResponses
-        /// A transfer stays paused after it was resumed, because an event on the connection overwrites the resumption
-        /// (up to 8.0 and 8.6, #12971).
+        /// A transfer that was resumed stays paused, because an event on the connection overwrites the resumption (up
+        /// to 8.0, and in 8.6, #12971).
         ///
-        /// Avoidance: after resuming, the loop runs libcurl's timer before it handles sockets.
+        /// Avoidance: after it resumes a transfer, the loop runs libcurl's timer before it handles sockets.
         case lostResumes
 
         // MARK: Avoided on the affected versions
 
         /// libcurl repeats any request, even a POST, whose reused connection is lost before the first byte of a
-        /// response (all versions, #18417). It repeats the request without a callback if no byte of the body was
-        /// written; otherwise it first calls back to seek to the body's beginning.
+        /// response (all versions, #18417). If no byte of the body was written, libcurl repeats the request without
+        /// calling the engine. Otherwise it first calls the engine's seek callback to go back to the start of the body.
         ///
-        /// Avoidance: `CURLOPT_RTSP_REQUEST` is set to `CURL_RTSPREQ_RECEIVE`. It has no other effect on HTTP. It
-        /// excludes a request from this rule (`Curl_retry_request`), but libcurl still repeats a request whose stream
-        /// was refused. The engine itself repeats the requests that may be repeated. A libcurl that was built without
-        /// RTSP does not have the option. With such a library, a request that may not be repeated is sent over HTTP/1.1
-        /// on its own connection.
+        /// Avoidance: the engine sets `CURLOPT_RTSP_REQUEST` to `CURL_RTSPREQ_RECEIVE`. With this option, libcurl does
+        /// not repeat a request after a lost connection (`Curl_retry_request`), but it still repeats a request whose
+        /// stream was refused. The option has no other effect on HTTP. The engine itself repeats the requests that may
+        /// be repeated. A libcurl that was built without RTSP does not have the option. With such a library, a request
+        /// that may not be repeated is sent over HTTP/1.1 on its own connection.
         case repeatsRequests
-        /// Before 7.87, HTTP/2 loses data. A stream that the server refused may end as if the connection had been lost,
-        /// or be mistaken for another one (before 7.77, #6862). In 7.74, a truncated body counts as complete. A
+        /// Before 7.87, HTTP/2 loses data. libcurl may report a stream that the server refused as a lost connection, or
+        /// confuse it with another stream (before 7.77, #6862). In 7.74, a truncated body counts as complete. A
         /// cancelled stream is not reset (before 7.83, #8664).
         ///
         /// Avoidance: HTTP/2 is not used, unless the configuration requires it.
@@ -86,7 +89,7 @@
         ///
         /// Avoidance: the engine reads the log (``CurlStreamLog``).
         case logsRefusedStreams
-        /// From 8.7 to 8.22, a server that refuses an HTTP/2 stream during an upload makes libcurl use freed memory
+        /// From 8.7 to 8.22, libcurl uses freed memory if a server refuses an HTTP/2 stream during an upload
         /// (CVE-2026-92392). From 8.1 to 8.2.0 and in 8.10.0, HTTP/2 uploads stall (#11426, #11485, #14870).
         ///
         /// Avoidance: a request with a body is sent over HTTP/1.1, unless the configuration requires HTTP/2.
@@ -97,7 +100,7 @@
         case loopingUploads
         /// In 7.87 to 8.0, an HTTP/2 response whose head is larger than libcurl's buffer of 16 KiB stalls.
         ///
-        /// Avoidance: the buffer has 64 KiB. The idle timeout ends an exchange whose head is larger.
+        /// Avoidance: the engine sets the buffer to 64 KiB. The idle timeout ends an exchange whose head is larger.
         case stallingHeads
         /// In 7.87 and 7.88, HTTP/2 without TLS fails for requests that share a connection (#10634), and some bodies
         /// without a length never end.

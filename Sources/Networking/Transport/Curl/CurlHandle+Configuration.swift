@@ -16,7 +16,8 @@
     extension CurlHandle {
         /// Sets the options of the transport's configuration.
         ///
-        /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, if this libcurl does not support a
+        ///   setting. The reason names the setting.
         func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
             switch configuration.proxy {
@@ -66,14 +67,16 @@
                 try require(set(CCURLOPT_SSLCERTTYPE, "P12"), "tls.clientCertificate")
                 try require(set(CCURLOPT_SSLCERT_BLOB, data), "tls.clientCertificate")
             }
-            // Always set: without a passphrase, OpenSSL would ask for it on the terminal, and block the loop.
+            // The option is always set. Without it, OpenSSL would ask for a passphrase on the terminal, and block the
+            // loop.
             set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
 
         private func require(_ result: Int32, _ part: String) throws {
             guard result != CCURLE_OK else { return }
             let words = String(cString: clibcurl_easy_strerror(result))
-            throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl does not support it (\(words))")
+            throw NetworkError(
+                .invalidRequest, reason: "\(part): this system's libcurl does not support this setting (\(words))")
         }
     }
 #endif

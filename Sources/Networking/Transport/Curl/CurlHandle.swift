@@ -63,7 +63,7 @@
             let request = exchange.request
             let body = request.body
             isSecure = request.url.scheme?.lowercased() == "https"
-            // A POST, PUT or PATCH without content states a length of 0 (RFC 9110 section 8.6).
+            // A POST, PUT or PATCH without content sends `Content-Length: 0` (RFC 9110 section 8.6).
             let isUpload = !body.isEmpty || request.method.expectsContent
             set(request.method, isUpload: isUpload)
             if isUpload {
@@ -98,7 +98,7 @@
             avoidFaults(for: exchange)
         }
 
-        /// See ``CurlFault``.
+        /// Sets the options that avoid the faults of the libcurl version in use. See ``CurlFault``.
         private func avoidFaults(for exchange: CurlExchange) {
             if library.has(.repeatsRequests), !exchange.request.isRepeatable { set(CCURLOPT_FRESH_CONNECT, 1) }
             guard mayUseHTTP2 else { return }
@@ -112,7 +112,7 @@
 
         /// Pauses the given directions and resumes the others.
         ///
-        /// - Returns: Whether libcurl did so without an error.
+        /// - Returns: Whether libcurl reported success.
         func pause(_ directions: Int32) -> Bool {
             clibcurl_easy_pause(easy, directions) == CCURLE_OK
         }
@@ -122,7 +122,7 @@
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
         }
 
-        /// The times so far.
+        /// The times of the phases that the transfer has completed so far.
         var timing: HTTPResponse.Timing {
             let isReused = isOnKeptConnection
             let tls = time(CCURLINFO_APPCONNECT_TIME_T)
@@ -133,7 +133,7 @@
                 firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
         }
 
-        /// Records that the exchange is paused, so that libcurl waits for no events on its socket.
+        /// Records that the exchange is paused. While it is paused, libcurl waits for no events on its socket.
         func notePause() {
             guard socket < 0, !isPausedOnUnknownSocket else { return }
             isPausedOnUnknownSocket = true
@@ -162,7 +162,7 @@
             sockets.noteExclusive(socket)
         }
 
-        /// Returns whether libcurl has given up because the server refused the stream again and again. libcurl has no
+        /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no
         /// error code for this, and no other error message begins with these words.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)

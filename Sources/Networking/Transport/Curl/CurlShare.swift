@@ -1,11 +1,13 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The TLS sessions that the handles of one loop share, so that a new connection resumes an earlier session.
+    /// The TLS sessions that the handles of one loop share, so that a new connection can resume an earlier session.
     final class CurlShare {
         private let pointer: UnsafeMutableRawPointer
 
-        /// - Throws: ``NetworkError`` if there is no memory.
+        /// Creates an empty set of sessions.
+        ///
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/unknown`` if libcurl cannot allocate the memory.
         init() throws {
             guard let pointer = clibcurl_share_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")

@@ -63,7 +63,7 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes the events of the last wait to a closure, and ends idle connections on which something happened.
+        /// Passes the events of the last wait to a closure, and ends idle HTTP/1.1 connections that have an event.
         func handleReady(at now: UInt64, _ handle: (clibcurl_event) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
@@ -79,7 +79,7 @@
             readyCount = 0
         }
 
-        /// Ends an idle HTTP/1.1 connection on which something happened: the server closed it, or sent a response that
+        /// Ends an idle HTTP/1.1 connection that has an event: the server closed it, or sent a response that
         /// belongs to no request. libcurl would take that response for the response to the next request. (On an idle
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         private func endIdle(_ socket: Int32) {
@@ -93,8 +93,9 @@
             update(socket) { if $0.isOurs { $0.isExclusive = true } }
         }
 
-        /// Returns the time at which bytes last arrived for a handle on a connection that no other handle uses; nil if
-        /// there is none. libcurl does not report an incomplete header line, so its callbacks do not show this time.
+        /// Returns the time at which bytes last arrived on the connection of a handle. Returns nil if another handle
+        /// uses the connection, or if no bytes have arrived. The callbacks of libcurl do not show this time, because
+        /// libcurl does not report an incomplete header line.
         func lastArrival(for user: ObjectIdentifier, on socket: Int32) -> UInt64? {
             guard socket >= 0, case let entry = entries[Int(socket)], entry.user == user, entry.lastArrival > 0 else {
                 return nil
@@ -115,7 +116,7 @@
             return opened
         }
 
-        /// Closes a socket that was opened here.
+        /// Closes a socket that ``openSocket(family:type:protocol:)`` opened.
         func closeSocket(_ socket: Int32) -> Int32 {
             update(socket) { $0 = Entry() }
             return close(socket)

@@ -12,25 +12,26 @@
         /// ```
         public struct Configuration: Hashable, Sendable {
             /// The number of threads that send requests. Each thread has its own connections. Default: two, or one on a
-            /// single processor. The second thread is used when the first one is busy. The transport always uses one
-            /// thread if ``Limits`` limit the number of connections.
+            /// system with a single processor. The second thread is used when the first one is busy. If ``limits``
+            /// limits the number of connections, the transport always uses one thread.
             ///
             /// On versions of libcurl on which some requests must use HTTP/1.1, an additional thread sends these
             /// requests.
             public var threads: Int
             /// The limits of connections and memory.
             public var limits: Limits
-            /// The certificates that the transport trusts, and its own certificate.
+            /// The TLS settings: the certificates that the transport trusts, and the client certificate.
             public var tls: TLSConfiguration
-            /// The proxy that requests go through. Default: ``CurlTransport/Proxy/environment``.
+            /// The proxy through which the transport sends requests. Default: ``CurlTransport/Proxy/environment``.
             public var proxy: CurlTransport.Proxy
-            /// The path of a Unix domain socket to which the transport connects in place of every host. Default: none.
+            /// The path of a Unix domain socket to which the transport connects instead of the host of a request.
+            /// Default: none.
             public var unixSocketPath: String?
             /// The versions of the Internet Protocol that connections may use. Default: both.
             public var addressFamily: AddressFamily
-            /// The addresses of hosts, in place of name lookup: `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`.
-            /// Default: none. The request still contains the host's name, and the server's certificate is checked
-            /// against it.
+            /// The addresses of hosts whose names are not looked up:
+            /// `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default: none. The request still contains the name
+            /// of the host, and the server's certificate must be valid for this name.
             public var resolve: [String: [String]]
             /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
             public var httpVersions: HTTPVersions
@@ -77,8 +78,8 @@
 
             /// The limits of connections and memory.
             ///
-            /// Requests that must use HTTP/1.1 because of a fault of the loaded libcurl have their own connections,
-            /// which are counted separately.
+            /// Some requests must use HTTP/1.1 because of a fault of the loaded libcurl. These requests have their own
+            /// connections, and the limits count these connections separately.
             public struct Limits: Hashable, Sendable {
                 /// The largest number of connections to a host. Further requests wait for a connection. Default: no
                 /// limit, because a service has a `ConcurrencyLimit`.
@@ -87,8 +88,9 @@
                 public var connections: Int?
                 /// The largest number of idle connections that stay open. Default: 256.
                 public var idleConnections: Int
-                /// The number of bytes of a streamed body that may wait for a slow reader. If more bytes wait, the
-                /// transport stops receiving until the reader has room. Default: 256 KiB.
+                /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
+                /// buffer contains more, the transport stops receiving until the reader has read some of them. Default:
+                /// 256 KiB.
                 public var bufferedBytes: Int
                 /// The largest number of bytes in the head and trailers of a response. A larger head, or one of more
                 /// than 4,096 fields, is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 256 KiB.
@@ -119,7 +121,7 @@
     extension CurlTransport.Configuration {
         /// Checks the configuration.
         ///
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``. Its reason names the wrong setting.
         func validate(for library: CurlLibrary) throws {
             let features = library.features
             try validateLimits()
@@ -133,7 +135,8 @@
                 ("httpVersions", httpVersions == .http2, .http2),
             ]
             for (part, isWanted, feature) in wanted where isWanted && !features.contains(feature) {
-                throw NetworkError(.invalidRequest, reason: "\(part): this system's libcurl was built without it")
+                throw NetworkError(
+                    .invalidRequest, reason: "\(part): this system's libcurl was built without support for it")
             }
             if httpVersions == .http2, library.has(.repeatsRequests) {
                 throw NetworkError(
@@ -182,10 +185,11 @@
         private func validateResolve() throws {
             guard Set(resolve.keys.map { $0.lowercased() }).count == resolve.count else {
                 throw NetworkError(
-                    .invalidRequest, reason: "resolve: expected each host once, found one in two spellings")
+                    .invalidRequest, reason: "resolve: expected each host once, found one host in two spellings")
             }
             for (host, addresses) in resolve {
-                // In libcurl's syntax, a leading minus removes a name, and there are a wildcard and a prefix.
+                // Some characters have a special meaning for libcurl: a leading minus removes a name, `*` matches all
+                // hosts, and a leading plus limits how long an entry is valid.
                 guard let colon = host.lastIndex(of: ":"), colon > host.startIndex,
                     UInt16(host[host.index(after: colon)...]) ?? 0 > 0,
                     HostName.canonical(String(host[..<colon])) == host[..<colon].lowercased(),
@@ -207,7 +211,7 @@
             }
         }
 
-        /// ``resolve`` in libcurl's form.
+        /// The entries of ``resolve`` in the syntax of `CURLOPT_RESOLVE`.
         var resolveLines: [String] {
             resolve.map { host, addresses in
                 "\(host):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
@@ -223,8 +227,8 @@
             return nil
         }
 
-        /// The configuration of each thread, and the number of threads. If connections are limited, there is one
-        /// thread, because each thread has its own connections.
+        /// The configuration of each thread, whose ``threads`` is the actual number of threads. If the number of
+        /// connections is limited, there is one thread, because each thread has its own connections.
         var perThread: CurlTransport.Configuration {
             var part = self
             part.threads = limits.mayWait ? 1 : threads

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A transport for downloads: it checks first whether the file can be written, and requests only the missing bytes if a
-/// part of the file exists.
+/// A transport for downloads. It first checks whether the file can be written. If a part of the file exists, it
+/// requests only the missing bytes.
 ///
 /// If the server does not continue with the same content (because the content has changed, the server does not support
 /// ranges, or the range cannot be satisfied), the download restarts.
@@ -25,7 +25,7 @@ struct DownloadTransport: Transport {
                 .invalidRequest, reason: "download: only a GET request that sets no Range field can be resumed")
         }
         var whole = request
-        // A range counts transferred bytes, so these must be the bytes of the file.
+        // A range counts encoded bytes. Without a content coding, these are the bytes of the file.
         whole.headers[.acceptEncoding] = "identity"
         let content = destination.contentName(request.url)
         whole[option: ContentName.self] = content
@@ -40,8 +40,8 @@ struct DownloadTransport: Transport {
 
     /// Requests the missing bytes.
     ///
-    /// - Returns: The response; nil if the download must restart. The response to the first request has been released
-    ///   in that case.
+    /// - Returns: The response; nil if the download must restart. In that case, the response to the range request has
+    ///   been released.
     private func rest(
         of whole: HTTPRequest, from point: ResumePoint, after size: Int64, _ delivery: BodyDelivery
     ) async throws -> HTTPResponse? {
@@ -58,12 +58,12 @@ struct DownloadTransport: Transport {
     }
 }
 
-/// The name that identifies the content of a download, computed before redirects.
+/// The option for the name that identifies the content of a download. The name is computed before redirects.
 enum ContentName: HTTPRequest.Option {
     static var defaultValue: String? { nil }
 }
 
-/// The gate that pauses and resumes a download.
+/// The option for the gate that pauses and resumes a download.
 enum PauseOption: HTTPRequest.Option {
     static var defaultValue: PauseGate? { nil }
 }

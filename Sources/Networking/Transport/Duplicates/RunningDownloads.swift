@@ -1,12 +1,12 @@
-/// The downloads into files that are in progress. A file has one writer: an equal download is rejected, or replaces the
-/// one in progress. Two downloads never share a transfer.
+/// The downloads into files that are in progress. Two downloads never share a transfer. The policy decides whether a
+/// new download that is equal to one in progress is rejected, replaces that one, or is sent separately.
 struct RunningDownloads: Sendable {
     private let downloads = Locked<[Int: Few<RunningDownload>]>([:])
 
     /// Sends the request of a download, unless an equal one is in progress and the policy lets that one continue.
     ///
-    /// - Throws: The errors of the base; ``NetworkError/Kind/cancelled`` if an equal download continues or replaces
-    ///   this one.
+    /// - Throws: The errors of `base`; ``NetworkError/Kind/cancelled`` if an equal download that is in progress
+    ///   continues, or if a newer equal download replaces this one.
     func send(
         _ request: HTTPRequest, into file: FileDownload, delivering delivery: BodyDelivery, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
@@ -24,7 +24,7 @@ struct RunningDownloads: Sendable {
                 throw SharedTransfer.superseded("an equal download is in progress")
             case .restart(.latest), .share(.latest):
                 try await other.leave()
-                // The part may be another one now, or may not exist any more, so the whole file is requested.
+                // The partial file may have changed or may no longer exist, so the whole file is requested.
                 request.headers.removeAll { $0.name == .range || $0.name == .ifRange }
             case .separate, .share, .restart:
                 return try await base.send(request, delivering: delivery)
@@ -35,8 +35,8 @@ struct RunningDownloads: Sendable {
 
     /// Registers a download.
     ///
-    /// - Returns: An equal download of another attempt, which must be decided about first; nil if the download is
-    ///   registered.
+    /// - Returns: Nil if the download has been registered. Otherwise an equal download of another attempt, about which
+    ///   the policy must decide first.
     private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeader.Name]) -> RunningDownload? {
         downloads.withLock { downloads in
             let equal = downloads[download.key.hash]?.first {
@@ -56,11 +56,10 @@ struct RunningDownloads: Sendable {
     }
 }
 
-/// A download in progress: from its request until its file is at its target.
+/// A download in progress. It begins with its request, and ends when its file has been moved to its target.
 final class RunningDownload: Sendable {
     let key: DuplicateKey
-    /// The file of the attempt. It is the same for all requests of an attempt, which may send several, one after
-    /// another.
+    /// The file of the attempt. An attempt may send several requests one after another; all of them have the same file.
     let file: FileDownload
     private let gate = PauseGate()
     private let end = Settlement<Void>()
@@ -72,8 +71,8 @@ final class RunningDownload: Sendable {
 
     /// Sends the request.
     ///
-    /// - Parameter forget: Called when the download is over: when its file is at its target or closed, or when its body
-    ///   is released and no file was begun, as for an error response.
+    /// - Parameter forget: Called when the download has ended: when its file has been moved to its target or closed, or
+    ///   when its body is released before a file was created, for example for an error response.
     func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, over base: any Transport,
         whenOver forget: @escaping @Sendable () -> Void
@@ -99,7 +98,7 @@ final class RunningDownload: Sendable {
         }
     }
 
-    /// Ends the download in favor of an equal one, and waits until it is over.
+    /// Cancels the download because an equal one replaces it, and waits until it has ended.
     func leave() async throws {
         _ = gate.pause()
         let isOver = Settlement<Void>()

@@ -8,18 +8,18 @@ struct ResponseHead: Sendable {
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
-    /// Returns the number of bytes in the body as it is transferred (RFC 9112 section 6.3); nil if the head does not
-    /// state it, or if the response has no body.
+    /// Returns the number of bytes of the body as transferred, before it is decoded (RFC 9112 section 6.3). Returns nil
+    /// if the head does not contain this number, or if the response has no body.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the response contains different
-    ///   lengths, or one that is not a number.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the head contains different
+    ///   lengths, or a length that is not a number.
     func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
         let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
         guard !hasNoBody, !headers.hasTransferCoding else { return nil }
         guard let text = headers[.contentLength] else { return nil }
         if let length = ResponseHead.number(text[...]) { return length }
-        // Equal values count as one, whether they are in several fields or in one field (intermediaries join fields,
-        // RFC 9110 section 8.6).
+        // Several equal values count as one value. They may be in several fields or in one field, because
+        // intermediaries join fields (RFC 9110 section 8.6).
         let values = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
             Substring($0).trimmingBlanks()
         }
@@ -33,7 +33,7 @@ struct ResponseHead: Sendable {
         return numbers.first
     }
 
-    /// Returns the number that the digits represent; nil if the text contains another character.
+    /// Returns the number that the digits represent. Returns nil if the text contains a character that is not a digit.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
     }
@@ -42,7 +42,8 @@ struct ResponseHead: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether the body is framed by transfer codings, so that `Content-Length` is ignored (RFC 9112 section 6.1).
+    /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
+    /// 6.1).
     var hasTransferCoding: Bool {
         contains(.transferEncoding) && self[.transferEncoding]?.lowercased() != "identity"
     }

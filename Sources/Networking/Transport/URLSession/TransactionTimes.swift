@@ -1,10 +1,10 @@
 import Foundation
 
-/// The last transaction of a task, as `URLSessionTaskMetrics` reports it with Apple's dates and names.
+/// The dates of the last transaction of a task, as `URLSessionTaskMetrics` reports them.
 struct TransactionTimes {
     var start: Date?
     var nameLookupEnd: Date?
-    /// The end of connecting, TLS included.
+    /// The end of connecting, including the TLS handshake.
     var connectEnd: Date?
     var tlsStart: Date?
     var tlsEnd: Date?
@@ -12,10 +12,10 @@ struct TransactionTimes {
     var responseEnd: Date?
     var isReusedConnection = false
     var isSecure = false
-    /// The protocol's name for ALPN (RFC 7301): `h2`, `http/1.1`.
+    /// The ALPN name of the protocol (RFC 7301): `h2`, `http/1.1`.
     var protocolName: String?
 
-    /// The times, each relative to the start; zero for the phases of a connection that was reused.
+    /// The times, relative to the start. If the connection was reused, the times of its phases are zero.
     var timing: HTTPResponse.Timing {
         HTTPResponse.Timing(
             nameLookup: isReusedConnection ? .zero : span(to: nameLookupEnd),

@@ -15,24 +15,25 @@
 ///
 /// - The transport refuses the following requests with ``NetworkError/Kind/invalidRequest`` before it sends anything: a
 ///   body on GET, a method in lower case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
-///   would send something else.
+///   would send such a request in another form, or not at all.
 /// - A request that must not be repeated has its own session and connection, because Foundation repeats requests on
 ///   lost connections, without their bodies.
-/// - Connecting has no timeout of its own and counts as idle time. A server that sends faster than the reader reads is
-///   not slowed down: if more than ``Limits/bufferedBytes`` wait, the call fails.
+/// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
+///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
-/// - The early end of a compressed body is not detected.
+/// - If a compressed body ends too early, the transport does not detect it.
 /// - If a server closes the connection inside the response head, an assertion of Foundation fails and ends the process.
 ///
 /// On Apple platforms, the transport sends files with upload tasks, and other bodies that are not in memory as streams.
 /// A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of a
 /// response that is not streamed. These points differ from Linux:
 ///
-/// - Connecting has no timeout of its own. With the default idle timeout, a call without a sign of a connection (a new
-///   certificate, or bytes) is idle after twice ``HTTPRequest/Timeouts/connect``, 30 s by default.
-/// - A session that waits for a network (`waitsForConnectivity`) has no idle timeout from then until the first bytes
-///   arrive. Give such calls a total deadline.
-/// - A background session is refused, because its tasks outlive the process, and so the call.
+/// - Connecting has no timeout of its own. With the default idle timeout, a call times out as idle if there is no sign
+///   of a connection (a new certificate, or bytes) within twice ``HTTPRequest/Timeouts/connect``, 30 s by default.
+/// - If a session waits for a network (`waitsForConnectivity`), the call has no idle timeout from the start of this
+///   wait until the first bytes arrive. Give such calls a total deadline.
+/// - A background session is refused, because its tasks can continue after the process, and with it the call, has
+///   ended.
 /// - Timeouts measure continuous time: if an app was suspended for longer than a timeout, its calls have timed out.
 public final class URLSessionTransport: Transport {
     /// The transport that services use by default on Apple platforms. It has one session per process.
@@ -53,8 +54,9 @@ public final class URLSessionTransport: Transport {
         /// Default: 16 MiB. On Apple platforms, the server stops sending after 256 KiB; the limit includes the bytes
         /// that still arrive after that.
         public var bufferedBytes: Int
-        /// The largest number of bytes of a request body from a reader to hold in memory. A longer body goes through a
-        /// temporary file. Default: 64 MiB. Not used on Apple platforms, where the transport streams such a body.
+        /// The maximum size in memory of a request body that comes from a reader. A longer body goes through a
+        /// temporary file. Default: 64 MiB. Apple platforms ignore this limit, because the transport streams such a
+        /// body there.
         public var requestBodyBytes: Int
 
         /// Creates a set of limits.
@@ -109,7 +111,7 @@ public final class URLSessionTransport: Transport {
         }
         guard wasOpen else { return }
         session.invalidateAndCancel()
-        for running in delegate.runningTasks { running.cancelTask() }  // those in their own sessions, too
+        for running in delegate.runningTasks { running.cancelTask() }  // also the tasks that have their own session
     }
 
     /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
@@ -153,7 +155,7 @@ public final class URLSessionTransport: Transport {
         }
     }
 
-    /// Returns the body in the form that the session takes.
+    /// Returns the body in the form that the session requires.
     private func upload(for request: HTTPRequest) async throws -> (SessionUpload, SpooledBody?) {
         guard !SessionPlatform.current.streamsUploads else { return (SessionUpload(streaming: request.body), nil) }
         let spooled = try await SpooledBody(
@@ -193,7 +195,7 @@ public final class URLSessionTransport: Transport {
         #endif
         var message = URLRequest(url: request.url.withLowercasedScheme)
         message.httpMethod = request.method.rawValue
-        // The library has its own timers, because Foundation's timers count waiting, and only whole seconds.
+        // The library has its own timers: Foundation's timers include waiting times, and count only whole seconds.
         message.timeoutInterval = 7 * 86_400
         message.restrict(to: request[option: NetworkAccessOption.self] ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
