@@ -156,7 +156,7 @@ struct CircuitBreakerTests {
             error?.description.contains(
                 "https://api.example.com:443 has failed too often recently; try again in 30 s")
                 == true)
-        #expect(error?.retryDecision?.reason == "the policy is not about this failure")
+        #expect(error?.retryDecision?.reason == "the policy does not cover this failure")
     }
 
     @Test("A token refresh is sent even if the breaker is open")

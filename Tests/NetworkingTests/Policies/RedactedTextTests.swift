@@ -97,7 +97,7 @@ struct RedactedTextTests {
         #expect(
             await lines(.error, .status(.notFound))
                 == [
-                    "error GET api.example.com/v1/open: 404 Not Found in 0 s (not retried: the policy is not about this failure), thrown as GeneralRequestError"
+                    "error GET api.example.com/v1/open: 404 Not Found in 0 s (not retried: the policy does not cover this failure), thrown as GeneralRequestError"
                 ])
         let debug = await lines(.debug, .status(.serviceUnavailable), .text("there"))
         #expect(debug.contains { $0.hasPrefix("debug -> GET https://api.example.com/v1/open\n    User-Agent: ") })

@@ -196,7 +196,7 @@ struct RetryPolicyTests {
     @Test("A policy that does not match a failure, or has no retries left, says so")
     func reasons() async throws {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))
-        #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy is not about this failure")
+        #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy does not cover this failure")
         let down = try failure(.unacceptableStatus, answer: (.serviceUnavailable, []))
         #expect(await reason(RetryPolicy(retries: 3), down, retries: 3) == "the policy's 3 retries are used")
         #expect(await reason(RetryPolicy(retries: 1), down, retries: 1) == "the policy's 1 retry is used")

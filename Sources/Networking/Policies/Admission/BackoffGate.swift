@@ -3,7 +3,7 @@
 ///
 /// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
 /// field says that no requests remain. It opens when the time has passed. Requests wait meanwhile, unless the wait
-/// would exceed their total deadline. A token refresh never waits. Services of the same server share the object.
+/// would exceed their total deadline. A token refresh never waits. Give services of the same server the same object.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// A change of a gate for an origin.
     public enum Event: Hashable, Sendable {

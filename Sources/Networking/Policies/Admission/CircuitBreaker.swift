@@ -6,7 +6,7 @@
 /// or opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts,
 /// failed handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to
 /// 499, cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is
-/// always sent. Services of the same server share the object.
+/// always sent. Give services of the same server the same object.
 public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
     struct Configuration: Hashable, Sendable {

@@ -73,7 +73,7 @@ public struct RetryPolicy: Sendable {
 
     func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
         guard case .retry(let delay, let replacement) = await condition.verdict(on: failure) else {
-            return .no(because: "the policy is not about this failure")
+            return .no(because: "the policy does not cover this failure")
         }
         guard retries > 0 else { return .no(because: "the policy allows no retries") }
         guard history.retries < retries else {
