@@ -153,7 +153,7 @@ extension Loopback {
             let upload = await #expect(throws: NetworkError.self) {
                 try await service(.preferred).request(.post("x").body(.multipart([.file("d", at: web)])))
             }
-            #expect(upload?.description.contains("no file URL") == true)
+            #expect(upload?.description.contains("expected a file URL") == true)
         }
 
         @Test("A missing folder and a full disk are clear errors")

@@ -98,7 +98,7 @@ extension Loopback {
             let body = HTTPBody.source(length: 10, isReplayable: true) { try HTTPBody.string("text").open() }
             let error = await exchange.failure(try exchange.request(.post, "/", body: body))
             #expect(error?.kind == .bodyUnreadable)
-            #expect(error?.description.contains("4 bytes of 10") == true)
+            #expect(error?.description.contains("expected 10 bytes, found 4") == true)
         }
 
         @Test(
@@ -112,7 +112,7 @@ extension Loopback {
             let whole = HTTPBody.source(length: length, isReplayable: true) { try HTTPBody.string("fourmore").open() }
             let other = await exchange.failure(try exchange.request(.post, "/", body: whole))
             #expect(other?.kind == .bodyUnreadable)
-            #expect(other?.description.contains("more than the \(length) bytes") == true)
+            #expect(other?.description.contains("expected \(length) bytes, found more") == true)
         }
 
         @Test(

@@ -3,7 +3,7 @@ public import Foundation
 /// The body of a request: its content, its length, and whether it can be sent twice.
 ///
 /// A body is a description of what to send. Its values are encoded once per call, when the endpoint becomes a request.
-/// The body is opened once per attempt, so that a retry sends it completely.
+/// The body is opened each time it is sent, so that a retry or a redirect sends it completely.
 ///
 /// ```swift
 /// var body: HTTPBody {
@@ -122,7 +122,8 @@ public struct HTTPBody: Sendable {
     ///   - length: The number of bytes; nil if it is not known.
     ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
     ///   - contentType: The media type; nil for no `Content-Type`.
-    ///   - open: Opens the body. It runs once per attempt.
+    ///   - open: Opens the body. It runs each time the body is sent: once per attempt, and again if a redirect or the
+    ///     engine repeats the body.
     public static func source(
         length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
         open: @escaping @Sendable () throws -> any HTTPBody.Reader

@@ -55,8 +55,9 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader.Name {
-    /// The names whose values are not secret. Descriptions show these values, and redirects to another origin keep
-    /// them. The values of all other names are treated as secrets.
+    /// The names whose values are not secret. Descriptions show these values, and redirects to another origin retain
+    /// them, except fields that are meant for one server, such as `Host` and `traceparent`. The values of all other
+    /// names are treated as secrets.
     static let harmless: Set<HTTPHeader.Name> = [
         .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
         .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,

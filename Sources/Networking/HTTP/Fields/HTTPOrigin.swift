@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The scheme, host and port of a URL, [RFC 9110 section
-/// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). Credentials are sent to one origin only.
+/// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). A redirect to another origin removes credentials.
 public struct HTTPOrigin: Hashable, Sendable {
     /// The storage of an origin. It is a class, so that an origin is one reference: it is created once, used with every
     /// request, and policies copy and look it up at low cost.
@@ -25,7 +25,7 @@ public struct HTTPOrigin: Hashable, Sendable {
 
     private let parts: Parts
 
-    /// `http` or `https`, in lower case.
+    /// The scheme in lower case: `http` or `https` for a request that can be sent.
     public var scheme: String { parts.scheme }
     /// The host in lower case; an IPv6 address without its brackets.
     public var host: String { parts.host }
