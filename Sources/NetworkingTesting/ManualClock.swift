@@ -32,13 +32,19 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         let continuation: CheckedContinuation<Void, any Error>
     }
 
+    private struct Watcher {
+        let count: Int
+        let limit: Duration?
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private let lock = NSLock()
     private let start: Date
     private var instant = Instant(offset: .zero)
     private var sleepers: [Int: Sleeper] = [:]
     private var cancelled: Set<Int> = []
     private var nextID = 0
-    private var watchers: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+    private var watchers: [Int: Watcher] = [:]
 
     /// Creates a clock.
     ///
@@ -132,7 +138,18 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
     /// Waits until at least `count` sleeps are in progress, or the task is cancelled. Because of the cancellation, a
     /// time limit of the test can end the wait.
-    public func waitForSleepers(_ count: Int = 1) async {
+    ///
+    /// Give a limit to wait for one particular sleep while others, such as the timeout of a call, are in progress:
+    ///
+    /// ```swift
+    /// await clock.waitForSleepers(within: .seconds(2))  // the wait before the retry, not the timeout of 60 seconds
+    /// clock.advance(by: .seconds(2))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: The number of sleeps to wait for.
+    ///   - limit: Only sleeps that end within this time are counted. Default: all sleeps are counted.
+    public func waitForSleepers(_ count: Int = 1, within limit: Duration? = nil) async {
         let id = lock.withLock {
             defer { nextID += 1 }
             return nextID
@@ -140,8 +157,9 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = lock.withLock {
-                    guard sleepers.count < count, cancelled.remove(id) == nil else { return true }
-                    watchers[id] = (count, continuation)
+                    let watcher = Watcher(count: count, limit: limit, continuation: continuation)
+                    guard !isSatisfied(watcher), cancelled.remove(id) == nil else { return true }
+                    watchers[id] = watcher
                     return false
                 }
                 if isOver { continuation.resume() }
@@ -174,12 +192,19 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         }
     }
 
+    /// Whether enough sleeps are in progress. Call it with the lock held.
+    private func isSatisfied(_ watcher: Watcher) -> Bool {
+        guard let limit = watcher.limit else { return sleepers.count >= watcher.count }
+        let latest = instant.advanced(by: limit)
+        return sleepers.values.filter { $0.instant <= latest }.count >= watcher.count
+    }
+
     private func begin(_ id: Int, _ sleeper: Sleeper) {
         let (outcome, watching): (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) = lock.withLock {
             if cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
             if sleeper.instant <= instant { return (.success(()), []) }
             sleepers[id] = sleeper
-            let satisfied = watchers.filter { $0.value.count <= sleepers.count }
+            let satisfied = watchers.filter { isSatisfied($0.value) }
             for id in satisfied.keys { watchers[id] = nil }
             return (nil, satisfied.values.map(\.continuation))
         }

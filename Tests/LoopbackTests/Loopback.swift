@@ -1,6 +1,30 @@
 import Testing
 
 /// The tests on real sockets. They run one after another, because Foundation on Linux serves all sessions of a process
-/// from one queue (L21): parallel tests would distort each other's times.
-@Suite("Loopback", .serialized)
+/// from one queue (L21): parallel tests would distort each other's times. They begin when the other test target, which
+/// runs in the same process, leaves time for them.
+@Suite("Loopback", .serialized, .whenTasksRunPromptly)
 enum Loopback {}
+
+/// Delays a suite until tasks of the process run promptly. Before that, a test that measures time would measure how
+/// long its own tasks wait for the other tests.
+struct PromptTasksTrait: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(120)  // then the tests run anyway
+        var promptRounds = 0
+        while promptRounds < 50, clock.now < end {
+            let latency = await clock.measure { await Task.yield() }
+            promptRounds = latency < .milliseconds(10) ? promptRounds + 1 : 0
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        try await function()
+    }
+}
+
+extension Trait where Self == PromptTasksTrait {
+    /// Delays a suite until tasks of the process run promptly, for at most two minutes.
+    static var whenTasksRunPromptly: PromptTasksTrait { PromptTasksTrait() }
+}

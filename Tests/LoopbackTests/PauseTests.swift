@@ -3,138 +3,140 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Pausing downloads", .timeLimit(.minutes(5)))
-struct PauseTests {
-    private struct Film: Endpoint {
-        var path: EndpointPath = "film"
-        var query: URLQuery = [:]
-        var method: HTTPMethod = .get
-    }
-
-    /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
-    private struct Shelf: Sendable {
-        var content: Data
-        var tag: String? = "\"v1\""
-        var modified: String?
-        var cuts: [Int] = []
-        var ranges: [String?] = []
-    }
-
-    private let scratch: Scratch
-    private let server: LoopbackServer
-    private let shelf: Box<Shelf>
-    private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
-
-    init() throws {
-        scratch = try Scratch()
-        server = try LoopbackServer()
-        let shelf = Box(Shelf(content: content))
-        self.shelf = shelf
-        server.route(nil, "/film") { request in
-            let (now, cut) = shelf.change { shelf in
-                shelf.ranges.append(request.headers[.range])
-                return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
-            }
-            var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
-            answer.headers[.eTag] = now.tag
-            answer.headers[.lastModified] = now.modified
-            answer.headers[.date] = httpDate(Date())
-            return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
+extension Loopback {
+    @Suite("Pausing downloads", .timeLimit(.minutes(5)))
+    struct PauseTests {
+        private struct Film: Endpoint {
+            var path: EndpointPath = "film"
+            var query: URLQuery = [:]
+            var method: HTTPMethod = .get
         }
-    }
 
-    private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
-        let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
-        let transport = try engine.shared()
-        return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
-            $0.retry = policy
-            $0.transport = transport
+        /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
+        private struct Shelf: Sendable {
+            var content: Data
+            var tag: String? = "\"v1\""
+            var modified: String?
+            var cuts: [Int] = []
+            var ranges: [String?] = []
         }
-    }
 
-    private var target: URL { scratch.file("film.mp4") }
-    private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
+        private let scratch: Scratch
+        private let server: LoopbackServer
+        private let shelf: Box<Shelf>
+        private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
-    /// Runs a download that ends after `count` bytes and leaves its part file.
-    private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
-        shelf.change { $0.cuts = [count] }
-        await #expect(throws: NetworkError.self) {
-            _ = try await service().request(Film(), as: .file(destination ?? self.destination))
-        }
-    }
-
-    @Test("A second download to a target in use fails and does not affect the first one")
-    func twice() async throws {
-        let gate = Box(false)
-        server.route(nil, "/slow") { [content] request in
-            var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
-            answer.content = .written(length: content.count) { writer in
-                try writer.write(content.prefix(1_000))
-                while !gate.value { usleep(2_000) }
-                try writer.write(content.dropFirst(1_000))
-            }
-            return answer
-        }
-        let first = try service().task(Film(path: "slow"), as: .file(destination))
-        #expect(try await Exchange.eventually { destination.partialSize == 1_000 })
-        do {
-            _ = try await service().request(Film(), as: .file(destination))
-            #expect(Bool(false), "the second download was written")
-        } catch let error as NetworkError {
-            #expect(error.description.contains("another download to film.mp4 is in progress"))
-        }
-        gate.change { $0 = true }
-        #expect(try Data(contentsOf: await first.value) == content)
-    }
-
-    @Test(
-        "A pause keeps the task pending and releases the permit; resume continues it", .row("I-28"),
-        arguments: Engine.allCases)
-    func pause(engine: Engine) async throws {
-        let limit = ConcurrencyLimit(1)
-        let transport = try engine.make()
-        let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
-            $0.concurrencyLimit = limit
-            $0.transport = transport
-        }
-        server.route(nil, "/slow") { [content] request in
-            var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
-            guard request.headers[.range] == nil else { return answer }
-            answer.content = .written(length: content.count) { writer in
-                try writer.write(content.prefix(300_000))
-                for byte in content.dropFirst(300_000) {
-                    try writer.write(Data([byte]))
-                    usleep(20_000)
+        init() throws {
+            scratch = try Scratch()
+            server = try LoopbackServer()
+            let shelf = Box(Shelf(content: content))
+            self.shelf = shelf
+            server.route(nil, "/film") { request in
+                let (now, cut) = shelf.change { shelf in
+                    shelf.ranges.append(request.headers[.range])
+                    return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
                 }
+                var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
+                answer.headers[.eTag] = now.tag
+                answer.headers[.lastModified] = now.modified
+                answer.headers[.date] = httpDate(Date())
+                return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
             }
-            return answer
         }
-        let task = service.task(Film(path: "slow"), as: .file(destination))
-        #expect(try await Exchange.eventually { destination.partialSize >= 300_000 })
-        #expect(!task.resume())
-        #expect(task.pause())
-        #expect(!task.pause())
-        #expect(try await Exchange.eventually { limit.activeCount == 0 && server.openConnections == 0 })
-        if case .paused = task.state {} else { #expect(Bool(false), "\(task.state)") }
-        let kept = destination.partialSize
-        #expect(task.resume())
-        #expect(try Data(contentsOf: await task.value) == content)
-        #expect(task.progress.download.fraction == 1)
-        #expect(kept >= 300_000)
-        #expect(!task.pause())
-    }
 
-    @Test("A paused download can be cancelled, and a task without a file cannot be paused")
-    func pausedAndCancelled() async throws {
-        // The download cannot complete before it is paused, however slow this thread is.
-        server.route(nil, "/slow") { _ in .text("never").failing(.stallBeforeHead) }
-        let task = try service().task(Film(path: "slow"), as: .file(destination))
-        #expect(task.pause())
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(task.cancel())
-        await #expect(throws: GeneralRequestError.cancelled) { _ = try await task.value }
-        let other = try service().task(Film(), as: .data)
-        #expect(!other.pause(), "only a download into a file can be paused")
-        _ = try await other.value
+        private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
+            let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
+            let transport = try engine.shared()
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.retry = policy
+                $0.transport = transport
+            }
+        }
+
+        private var target: URL { scratch.file("film.mp4") }
+        private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
+
+        /// Runs a download that ends after `count` bytes and leaves its part file.
+        private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
+            shelf.change { $0.cuts = [count] }
+            await #expect(throws: NetworkError.self) {
+                _ = try await service().request(Film(), as: .file(destination ?? self.destination))
+            }
+        }
+
+        @Test("A second download to a target in use fails and does not affect the first one")
+        func twice() async throws {
+            let gate = Box(false)
+            server.route(nil, "/slow") { [content] request in
+                var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
+                answer.content = .written(length: content.count) { writer in
+                    try writer.write(content.prefix(1_000))
+                    while !gate.value { usleep(2_000) }
+                    try writer.write(content.dropFirst(1_000))
+                }
+                return answer
+            }
+            let first = try service().task(Film(path: "slow"), as: .file(destination))
+            #expect(try await Exchange.eventually { destination.partialSize == 1_000 })
+            do {
+                _ = try await service().request(Film(), as: .file(destination))
+                #expect(Bool(false), "the second download was written")
+            } catch let error as NetworkError {
+                #expect(error.description.contains("another download to film.mp4 is in progress"))
+            }
+            gate.change { $0 = true }
+            #expect(try Data(contentsOf: await first.value) == content)
+        }
+
+        @Test(
+            "A pause keeps the task pending and releases the permit; resume continues it", .row("I-28"),
+            arguments: Engine.allCases)
+        func pause(engine: Engine) async throws {
+            let limit = ConcurrencyLimit(1)
+            let transport = try engine.make()
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.concurrencyLimit = limit
+                $0.transport = transport
+            }
+            server.route(nil, "/slow") { [content] request in
+                var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
+                guard request.headers[.range] == nil else { return answer }
+                answer.content = .written(length: content.count) { writer in
+                    try writer.write(content.prefix(300_000))
+                    for byte in content.dropFirst(300_000) {
+                        try writer.write(Data([byte]))
+                        usleep(20_000)
+                    }
+                }
+                return answer
+            }
+            let task = service.task(Film(path: "slow"), as: .file(destination))
+            try #require(await Exchange.eventually { destination.partialSize >= 300_000 })
+            #expect(!task.resume())
+            #expect(task.pause())
+            #expect(!task.pause())
+            #expect(try await Exchange.eventually { limit.activeCount == 0 && server.openConnections == 0 })
+            if case .paused = task.state {} else { #expect(Bool(false), "\(task.state)") }
+            let kept = destination.partialSize
+            #expect(task.resume())
+            #expect(try Data(contentsOf: await task.value) == content)
+            #expect(task.progress.download.fraction == 1)
+            #expect(kept >= 300_000)
+            #expect(!task.pause())
+        }
+
+        @Test("A paused download can be cancelled, and a task without a file cannot be paused")
+        func pausedAndCancelled() async throws {
+            // The download cannot complete before it is paused, however slow this thread is.
+            server.route(nil, "/slow") { _ in .text("never").failing(.stallBeforeHead) }
+            let task = try service().task(Film(path: "slow"), as: .file(destination))
+            #expect(task.pause())
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(task.cancel())
+            await #expect(throws: GeneralRequestError.cancelled) { _ = try await task.value }
+            let other = try service().task(Film(), as: .data)
+            #expect(!other.pause(), "only a download into a file can be paused")
+            _ = try await other.value
+        }
     }
 }

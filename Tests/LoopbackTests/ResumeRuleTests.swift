@@ -3,230 +3,233 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Which downloads can be resumed", .timeLimit(.minutes(5)))
-struct ResumeRuleTests {
-    private struct Film: Endpoint {
-        var path: EndpointPath = "film"
-        var query: URLQuery = [:]
-        var method: HTTPMethod = .get
-    }
+extension Loopback {
+    @Suite("Which downloads can be resumed", .timeLimit(.minutes(5)))
+    struct ResumeRuleTests {
+        private struct Film: Endpoint {
+            var path: EndpointPath = "film"
+            var query: URLQuery = [:]
+            var method: HTTPMethod = .get
+        }
 
-    /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
-    private struct Shelf: Sendable {
-        var content: Data
-        var tag: String? = "\"v1\""
-        var modified: String?
-        var cuts: [Int] = []
-        var ranges: [String?] = []
-    }
+        /// The content and validators of the server, and the numbers of bytes after which it closes the connection.
+        private struct Shelf: Sendable {
+            var content: Data
+            var tag: String? = "\"v1\""
+            var modified: String?
+            var cuts: [Int] = []
+            var ranges: [String?] = []
+        }
 
-    private let scratch: Scratch
-    private let server: LoopbackServer
-    private let shelf: Box<Shelf>
-    private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
+        private let scratch: Scratch
+        private let server: LoopbackServer
+        private let shelf: Box<Shelf>
+        private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
-    init() throws {
-        scratch = try Scratch()
-        server = try LoopbackServer()
-        let shelf = Box(Shelf(content: content))
-        self.shelf = shelf
-        server.route(nil, "/film") { request in
-            let (now, cut) = shelf.change { shelf in
-                shelf.ranges.append(request.headers[.range])
-                return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
+        init() throws {
+            scratch = try Scratch()
+            server = try LoopbackServer()
+            let shelf = Box(Shelf(content: content))
+            self.shelf = shelf
+            server.route(nil, "/film") { request in
+                let (now, cut) = shelf.change { shelf in
+                    shelf.ranges.append(request.headers[.range])
+                    return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
+                }
+                var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
+                answer.headers[.eTag] = now.tag
+                answer.headers[.lastModified] = now.modified
+                answer.headers[.date] = httpDate(Date())
+                return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
             }
-            var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
-            answer.headers[.eTag] = now.tag
-            answer.headers[.lastModified] = now.modified
-            answer.headers[.date] = httpDate(Date())
-            return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
         }
-    }
 
-    private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
-        let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
-        let transport = try engine.shared()
-        return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
-            $0.retry = policy
-            $0.transport = transport
+        private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
+            let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
+            let transport = try engine.shared()
+            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.retry = policy
+                $0.transport = transport
+            }
         }
-    }
 
-    private var target: URL { scratch.file("film.mp4") }
-    private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
+        private var target: URL { scratch.file("film.mp4") }
+        private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
 
-    private var names: [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
-    }
-
-    /// Runs a download that ends after `count` bytes and leaves its part file.
-    private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
-        shelf.change { $0.cuts = [count] }
-        await #expect(throws: NetworkError.self) {
-            _ = try await service().request(Film(), as: .file(destination ?? self.destination))
+        private var names: [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
         }
-    }
 
-    @Test("Content that has changed in the meantime is downloaded from the start")
-    func changed() async throws {
-        try await cut(after: 100_000)
-        let other = Data(content.reversed())
-        shelf.change { ($0.content, $0.tag) = (other, "\"v2\"") }
-        let url = try await service().request(Film(), as: .file(destination))
-        #expect(try Data(contentsOf: url) == other)
-    }
+        /// Runs a download that ends after `count` bytes and leaves its part file.
+        private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
+            shelf.change { $0.cuts = [count] }
+            await #expect(throws: NetworkError.self) {
+                _ = try await service().request(Film(), as: .file(destination ?? self.destination))
+            }
+        }
 
-    @Test("A range of other content is rejected if a server ignores If-Range")
-    func heedless() async throws {
-        for tag in ["\"v2\"", nil] {
+        @Test("Content that has changed in the meantime is downloaded from the start")
+        func changed() async throws {
+            try await cut(after: 100_000)
             let other = Data(content.reversed())
-            server.route(nil, "/heedless") { request in
-                var answer = LoopbackResponse.content(
-                    other, tag: request.headers[.ifRange] ?? "\"v2\"", for: request)
-                answer.headers[.eTag] = tag
+            shelf.change { ($0.content, $0.tag) = (other, "\"v2\"") }
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == other)
+        }
+
+        @Test("A range of other content is rejected if a server ignores If-Range")
+        func heedless() async throws {
+            for tag in ["\"v2\"", nil] {
+                let other = Data(content.reversed())
+                server.route(nil, "/heedless") { request in
+                    var answer = LoopbackResponse.content(
+                        other, tag: request.headers[.ifRange] ?? "\"v2\"", for: request)
+                    answer.headers[.eTag] = tag
+                    return answer
+                }
+                let destination = FileDestination(target, overwriting: .replace, resuming: .content("film"))
+                try await cut(after: 100_000, to: destination)
+                let url = try await service().request(Film(path: "heedless"), as: .file(destination))
+                #expect(try Data(contentsOf: url) == other)
+                destination.discardPart()
+                #expect(names == ["film.mp4"])
+                try FileManager.default.removeItem(at: target)
+            }
+        }
+
+        @Test(
+            "Without a strong entity tag a download cannot be resumed, and no part file is left",
+            arguments: ["W/\"v1\"", nil])
+        func weak(tag: String?) async throws {
+            shelf.change { $0.tag = tag }
+            try await cut(after: 100_000)
+            #expect(names.isEmpty)
+        }
+
+        @Test("A Last-Modified date is a strong validator if it is earlier than the Date of the response")
+        func date() async throws {
+            shelf.change { ($0.tag, $0.modified) = (nil, "Sun, 06 Nov 1994 08:49:37 GMT") }
+            try await cut(after: 100_000)
+            #expect(destination.partialSize == 100_000)
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(shelf.value.ranges.last == "bytes=100000-")
+            let target = scratch.file("other.mp4")
+            shelf.change { ($0.modified, $0.cuts) = (httpDate(Date() + 5), [100]) }
+            await #expect(throws: NetworkError.self) {
+                _ = try await service().request(Film(), as: .file(at: target, resuming: .sameAddress))
+            }
+            #expect(names == ["film.mp4"])
+        }
+
+        @Test("If the server does not support ranges, the full response replaces the part")
+        func noRanges() async throws {
+            try await cut(after: 100_000)
+            let content = content
+            server.route(nil, "/film") { _ in LoopbackResponse(content: .fixed(content)) }
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(names == ["film.mp4"])
+        }
+
+        @Test("If the part is complete, only its last byte is requested")
+        func whole() async throws {
+            try await cut(after: 100_000)
+            try content.write(to: scratch.file(".film.mp4.part"))
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(shelf.value.ranges == [nil, "bytes=599999-"])
+        }
+
+        @Test("A 416 response restarts the download if the content is now shorter than the part")
+        func notSatisfiable() async throws {
+            try await cut(after: 100_000)
+            let short = content.prefix(50_000)
+            shelf.change { $0.content = Data(short) }  // with the same tag
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == short)
+            #expect(shelf.value.ranges == [nil, "bytes=100000-", nil])
+        }
+
+        @Test("A download resumes from a new URL with the same path or the same content name")
+        func freshURL() async throws {
+            try await cut(after: 100_000)
+            _ = try await service().request(Film(query: ["signature": "fresh"]), as: .file(destination))
+            #expect(shelf.value.ranges.last == "bytes=100000-")
+            try FileManager.default.removeItem(at: target)
+            let named = FileDestination(target, resuming: .content("film 7"))
+            try await cut(after: 100_000, to: named)
+            server.route(nil, "/mirror") { [content] in .content(content, tag: "\"v1\"", for: $0) }
+            let before = server.requestCount
+            let url = try await service().request(Film(path: "mirror"), as: .file(named))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(server.requestCount == before + 1)
+            try FileManager.default.removeItem(at: target)
+            try await cut(after: 100_000)
+            _ = try await service().request(Film(path: "mirror"), as: .file(destination))
+            #expect(
+                try Data(contentsOf: url) == content, "a different path is different content, so the download restarts")
+        }
+
+        @Test("A redirected download resumes, because the requested URL identifies it")
+        func redirected() async throws {
+            server.route(nil, "/latest") { _ in .redirect(to: "/film?signature=\(UInt64.random(in: 0 ... .max))") }
+            shelf.change { $0.cuts = [100_000] }
+            await #expect(throws: NetworkError.self) {
+                _ = try await service().request(Film(path: "latest"), as: .file(destination))
+            }
+            let url = try await service().request(Film(path: "latest"), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(shelf.value.ranges == [nil, "bytes=100000-"])
+        }
+
+        @Test("A call with its own Range field saves the received part to the file")
+        func ownRange() async throws {
+            struct Part: Endpoint {
+                var path: EndpointPath { "film" }
+                var headers: HTTPHeaders { [.range: "bytes=599000-"] }
+            }
+            let url = try await service().request(Part(), as: .file(at: target))
+            #expect(try Data(contentsOf: url) == content.suffix(1_000))
+        }
+
+        @Test("A Content-Range close to the largest integer does not crash")
+        func absurdRange() async throws {
+            server.route(nil, "/absurd") { _ in
+                var answer = LoopbackResponse.text("x", status: .partialContent)
+                answer.headers[.contentRange] = "bytes 9223372036854775806-9223372036854775807/*"
                 return answer
             }
-            let destination = FileDestination(target, overwriting: .replace, resuming: .content("film"))
-            try await cut(after: 100_000, to: destination)
-            let url = try await service().request(Film(path: "heedless"), as: .file(destination))
-            #expect(try Data(contentsOf: url) == other)
-            destination.discardPart()
-            #expect(names == ["film.mp4"])
-            try FileManager.default.removeItem(at: target)
+            let task = try service().task(Film(path: "absurd"), as: .file(destination))
+            await #expect(throws: NetworkError.self) { _ = try await task.value }
         }
-    }
 
-    @Test(
-        "Without a strong entity tag a download cannot be resumed, and no part file is left",
-        arguments: ["W/\"v1\"", nil])
-    func weak(tag: String?) async throws {
-        shelf.change { $0.tag = tag }
-        try await cut(after: 100_000)
-        #expect(names.isEmpty)
-    }
-
-    @Test("A Last-Modified date is a strong validator if it is earlier than the Date of the response")
-    func date() async throws {
-        shelf.change { ($0.tag, $0.modified) = (nil, "Sun, 06 Nov 1994 08:49:37 GMT") }
-        try await cut(after: 100_000)
-        #expect(destination.partialSize == 100_000)
-        let url = try await service().request(Film(), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content)
-        #expect(shelf.value.ranges.last == "bytes=100000-")
-        let target = scratch.file("other.mp4")
-        shelf.change { ($0.modified, $0.cuts) = (httpDate(Date() + 5), [100]) }
-        await #expect(throws: NetworkError.self) {
-            _ = try await service().request(Film(), as: .file(at: target, resuming: .sameAddress))
-        }
-        #expect(names == ["film.mp4"])
-    }
-
-    @Test("If the server does not support ranges, the full response replaces the part")
-    func noRanges() async throws {
-        try await cut(after: 100_000)
-        let content = content
-        server.route(nil, "/film") { _ in LoopbackResponse(content: .fixed(content)) }
-        let url = try await service().request(Film(), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content)
-        #expect(names == ["film.mp4"])
-    }
-
-    @Test("If the part is complete, only its last byte is requested")
-    func whole() async throws {
-        try await cut(after: 100_000)
-        try content.write(to: scratch.file(".film.mp4.part"))
-        let url = try await service().request(Film(), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content)
-        #expect(shelf.value.ranges == [nil, "bytes=599999-"])
-    }
-
-    @Test("A 416 response restarts the download if the content is now shorter than the part")
-    func notSatisfiable() async throws {
-        try await cut(after: 100_000)
-        let short = content.prefix(50_000)
-        shelf.change { $0.content = Data(short) }  // with the same tag
-        let url = try await service().request(Film(), as: .file(destination))
-        #expect(try Data(contentsOf: url) == short)
-        #expect(shelf.value.ranges == [nil, "bytes=100000-", nil])
-    }
-
-    @Test("A download resumes from a new URL with the same path or the same content name")
-    func freshURL() async throws {
-        try await cut(after: 100_000)
-        _ = try await service().request(Film(query: ["signature": "fresh"]), as: .file(destination))
-        #expect(shelf.value.ranges.last == "bytes=100000-")
-        try FileManager.default.removeItem(at: target)
-        let named = FileDestination(target, resuming: .content("film 7"))
-        try await cut(after: 100_000, to: named)
-        server.route(nil, "/mirror") { [content] in .content(content, tag: "\"v1\"", for: $0) }
-        let before = server.requestCount
-        let url = try await service().request(Film(path: "mirror"), as: .file(named))
-        #expect(try Data(contentsOf: url) == content)
-        #expect(server.requestCount == before + 1)
-        try FileManager.default.removeItem(at: target)
-        try await cut(after: 100_000)
-        _ = try await service().request(Film(path: "mirror"), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content, "a different path is different content, so the download restarts")
-    }
-
-    @Test("A redirected download resumes, because the requested URL identifies it")
-    func redirected() async throws {
-        server.route(nil, "/latest") { _ in .redirect(to: "/film?signature=\(UInt64.random(in: 0 ... .max))") }
-        shelf.change { $0.cuts = [100_000] }
-        await #expect(throws: NetworkError.self) {
-            _ = try await service().request(Film(path: "latest"), as: .file(destination))
-        }
-        let url = try await service().request(Film(path: "latest"), as: .file(destination))
-        #expect(try Data(contentsOf: url) == content)
-        #expect(shelf.value.ranges == [nil, "bytes=100000-"])
-    }
-
-    @Test("A call with its own Range field saves the received part to the file")
-    func ownRange() async throws {
-        struct Part: Endpoint {
-            var path: EndpointPath { "film" }
-            var headers: HTTPHeaders { [.range: "bytes=599000-"] }
-        }
-        let url = try await service().request(Part(), as: .file(at: target))
-        #expect(try Data(contentsOf: url) == content.suffix(1_000))
-    }
-
-    @Test("A Content-Range close to the largest integer does not crash")
-    func absurdRange() async throws {
-        server.route(nil, "/absurd") { _ in
-            var answer = LoopbackResponse.text("x", status: .partialContent)
-            answer.headers[.contentRange] = "bytes 9223372036854775806-9223372036854775807/*"
-            return answer
-        }
-        let task = try service().task(Film(path: "absurd"), as: .file(destination))
-        await #expect(throws: NetworkError.self) { _ = try await task.value }
-    }
-
-    @Test("A call that a download makes under the same limit does not wait for the download's permit")
-    func nestedCall() async throws {
-        struct Signing: Transport {
-            let base: any Transport
-            let signer: NetworkService
-            func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-                let _: String = try await signer.request(.get("sign"))
-                return try await base.send(request, delivering: delivery)
+        @Test("A call that a download makes under the same limit does not wait for the download's permit")
+        func nestedCall() async throws {
+            struct Signing: Transport {
+                let base: any Transport
+                let signer: NetworkService
+                func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+                    let _: String = try await signer.request(.get("sign"))
+                    return try await base.send(request, delivering: delivery)
+                }
             }
+            server.route(nil, "/sign") { _ in .text("signed") }
+            let limit = ConcurrencyLimit(1)
+            let environment = NetworkEnvironment(baseURL: server.url)
+            let signer = NetworkService(environment: environment) {
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
+            let signing = Signing(base: try Engine.preferred.shared(), signer: signer)
+            let service = NetworkService(environment: environment) {
+                $0.transport = signing
+                $0.concurrencyLimit = limit
+                $0.backoffGate = nil
+            }
+            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
+            let task = service.task(Film(), as: .file(destination), with: settings)
+            #expect(try Data(contentsOf: await task.value) == content)
         }
-        server.route(nil, "/sign") { _ in .text("signed") }
-        let limit = ConcurrencyLimit(1)
-        let environment = NetworkEnvironment(baseURL: server.url)
-        let signer = NetworkService(environment: environment) {
-            $0.concurrencyLimit = limit
-            $0.backoffGate = nil
-        }
-        let signing = Signing(base: try Engine.preferred.shared(), signer: signer)
-        let service = NetworkService(environment: environment) {
-            $0.transport = signing
-            $0.concurrencyLimit = limit
-            $0.backoffGate = nil
-        }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
-        let task = service.task(Film(), as: .file(destination), with: settings)
-        #expect(try Data(contentsOf: await task.value) == content)
     }
 }

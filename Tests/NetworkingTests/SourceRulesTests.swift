@@ -64,6 +64,17 @@ struct SourceRulesTests {
         }
     }
 
+    @Test("Each suite on real sockets is in the serialized suite Loopback, apart from the tests of this target")
+    func suitesOnSockets() throws {
+        let directory = Self.root.appendingPathComponent("Tests/LoopbackTests")
+        let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+        for case let url as URL in enumerator
+        where url.pathExtension == "swift" && url.lastPathComponent != "Loopback.swift" {
+            let text = try String(contentsOf: url, encoding: .utf8)
+            #expect(!text.contains(/(?m)^@Suite/), "\(url.lastPathComponent): put the suite in `extension Loopback`")
+        }
+    }
+
     @Test("Each type that measures time gets a clock of its test, so a slow machine changes nothing")
     func clocks() throws {
         let directory = Self.root.appendingPathComponent("Tests/NetworkingTests")

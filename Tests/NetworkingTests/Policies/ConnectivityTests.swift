@@ -37,7 +37,7 @@ struct ConnectivityTests {
         async let text: String = service.request(UserEndpoint.open)
         await waitForProbe(1)
         #expect(stub.requests.count == 1)
-        await clock.waitForSleepers(2)
+        await clock.waitForSleepers(within: .seconds(1))  // the pause between two checks
         probe.set(.reachable(.wireless))
         clock.advance(by: .seconds(1))
         #expect(try await text == "there")
@@ -53,13 +53,12 @@ struct ConnectivityTests {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, total: .seconds(3))
         async let late = Fixture.failure { try await service.request(UserEndpoint.open) }
-        await waitForProbe(1)
-        await clock.waitForSleepers(3)
+        await clock.waitForSleepers(2, within: .seconds(3))  // the deadline, and the pause between two checks
         clock.advance(by: .seconds(3))
         #expect(await late as? GeneralRequestError == .timedOut)
         let task = service.task(UserEndpoint.open, as: .void)
-        await waitForProbe(2)
-        while clock.sleeperCount < 3 { await Task.yield() }
+        while stub.requests.count < 2 { await Task.yield() }
+        await clock.waitForSleepers(2, within: .seconds(3))
         task.cancel()
         #expect(await Fixture.failure { try await task.value } as? GeneralRequestError == .cancelled)
         #expect(stub.requests.count == 2)
@@ -70,8 +69,7 @@ struct ConnectivityTests {
         let stub = StubTransport { _ in .failure(.notConnected) }
         let service = service(stub, patience: .seconds(2))
         async let error = Fixture.failure { try await service.request(UserEndpoint.open) }
-        await waitForProbe(1)
-        await clock.waitForSleepers(2)
+        await clock.waitForSleepers(2, within: .seconds(2))  // the limit, and the pause between two checks
         clock.advance(by: .seconds(2))
         #expect(await error as? GeneralRequestError == .noInternetConnection)
         #expect(observer.reports.first?.attempts.first?.decision?.reason == "no connection came within 2 s")
@@ -95,8 +93,7 @@ struct ConnectivityTests {
         let lost = await Fixture.failure { try await service.request(.post("open")) } as? NetworkError
         #expect(lost?.kind == .connectionLostBeforeHead)
         async let text: String = service.request(.post("open"))
-        await waitForProbe(1)
-        await clock.waitForSleepers(2)
+        await clock.waitForSleepers(within: .seconds(1))  // the pause between two checks
         probe.set(.reachable(.wired))
         clock.advance(by: .seconds(1))
         #expect(try await text == "there")

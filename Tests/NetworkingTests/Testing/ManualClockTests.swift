@@ -23,4 +23,24 @@ struct ManualClockTests {
         early.cancel()
         await early.value
     }
+
+    @Test("Waiting for a sleeper within a limit ignores sleeps that end later")
+    func sleepersWithinALimit() async throws {
+        let clock = clock
+        let long = Task { try await clock.sleep(for: .seconds(30)) }
+        await clock.waitForSleepers()
+        let isSeen = Locked(false)
+        let waiting = Task {
+            await clock.waitForSleepers(within: .seconds(1))
+            isSeen.withLock { $0 = true }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isSeen.withLock { $0 })
+        let short = Task { try await clock.sleep(for: .seconds(1)) }
+        await waiting.value
+        #expect(clock.sleeperCount == 2)
+        clock.advance(by: .seconds(1))
+        try await short.value
+        long.cancel()
+    }
 }

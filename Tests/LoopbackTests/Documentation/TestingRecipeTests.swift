@@ -1,0 +1,129 @@
+// The Swift blocks of Recipes.md, as they stand there, run. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+extension Loopback {
+    @Suite("Recipes for tests", .timeLimit(.minutes(5)))
+    struct TestingRecipeTests {
+        private let stub = StubTransport()
+        private let api = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+
+        @Test("A stub in a test")
+        func stubbing() async throws {
+            // snippet.stub
+            let stub = StubTransport()
+            stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
+            let environment = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+            let service = NetworkService(environment: environment) {
+                $0.retry = RetryPolicy(retries: 1)
+                $0.transport = stub
+            }
+
+            let user: [String: String] = try await service.request(.get("users/7"))
+
+            #expect(user["name"] == "Ada")
+            #expect(stub.requests.count == 2)
+            // snippet.end
+        }
+
+        @Test("Record and replay")
+        func recording() async throws {
+            stub.on(.get, "/users/7", .json(["name": "Ada"]))
+            let service = NetworkService(environment: api) { $0.transport = stub }
+            // snippet.record
+            let recorder = HARRecorder(redaction: .revealed)
+            let token = service.observers.register(recorder)
+            _ = try await service.request(.get("users/7")) as Data
+            token.cancel()
+            let file = try recorder.archive.encoded()  // write it beside your tests
+
+            let replay = ReplayTransport(try HARArchive(data: file))
+            let offline = NetworkService(environment: api) { $0.transport = replay }
+            let user: [String: String] = try await offline.request(.get("users/7"))
+            // snippet.end
+            #expect(user["name"] == "Ada")
+        }
+
+        @Test("Server-sent events; a mock server in a parallel test")
+        func server() async throws {
+            // snippet.server
+            let server = try LoopbackServer()  // a port of its own: tests run side by side
+            server.route(.get, "/news") { _ in
+                LoopbackResponse(
+                    .ok, headers: [.contentType: "text/event-stream"],
+                    content: .fixed(Data("data: one\n\nevent: over\ndata: two\n\n".utf8)))
+            }
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
+            // snippet.end
+            let shown = Box<[String]>([])
+            try await follow(service) { text in shown.change { $0.append(text) } }
+            #expect(shown.value == ["one", "two"])
+        }
+
+        @Test("Wait for connectivity")
+        func connectivity() async throws {
+            stub.on(.get, "/x", .failure(.notConnected), .text("there"))
+            let probe = StubProbe(.reachable(.wireless))
+            // snippet.connectivity
+            let reachability = ReachabilityService(probe: probe)  // or ReachabilityService(host: "api.example.com")
+            let service = NetworkService(environment: api) {
+                $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+                $0.settings.timeouts.total = .seconds(90)
+            }
+            // snippet.end
+            let stubbed = NetworkService(client: service.client.with { $0.transport = stub })
+            #expect(try await stubbed.request(.get("x")) as String == "there")
+        }
+
+        @Test("Test that a call waits for the network")
+        func testingConnectivity() async throws {
+            // snippet.testConnectivity
+            let (clock, probe, stub) = (ManualClock(), StubProbe(.notReachable), StubTransport())
+            stub.on(.get, "/users/7", .failure(.notConnected), .json(["name": "Ada"]))
+            let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
+            let service = NetworkService(environment: api) {
+                $0.transport = stub
+                $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+                $0.clock = clock.networkClock
+            }
+
+            let task = service.task(.get("users/7"), as: .json([String: String].self))
+            while stub.requests.isEmpty { await Task.yield() }
+            probe.set(.reachable(.wireless))
+            try await clock.advance(by: .seconds(1), until: { task.result != nil })
+
+            #expect(try await task.value["name"] == "Ada")
+            // snippet.end
+        }
+
+        @Test("Test that a token is refreshed before it expires")
+        func testingExpiry() async throws {
+            // snippet.testExpiry
+            let (clock, stub) = (ManualClock(date: Date()), StubTransport { _ in .text("there") })
+            let session = AccessTokenSupervisor(
+                token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
+            ) { _ in AccessToken("new") }
+            let service = NetworkService(environment: api, authorizedBy: session) { $0.transport = stub }
+            clock.advance(by: .seconds(58))
+
+            try await service.request(.get("x").authorized())
+
+            #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer new"])
+            // snippet.end
+        }
+
+        @Test("A stub counts what is uploaded")
+        func stubbedUpload() async throws {
+            stub.on(.post, "/photos", .status(.noContent))
+            let scratch = try Scratch()
+            try Data(repeating: 7, count: 100_000).write(to: scratch.file("photo.jpg"))
+            let last = Box(0.0)
+            let service = NetworkService(environment: api) { $0.transport = stub }
+            try await upload(scratch.file("photo.jpg"), with: service) { fraction in last.change { $0 = fraction } }
+            #expect(last.value == 1)
+        }
+    }
+}
