@@ -29,12 +29,12 @@
                 taken[1].append(try await measure(below, path))
                 taken[2].append(try await measure(below, typed))
             }
-            for (index, subject) in ["plain", "keypath", "typed by hand"].enumerated() {
+            for (index, subject) in ["plain", "keypath", "wrapper type"].enumerated() {
                 let median = taken[index].median
                 report.add(
                     Row(
                         subject: subject, cpuMicrosecondsPerCall: median,
-                        note: String(format: "%.2f of plain", median / taken[0].median)))
+                        note: String(format: "%.2f times plain", median / taken[0].median)))
             }
         }
 

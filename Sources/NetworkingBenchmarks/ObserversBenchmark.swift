@@ -38,8 +38,8 @@
             for token in tokens { token.cancel() }
         }
 
-        /// Measures what every call without an observer costs: the check whether there is an observer, and the times
-        /// for the report of its response.
+        /// Measures what the support for observers costs a call without one: the check whether there is an observer,
+        /// and reading the clock for the report of the call.
         private func addParts(_ report: Report, calls: Int) {
             let observers = RequestObservers()
             let question = ContinuousClock().measure {

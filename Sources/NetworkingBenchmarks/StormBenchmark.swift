@@ -6,8 +6,8 @@
     struct StormBenchmark: Benchmark {
         let name = "storm"
         let explanation =
-            "1,000 calls at once with an expired token, 64 per host; a refresh takes 50 ms. "
-            + "ideal: 64 times 401, 50 ms, 1,000 times 200 on libcurl."
+            "1,000 calls begin at once with an expired token, and 64 run at a time; a refresh takes 50 ms. "
+            + "ideal: libcurl alone gets 64 times a 401 and, after a refresh, 1,000 times a 200."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             for latency in [10, 0] {

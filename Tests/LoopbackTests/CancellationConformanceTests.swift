@@ -116,7 +116,7 @@ extension Loopback {
                 .text("abcdefghijklmnopqrstuvwxyz").failing(.drip(bytes: 1, every: .milliseconds(100)))
             }
             var request = try exchange.request()
-            // Less than the 2.5 s in all, and far more than between two bytes.
+            // Less than the 2.5 s of the whole response, and far more than the time between two bytes.
             request.timeouts.idle = .milliseconds(1_800)
             #expect(try await exchange.send(request).text == "abcdefghijklmnopqrstuvwxyz")
         }

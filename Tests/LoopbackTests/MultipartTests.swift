@@ -4,55 +4,8 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Multipart forms and files", .timeLimit(.minutes(5)))
+    @Suite("Multipart forms, read by independent parsers", .timeLimit(.minutes(5)))
     struct MultipartTests {
-        /// A server that stores each body with its media type, and responds with 204.
-        private final class Sink: Sendable {
-            struct Received: Sendable {
-                let contentType: String
-                let length: String?
-                let body: Data
-            }
-
-            let server: LoopbackServer
-            private let received = Kept()
-
-            private final class Kept: @unchecked Sendable {  // because of the lock
-                private let lock = NSLock()
-                private var all: [Received] = []
-                func add(_ one: Received) { lock.withLock { all.append(one) } }
-                var values: [Received] { lock.withLock { all } }
-            }
-
-            init() throws {
-                let received = received
-                server = try LoopbackServer { request in
-                    let body = try await request.data()
-                    received.add(
-                        Received(
-                            contentType: request.headers[.contentType] ?? "", length: request.headers[.contentLength],
-                            body: body))
-                    return LoopbackResponse(.noContent)
-                }
-            }
-
-            var all: [Received] { received.values }
-        }
-
-        private struct Upload: Endpoint {
-            let body: HTTPBody
-            var path: EndpointPath { "upload" }
-            var method: HTTPMethod { .post }
-        }
-
-        private func send(_ body: HTTPBody, to sink: Sink, _ engine: Engine = .preferred) async throws {
-            let transport = try engine.shared()
-            let service = NetworkService(environment: NetworkEnvironment(baseURL: sink.server.url)) {
-                $0.transport = transport
-            }
-            try await service.request(Upload(body: body))
-        }
-
         private struct Expected: Codable, Equatable {
             let name: String
             let fileName: String?
@@ -120,12 +73,12 @@ extension Loopback {
         func readBack() async throws {
             var random = SystemRandomNumberGenerator()
             let scratch = try Scratch()
-            let sink = try Sink()
+            let sink = try UploadSink()
             var expected: [[Expected]] = []
             for _ in 0..<40 {
                 let parts = try (0..<Int.random(in: 0...6, using: &random)).map { try part(scratch, $0, &random) }
                 expected.append(parts.map(\.1))
-                try await send(.multipart(parts.map(\.0)), to: sink)
+                try await sink.send(.multipart(parts.map(\.0)))
             }
             for (index, received) in sink.all.enumerated() {
                 #expect(received.length == "\(received.body.count)", "the length is known before the body is sent")
@@ -217,114 +170,5 @@ extension Loopback {
                 forms.append(parts)
             json.dump(forms, open("werkzeug.json", "w"))
             """
-
-        @Test(
-            "A file is sent unchanged, with its length and the media type of its file name extension", .row("I-15"),
-            arguments: Engine.allCases)
-        func file(engine: Engine) async throws {
-            let scratch = try Scratch()
-            let sink = try Sink()
-            let content = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-            try content.write(to: scratch.file("photo.png"))
-            try Data().write(to: scratch.file("empty.txt"))
-            try await send(.file(scratch.file("photo.png")), to: sink, engine)
-            try await send(.file(scratch.file("empty.txt")), to: sink, engine)
-            #expect(sink.all.map(\.contentType) == ["image/png", "text/plain"])
-            #expect(sink.all.map(\.length) == ["1000000", "0"])
-            #expect(sink.all[0].body == content)
-        }
-
-        @Test("A missing or unreadable source is a clear error before anything is sent")
-        func missing() async throws {
-            let sink = try Sink()
-            let nowhere = URL(fileURLWithPath: "/no/such/photo.png")
-            for body in [
-                HTTPBody.file(nowhere), .multipart([.field("a", 1), .file("photo", at: nowhere)]),
-                .file(URL(fileURLWithPath: "/tmp")),
-            ] {
-                do {
-                    try await send(body, to: sink)
-                    #expect(Bool(false), "the request was sent")
-                } catch let error as NetworkError {
-                    #expect(error.kind == .bodyUnreadable)
-                    #expect(
-                        error.description.contains("the file photo.png does not exist")
-                            || error.description.contains("the file tmp cannot be read"))
-                }
-            }
-            #expect(sink.server.requestCount == 0)
-        }
-
-        @Test("A source that shrinks while it is sent is a clear error, and the server does not accept it as complete")
-        func shrinking() async throws {
-            let scratch = try Scratch()
-            let sink = try Sink()
-            let file = scratch.file("log.txt")
-            try Data(count: 4 << 20).write(to: file)
-            let parts = [
-                HTTPBody.Part.stream("first", fileName: "x", length: 1, isReplayable: true) {
-                    // The first part is read after the length of the second part has been sent.
-                    try Data(count: 10).write(to: file)
-                    return try HTTPBody.data(Data([1])).open()
-                }, .file("log", at: file),
-            ]
-            await #expect(throws: NetworkError.self) { try await send(.multipart(parts), to: sink) }
-            #expect(sink.all.isEmpty)
-        }
-
-        @Test("A stream of unknown length is sent in chunks; one with a wrong length ends the call with an error")
-        func streams() async throws {
-            let sink = try Sink()
-            func part(_ length: Int?) -> HTTPBody.Part {
-                .stream("s", fileName: "s.txt", length: length, isReplayable: false) {
-                    HesitantReader(["one ", "two"])
-                }
-            }
-            try await send(.multipart([part(nil)]), to: sink)
-            #expect(sink.all[0].length == nil)
-            #expect(String(decoding: sink.all[0].body, as: UTF8.self).contains("\r\n\r\none two\r\n"))
-            for length in [3, 100] {
-                await #expect(throws: NetworkError.self) { try await send(.multipart([part(length)]), to: sink) }
-            }
-        }
-
-        @Test("An upload is sent again in full after a 401 and after a 307")
-        func replayed() async throws {
-            let scratch = try Scratch()
-            let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 17) })
-            try content.write(to: scratch.file("film.mp4"))
-            let server = try LoopbackServer()
-            let bodies = Bodies()
-            server.route(.post, "/upload") { request in
-                bodies.add(try await request.data())
-                return request.headers.authorization == .bearer("new")
-                    ? LoopbackResponse(.temporaryRedirect, headers: [.location: "/moved"])
-                    : LoopbackResponse(.unauthorized)
-            }
-            server.route(.post, "/moved") { request in
-                bodies.add(try await request.data())
-                return LoopbackResponse(.noContent)
-            }
-            struct Film: Endpoint {
-                let body: HTTPBody
-                var path: EndpointPath { "upload" }
-                var method: HTTPMethod { .post }
-                var authorizationType: AuthorizationType { .bearer }
-            }
-            let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in AccessToken("new") }
-            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url), authorizedBy: session)
-            try await service.request(
-                Film(body: .multipart([.field("title", "x"), .file("film", at: scratch.file("film.mp4"))])))
-            #expect(bodies.all.count == 3)
-            #expect(Set(bodies.all).count == 1)
-            #expect(bodies.all[0].range(of: content) != nil)
-        }
-
-        private final class Bodies: @unchecked Sendable {  // because of the lock
-            private let lock = NSLock()
-            private var kept: [Data] = []
-            func add(_ body: Data) { lock.withLock { kept.append(body) } }
-            var all: [Data] { lock.withLock { kept } }
-        }
     }
 }

@@ -45,7 +45,7 @@ extension Loopback {
             #expect(ContinuousClock.now - start < .seconds(2))
         }
 
-        @Test("If a transport is drained twice, both calls end at the shorter limit", arguments: Engine.allCases)
+        @Test("If a transport is shut down twice, both shutdowns end at the shorter limit", arguments: Engine.allCases)
         func twice(engine: Engine) async throws {
             let transport = try engine.make()
             let exchange = try Exchange(transport) { _ in .text("never").failing(.stallBeforeHead) }

@@ -7,8 +7,8 @@ public final class NetworkClient: Sendable {
     public let configuration: NetworkConfiguration
     /// The observers of the calls. They can be changed while the app runs.
     public let observers: RequestObservers
-    /// The session that adds tokens to the requests; nil if requests carry no token; an error if the parts belong to
-    /// two sessions.
+    /// The session that adds tokens; nil if requests carry no token; an error if policies, adapters and handlers belong
+    /// to two sessions.
     let session: Result<AccessTokenSupervisor?, NetworkError>
     let admission: [any AdmissionPolicy]
     let requestAdaptingService: RequestAdaptingService
@@ -68,8 +68,8 @@ public final class NetworkClient: Sendable {
     }
 
     /// Ends every call of the service with ``NetworkError/Kind/resetting``, except the calls inside which this method
-    /// is called. Returns after all of these calls have returned and every ``ResetParticipant`` has been reset. Calls
-    /// that start after the other calls have been ended are sent. A token refresh and its calls continue. Two resets at
+    /// is called. Returns after the ended calls have returned and every ``ResetParticipant`` has been reset. Calls
+    /// that start after the others were ended are sent as usual. A token refresh and its calls continue. Two resets at
     /// the same time reset the participants only once.
     public func reset() async {
         await calls.reset(configuration.resetParticipants)
@@ -92,7 +92,7 @@ public final class NetworkClient: Sendable {
             settings: CopyOnWrite(resolved(settings, for: endpoint)))
     }
 
-    /// Creates the request of an endpoint, and notes the current session on it.
+    /// Creates the request of an endpoint, and stores the current session as an option of the request.
     func makeRequest(_ endpoint: any Endpoint, _ settings: CopyOnWrite<RequestSettings>) throws -> HTTPRequest {
         let environment = settings.value.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)
@@ -110,7 +110,7 @@ public final class NetworkClient: Sendable {
         return withCookies(request)
     }
 
-    /// Returns the same request without waiting: only synchronous adapters run.
+    /// Returns the request as ``adaptedRequest(of:as:with:)`` does, but only synchronous adapters run, without waiting.
     func adaptedRequestNow<Value: Sendable>(
         of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) throws -> HTTPRequest {

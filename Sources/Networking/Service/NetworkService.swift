@@ -11,7 +11,7 @@
 /// The methods that send requests are declared in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`; it
 /// is safe if its stored properties are immutable or protected by a lock. In a module whose default isolation is the
 /// main actor, mark the subclass `nonisolated`. For a struct or an actor that adopts ``NetworkRequesting``, the
-/// compiler checks the conformance in full. A call continues when its service is released.
+/// compiler checks the conformance to `Sendable`. A call continues when its service is released.
 open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because its only stored property is a `let`
     /// The client that sends the requests of the service.
     public final let client: NetworkClient

@@ -1,4 +1,4 @@
-/// Visits every state that the token machine can reach in a world of callers, jobs, a store and other processes.
+/// Visits the states that the token machine can reach with callers, jobs, a store and other processes, up to a limit.
 struct ExploreCheck: Check {
     let name = "explore"
 

@@ -39,7 +39,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("A call of a typed endpoint needs no type, in each of its forms", .row("N-09", "N-16"))
+    @Test("In all its forms, a call of a typed endpoint infers its result type", .row("N-09", "N-16"))
     @MainActor
     func forms() async throws {
         let service = service(.json(Grant(token: "t")))
@@ -60,7 +60,7 @@ struct TypedEndpointTests {
                 success: { grant in continuation.resume(returning: "\(grant)") },
                 failure: { _ in continuation.resume(returning: "") })
         }
-        #expect(words == "\(Grant(token: "t"))", "a closure of any parameter type gets the value")
+        #expect(words == "\(Grant(token: "t"))", "a closure without a stated parameter type gets the value")
         try await service.request(Remove())
         // The endpoint's own converter is used, even if the result is assigned to an optional.
         struct Below: TypedEndpoint {
@@ -91,7 +91,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("The endpoint's error precedes the server's and the general one; other bodies do not hide the status")
+    @Test("The endpoint's error precedes the server's and the general one; an unreadable body does not hide the status")
     func order() async throws {
         let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
@@ -188,7 +188,7 @@ struct TypedEndpointTests {
     }
 
     @Test(
-        "Decoders of call, endpoint and service also read the server's error; statuses know their class",
+        "The service's decoder also reads the server's error; statuses know their class",
         .row("N-18", "N-25"))
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }

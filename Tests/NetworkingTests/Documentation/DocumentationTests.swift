@@ -13,6 +13,19 @@ struct DocumentationTests {
         ).filter { $0.lastPathComponent.hasSuffix(ending) }
     }
 
+    /// The name and text of each Swift file below some folders.
+    private static func swiftFiles(below folders: String...) throws -> [(name: String, text: String)] {
+        var found: [(String, String)] = []
+        for folder in folders {
+            let files = FileManager.default.enumerator(
+                at: root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
+            for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+                found.append((file.lastPathComponent, try String(contentsOf: file, encoding: .utf8)))
+            }
+        }
+        return found
+    }
+
     /// The code's lines without indentation, blank lines, imports and the marks that say where a snippet begins.
     private static func lines(_ code: Substring) -> [String] {
         code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -81,19 +94,30 @@ struct DocumentationTests {
     @Test("Each of the 153 rows of the four libraries has a test", .row("P-23", "R-36"))
     func rowsHaveTests() throws {
         var tested: Set<String> = []
-        for folder in ["Tests/NetworkingTests", "Tests/LoopbackTests"] {
-            let files = FileManager.default.enumerator(
-                at: Self.root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
-            for case let file as URL in try #require(files) where file.pathExtension == "swift" {
-                let text = try String(contentsOf: file, encoding: .utf8)
-                for trait in text.matches(of: /\.row\(([^)]*)\)/) {
-                    for row in trait.output.1.matches(of: /"([A-Z]-?\d+)"/) { tested.insert(String(row.output.1)) }
-                }
+        for (_, text) in try Self.swiftFiles(below: "Tests/NetworkingTests", "Tests/LoopbackTests") {
+            for trait in text.matches(of: /\.row\(([^)]*)\)/) {
+                for row in trait.output.1.matches(of: /"([A-Z]-?\d+)"/) { tested.insert(String(row.output.1)) }
             }
         }
         for (prefix, count) in [("I", 51), ("N", 43), ("R", 36), ("P", 23)] {
             let rows = (1...count).map { "\(prefix)-\($0 < 10 ? "0" : "")\($0)" }
             #expect(rows.filter { !tested.contains($0) } == [], "rows without a test")
+        }
+    }
+
+    @Test("Each number of a Foundation behaviour that a test or a source names is in the article about them")
+    func foundationRows() throws {
+        let article = Self.root.appendingPathComponent(
+            "Sources/Networking/Documentation.docc/URLSessionOnLinux.md")
+        let text = try String(contentsOf: article, encoding: .utf8)
+        let listed = Set(text.matches(of: /\| (L\d+) \|/).map { String($0.output.1) })
+        #expect(listed.count == 48)
+        for (file, text) in try Self.swiftFiles(
+            below: "Tests/NetworkingTests", "Tests/LoopbackTests", "Sources/Networking")
+        {
+            for row in text.matches(of: /[("\s](L\d+)[)",;:]/) {
+                #expect(listed.contains(String(row.output.1)), "\(file) names \(row.output.1)")
+            }
         }
     }
 

@@ -16,7 +16,7 @@ struct FieldValueTests {
         #expect(HTTPDate(text, now: now)?.description == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
-    @Test("A two-digit year more than 50 years ahead is in the past")
+    @Test("A two-digit year that would be more than 50 years ahead is read as a year in the past")
     func century() {
         #expect(HTTPDate("Tuesday, 01-Jan-74 00:00:00 GMT", now: now)?.date.description.hasPrefix("1974") == true)
         #expect(HTTPDate("Tuesday, 01-Jan-30 00:00:00 GMT", now: now)?.date.description.hasPrefix("2030") == true)
@@ -67,7 +67,7 @@ struct FieldValueTests {
             ])
     }
 
-    @Test("A bearer challenge has its error; empty elements are skipped; malformed text ends the parsing")
+    @Test("The error of a bearer challenge is read; empty elements are skipped; malformed text ends the parsing")
     func bearer() {
         let challenge = HTTPHeaders.Challenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
         #expect(
@@ -180,7 +180,7 @@ struct WordTests {
         #expect(request.allHeaders[.contentType] == "application/problem+json")
     }
 
-    @Test("A text that its encoding cannot represent is an error with its cause", .row("I-09"))
+    @Test("A text that the encoding cannot represent causes an error with an underlying error", .row("I-09"))
     func unencodableText() {
         let error = #expect(throws: NetworkError.self) { _ = try HTTPBody.string("日本", encoding: .isoLatin1).encoded() }
         #expect(error?.kind == .bodyNotEncodable && error?.underlying is TextNotEncodable)

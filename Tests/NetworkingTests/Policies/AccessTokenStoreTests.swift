@@ -180,7 +180,7 @@ final class AccessTokenStoreTests {
         }
     }
 
-    @Test("A lease that is no longer renewed is taken over after its length, and its holder fails")
+    @Test("A lease that is no longer renewed is taken over when it expires, and its holder fails")
     func takenOver() async throws {
         let (clock, stopped) = (ManualClock(), ManualClock())
         let hanging = AccessTokenFile(file, lease: .seconds(40), clock: stopped.networkClock)
@@ -227,7 +227,7 @@ final class AccessTokenStoreTests {
         token.cancel()
     }
 
-    @Test("A log-in that could not be saved is refreshed, also after another process has ended the old session")
+    @Test("The unsaved token of a log-in is refreshed, even after another process has ended the old session")
     func keptBefore() async throws {
         let store = MemoryTokenStore(AccessToken("t1"))
         let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("new") }

@@ -33,7 +33,7 @@ struct PermitTests {
         return order.value
     }
 
-    @Test("A permit is released exactly once, also if it is released early")
+    @Test("A permit is released only once, even if `release` is called several times")
     func givenBackOnce() async throws {
         let limit = ConcurrencyLimit(2)
         let request = try request()
@@ -64,7 +64,7 @@ struct PermitTests {
         #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
     }
 
-    @Test("A call with the admission `refresh` needs no permit, also if the library's own mark was lost")
+    @Test("A call with the admission `refresh` needs no permit, even if the library did not mark it as a refresh")
     func refreshOption() async throws {
         struct Refresh: Endpoint {
             var path: EndpointPath { "token" }

@@ -136,7 +136,7 @@ struct CompositionTests {
         #expect(try await first.value == "x")
     }
 
-    @Test("A part that a list already contains is not added again, and one part of a session adds its other parts")
+    @Test("A part that a list already contains is not added again, and any part of a session adds the others")
     func partsOnce() throws {
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
         }
@@ -178,7 +178,7 @@ struct CompositionTests {
         await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
     }
 
-    /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
+    /// A subclass that has a stored property and calls each initializer of `NetworkService`. They must all be
     /// designated, because a call of a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
@@ -219,7 +219,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("A request that cannot be sent is an error that names its call, before anything is sent")
+    @Test("A request that cannot be created causes an error that names its call, and nothing is sent")
     func mistakes() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
@@ -228,7 +228,7 @@ struct CompositionTests {
             (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
             (service, Item(path: "https://other.example/x"), "path: expected a path, found a URL; set `baseURL`"),
             (service, Item(method: .post, idempotencyKey: .value("")), "idempotency key: it is empty"),
-            (nowhere, Item(), "was given nil (Item, GET /item)"),
+            (nowhere, Item(), "NetworkEnvironment(baseURL:) (Item, GET /item)"),
         ]
         for (service, item, words) in mistakes {
             let error = await Fixture.failure { try await service.request(item) } as? NetworkError

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The description of one call: its URL, method, header fields and body, and the errors that its failures mean.
+/// The description of one call: its URL, method, header fields and body, and the app's errors for its failures.
 ///
 /// Every member except ``path`` has a default. Write one enumeration for each backend domain, with a case for each
 /// call:
@@ -48,7 +48,7 @@ public import Foundation
 ///
 /// A service reads each property once per call, when it creates the request.
 public protocol Endpoint<ResponseValue>: Sendable {
-    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``; the type is named at the call.
+    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``; each call then names it.
     associatedtype ResponseValue: Sendable = Untyped
 
     /// The server, if it is not that of the service's environment. A URL without scheme and host is appended to the
@@ -70,14 +70,14 @@ public protocol Endpoint<ResponseValue>: Sendable {
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
-    /// The `Idempotency-Key` of the call. With a key, a server executes the call once, however often it is sent.
+    /// The `Idempotency-Key` of the call. A server that supports keys executes the call once, however often it is sent.
     /// Default: none.
     var idempotencyKey: IdempotencyKey { get }
     /// The settings, such as timeouts or a retry policy. They override the settings of the service, and the settings of
     /// the call override them. Default: none is set.
     var settings: RequestSettings { get }
     /// The path with a placeholder for each of its values, so that reports can group calls of one kind: the
-    /// `url.template` of OpenTelemetry. Default: `/users/{}`. Implement it to use names: `/users/{id}`.
+    /// `url.template` of OpenTelemetry. Default: `{}` for each: `/users/{}`. Implement it to use names: `/users/{id}`.
     var urlTemplate: String { get }
 
     /// Returns the error that a status means for this call; nil, the default, leaves it to the general error mapping.
@@ -90,8 +90,8 @@ public protocol Endpoint<ResponseValue>: Sendable {
     func error(for code: URLError.Code) -> (any Error)?
 }
 
-/// The result type of an ``Endpoint`` whose calls name the type, and the server error of a ``TypedEndpoint`` without
-/// one.
+/// The result type of an ``Endpoint`` whose calls name the type, and the error type of a ``TypedEndpoint`` that
+/// declares none.
 public enum Untyped: Decodable, Sendable {
     /// Always throws an error, because the type has no values.
     public init(from decoder: any Decoder) throws {

@@ -10,7 +10,7 @@ struct EndpointRequest {
         self.environment = environment
     }
 
-    /// Creates the request before adapting: joins the URL, encodes the body, merges header fields and options.
+    /// Creates the request that the adapters change: forms the URL, merges the header fields, encodes the body.
     ///
     /// - Parameter settings: The settings of the call, which include those of the endpoint.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` or
@@ -94,7 +94,7 @@ struct EndpointRequest {
             throw NetworkError(
                 .invalidRequest,
                 reason:
-                    "base URL: neither the endpoint nor the environment has one; NetworkEnvironment(baseURL:) was given nil"
+                    "base URL: neither the endpoint nor the environment has one; set it in NetworkEnvironment(baseURL:)"
             )
         }
         return shared
@@ -105,7 +105,7 @@ struct EndpointRequest {
         server.isForeign ? [] : environment.value.headers
     }
 
-    /// Returns the URL: base, prefix, path and query, joined component by component with one slash between.
+    /// Returns the URL of base, prefix, path and query. One slash separates the components of its path.
     private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
         let address = server.address
         let ownPath = endpoint.path
@@ -146,7 +146,7 @@ extension String {
     }
 }
 
-/// The values of an endpoint that are read once per call, because an endpoint may compute its properties.
+/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them.
 final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
     static var defaultValue: ResolvedEndpoint? { nil }
 
@@ -179,8 +179,8 @@ extension HTTPRequest {
         self[option: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// Returns the request as a replacement for another one of the same call. If it goes to another, foreign origin,
-    /// the secret fields and the environment's query that it has taken over from the original are removed.
+    /// Returns the request as a replacement for another one of the same call. If its origin is foreign and differs from
+    /// that of the original, it loses the secret fields and the environment's query that it took from the original.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
         var request = self

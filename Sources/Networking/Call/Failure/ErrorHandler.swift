@@ -9,7 +9,7 @@
 /// ``NetworkConfiguration/errorHandlingService``, retries, the general mapping. Each handler gets the error that the
 /// previous one returned. An attempt fails if an adapter, the transport, a validator or the converter throws.
 ///
-/// The method runs in the task of the call, on any thread. Calls fail at the same time, so the method is called
+/// The method runs in the task of the call, on any thread. Several calls may fail at once, so the method is called
 /// concurrently.
 ///
 /// ## What it may return
@@ -17,7 +17,7 @@
 /// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
 /// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
 /// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The retry is not granted if the call was
-///   cancelled or reset, if its deadline would pass, if its attempts are used up, or if the body cannot be sent twice.
+///   cancelled or reset, if its deadline comes first, if its attempts are used up, or if the body cannot be sent twice.
 ///   Then the next handler is called.
 ///
 /// A handler that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the wait.
@@ -44,7 +44,7 @@ public enum ErrorHandlingResult: Sendable {
     /// The next handler is called with this error; after the last handler, the call ends with it. The reason explains
     /// why this handler does not retry. It is stored in ``RequestFailure/decisions`` and shown in the error's text.
     case next(any Error, because: String? = nil)
-    /// The call ends with this error at once. The handlers after this one are not called, and retries are one of them.
+    /// The call ends with this error at once. The handlers after this one, such as the retry handler, are not called.
     case fail(any Error)
     /// The request is sent again after a delay. If a request is given, it replaces the original one, and adapters run
     /// on it.

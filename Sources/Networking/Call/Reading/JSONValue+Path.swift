@@ -57,7 +57,7 @@ extension JSONDecoder {
         return decoder
     }
 
-    /// Decodes the value at the path that this decoder was created for. The text is parsed once.
+    /// Decodes the value at the path that this decoder was created for. The JSON text is parsed once.
     func decodeLocated<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(Located<Value>.self, from: data).value
     }

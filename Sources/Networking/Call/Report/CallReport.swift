@@ -2,9 +2,9 @@ public import Foundation
 
 /// A report of a call: its attempts and the decisions about them, its waits, its redirects and all durations.
 ///
-/// Every ``Response`` has a report, and so have every ``NetworkError`` that ended a call and the last event of an
-/// observer. The text and the `attributes` of a report show no credentials; the requests and responses in ``attempts``
-/// are unchanged.
+/// Every ``Response`` has a report. Every ``NetworkError`` that ended a call has one, too, and so has the last event
+/// of a call. The text and the `attributes` of a report show no credentials; the requests and responses in ``attempts``
+/// are not redacted.
 ///
 /// ```swift
 /// let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
@@ -62,7 +62,7 @@ public struct CallReport: Sendable {
     /// The attempts of the call, in order; empty if the call ended before the first attempt began.
     public var attempts: [RequestAttempt] { storage.last.map { storage.earlier + [$0] } ?? storage.earlier }
 
-    /// The last request that was sent; nil if no request could be created.
+    /// The request of the last attempt; nil if no request could be created.
     public var request: HTTPRequest? { lastAttempt?.request }
     /// The last response; nil if the last attempt had none.
     public var response: HTTPResponse? { lastAttempt?.response }

@@ -5,7 +5,7 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: The value to encode: a struct or a dictionary. If it cannot be encoded, the call ends with
-    ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is underlying.
+    ///     ``NetworkError/Kind/bodyNotEncodable``; its underlying error is the `EncodingError`.
     ///   - encoder: The encoder, which defines how names and values are written.
     public static func form(_ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder())
         -> HTTPBody

@@ -133,7 +133,7 @@ public struct HTTPBody: Sendable {
             headers: described(by: contentType))
     }
 
-    /// Returns a body whose bytes a reader supplies, and the origins of these bytes.
+    /// Returns a body whose bytes a reader supplies; `pieces` are the origins of these bytes.
     static func source(
         length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any HTTPBody.Reader
     ) -> HTTPBody {
@@ -198,7 +198,7 @@ public struct HTTPBody: Sendable {
     /// Returns the body with its values encoded.
     ///
     /// - Parameter encoder: The encoder for JSON, unless the body has its own encoder.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable``; the encoder's error is underlying.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable``; it wraps the encoder's error.
     package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {
@@ -231,7 +231,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody: RedactedReflectable {
-    /// The length of the body without its content: `27 bytes`.
+    /// The length of the body, never its content: `27 bytes`.
     var redactedDescription: String { length.map { "\($0) bytes" } ?? "a body of unknown length" }
 
     var reflectedMembers: KeyValuePairs<String, Any> { ["body": description, "headers": headers] }

@@ -48,7 +48,7 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
         }
     }
 
-    /// Whether a request without content must contain `Content-Length: 0` (RFC 9110 section 8.6).
+    /// Whether a request without content is sent with `Content-Length: 0` (RFC 9110 section 8.6).
     var expectsContent: Bool {
         self == .post || self == .put || self == .patch
     }

@@ -9,7 +9,7 @@
         let transfer: Transfer
         /// The handle of the attempt in progress; nil before and after the attempt.
         var handle: CurlHandle?
-        /// The error that the engine found itself, and with which the exchange ends; nil if only libcurl reports an
+        /// The error that the engine itself detected, and with which the exchange ends; nil if only libcurl reports an
         /// error.
         private(set) var failure: NetworkError?
         private let loop: CurlLoop
@@ -52,7 +52,7 @@
             try openBody()
         }
 
-        /// Requests that the loop end the exchange, because its caller no longer waits. May be called from any thread.
+        /// Asks the loop to end the exchange, because its caller no longer waits. May be called from any thread.
         func cancel() {
             loop.post(.cancel(self))
         }
@@ -78,8 +78,8 @@
         func timeoutStatus(at now: UInt64) -> CurlActivity.Status {
             let isHeldBack = pauses & CurlExchange.receiving != 0
             if let arrival = handle?.lastArrival { activity.note(arrival: arrival) }
-            // The number of sent bytes is checked, because libcurl sends the last bytes that it has read without a
-            // callback.
+            // The number of sent bytes is checked, because libcurl calls no callback when it sends the last bytes that
+            // it has read.
             let uploaded = !body.isOpen || isHeldBack ? nil : handle?.uploadedBytes
             return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
         }
@@ -109,7 +109,7 @@
 
     /// Repeating the request.
     extension CurlExchange {
-        /// Whether the request must be sent on a new connection, because two reused ones have failed.
+        /// Whether the request must be sent on a new connection, because the engine has already repeated it twice.
         var needsNewConnection: Bool { repeats > 1 }
 
         /// Whether any byte of a response has arrived.
@@ -152,8 +152,8 @@
         /// Prepares for sending, when libcurl has a connection and is about to send the request. libcurl calls this
         /// again if it repeats a request whose stream was refused.
         ///
-        /// libcurl also repeats a request after a response: 417 to `Expect`, or an HTTP/2 stream that was reset with
-        /// HTTP_1_1_REQUIRED. The server may have processed that request, so the exchange ends with an error.
+        /// libcurl also repeats a request to which the server has responded with 417 to `Expect`, or by resetting the
+        /// stream with HTTP_1_1_REQUIRED. The server may have processed it, so the exchange ends with an error.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
             self.connection = connection
             stream = nil

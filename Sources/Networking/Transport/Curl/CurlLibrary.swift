@@ -15,7 +15,7 @@
             var description: String {
                 switch self {
                 case .notFound: "there is no libcurl on this system"
-                case .tooOld: "this system's libcurl is older than 7.68"
+                case .tooOld: "this system's libcurl is older than 7.68, or cannot be initialized"
                 case .blocking: "this system's libcurl was built without asynchronous name lookup"
                 }
             }

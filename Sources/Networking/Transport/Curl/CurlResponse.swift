@@ -10,7 +10,7 @@
         private var headReader: ResponseHeadReader
         /// The decoders for the response's content codings; nil if it has none, or one that the engine does not know.
         private var decoding: ContentDecoding?
-        /// The number of bytes that have already been decoded of the piece that libcurl will deliver again.
+        /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
         /// Whether libcurl decodes a transfer coding other than `chunked`, which can expand the body.
         private var hasTransferCoding = false

@@ -12,7 +12,7 @@ struct DuplicateKey: Sendable {
 
     /// Creates the key of a request; nil if the request is not compared with others.
     ///
-    /// - Parameter hashesCredentials: Whether the hash covers the credentials, because duplicates must have equal ones.
+    /// - Parameter hashesCredentials: Whether the hash covers the credentials. Duplicates must then have equal ones.
     ///   This quickly distinguishes the requests of many users for one URL.
     init?(_ request: HTTPRequest, delivering delivery: BodyDelivery, hashingCredentials hashesCredentials: Bool) {
         self.request = request
@@ -40,7 +40,7 @@ struct DuplicateKey: Sendable {
     }
 
     /// Whether the response to one request is also a response to the other. Requests of one group may differ, also in
-    /// how their responses are delivered. The idempotency keys of a double tap may differ, too.
+    /// how their responses are delivered. The requests of a double tap may also have different idempotency keys.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -15,9 +15,9 @@
 /// and ``keepLatest`` end the first one before the second one begins, and with the other policies both are sent.
 /// Streams are not compared.
 ///
-/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If a second
-/// order must never be executed, give it an idempotency key of the app's own, too: `idempotencyKey =
-/// .value(draft.id)`.
+/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an
+/// order must never be executed twice, also give its calls an idempotency key that the app chooses:
+/// `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
@@ -102,7 +102,7 @@ public struct DuplicateRequestPolicy: Sendable {
     public static let join = always(.join)
     /// A new request replaces an equal one in progress.
     public static let replace = always(.replace)
-    /// A new request ends while an equal one is in progress.
+    /// A new request ends at once if an equal one is in progress.
     public static let keepFirst = always(.keepFirst)
     /// A new request takes over the transfer of an equal one.
     public static let keepLatest = always(.keepLatest)

@@ -1,5 +1,5 @@
-/// The option of a request whose response is written into a file. It reports when the download has ended: the file has
-/// been closed, in its final place or after a failure.
+/// The option of a request whose response is written into a file. It reports when the download has ended: the file was
+/// moved to its target and closed, or was closed after a failure.
 final class FileDownload: HTTPRequest.Option, Sendable {
     static var defaultValue: FileDownload? { nil }
 

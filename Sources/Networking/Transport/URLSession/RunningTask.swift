@@ -64,8 +64,8 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
 
     /// Starts the task and its timer. The task, the timer, the session and the transport are released at the end.
     ///
-    /// - Parameter session: A session that uses the same internal queue of Foundation. It is queried before the task is
-    ///   ended as idle.
+    /// - Parameter session: A session that shares Foundation's internal queue with the task. It is queried before the
+    ///   task is ended as idle.
     func start(_ task: URLSessionTask, asking session: URLSession, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.setEventHandler { [weak self] in self?.checkIdleTime() }
@@ -78,7 +78,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
         if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
         timer.resume()
-        // Posted to the queue, because `resume()` can block for seconds, as long as Foundation's own queue is busy.
+        // Posted to the queue, because `resume()` can block for seconds while Foundation's own queue is busy.
         queue.async {
             task.resume()
             self.lock.withLock { self.activity.begin(at: self.now) }
@@ -272,7 +272,7 @@ extension RunningTask {
             }
             if isFirst { self?.endIfIdle(since: activity) }
         }
-        // Foundation may be late, and not the server. Foundation delivers its pending events before it completes
+        // Perhaps Foundation is late, not the server. Foundation delivers its pending events before it completes
         // `getAllTasks`.
         session.getAllTasks { _ in end() }
         queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)

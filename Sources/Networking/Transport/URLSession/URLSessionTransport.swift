@@ -247,19 +247,3 @@ extension URLSessionTransport: RedactedReflectable {
     /// The name of the transport.
     var redactedDescription: String { "URLSessionTransport" }
 }
-
-extension URLSessionConfiguration {
-    /// An ephemeral configuration without the policies that the library itself implements: no cache, no cookies, no
-    /// stored credentials, and up to 512 connections to a host, because the library has its own limits. It requires TLS
-    /// 1.2 or later.
-    public static var withoutPolicy: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.urlCredentialStorage = nil
-        configuration.httpMaximumConnectionsPerHost = 512
-        configuration.require(.v1_2)
-        return configuration
-    }
-}

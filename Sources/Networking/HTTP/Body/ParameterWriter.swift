@@ -1,0 +1,239 @@
+import Foundation
+
+/// The `Encoder` that a value encodes itself into. Its containers share their storage with it; `node` is built from the
+/// storage.
+final class ParameterWriter: Encoder {
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private var content: Content?
+
+    /// The content written so far. The containers continue to write into the storage, which they share.
+    fileprivate enum Content {
+        case node(ParameterNode)
+        case object(KeyedStorage)
+        case array(UnkeyedStorage)
+    }
+
+    init(strategies: URLQueryEncoder, codingPath: [any CodingKey]) {
+        self.strategies = strategies
+        self.codingPath = codingPath
+    }
+
+    var node: ParameterNode? {
+        switch content {
+        case .node(let node): node
+        case .object(let storage): storage.node
+        case .array(let storage): storage.node
+        case nil: nil
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        let storage: KeyedStorage
+        if case .object(let existing) = content { storage = existing } else { storage = KeyedStorage() }
+        content = .object(storage)
+        return KeyedEncodingContainer(Keyed(storage: storage, strategies: strategies, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        let storage: UnkeyedStorage
+        if case .array(let existing) = content { storage = existing } else { storage = UnkeyedStorage() }
+        content = .array(storage)
+        return Unkeyed(storage: storage, strategies: strategies, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { Single(writer: self) }
+
+    fileprivate func write(_ node: ParameterNode) { content = .node(node) }
+}
+
+/// The members of an object. Members with a writer may still change.
+private final class KeyedStorage {
+    enum Member {
+        case node(ParameterNode)
+        case writer(ParameterWriter)
+    }
+
+    private var members: [(key: String, member: Member)] = []
+
+    func set(_ member: Member, for key: String) {
+        if let index = members.firstIndex(where: { $0.key == key }) {
+            members[index].member = member
+        } else {
+            members.append((key, member))
+        }
+    }
+
+    /// Returns the writer of a nested container. Returns the same writer if it is requested again for the same key.
+    func writer(for key: String, _ make: () -> ParameterWriter) -> ParameterWriter {
+        if case .writer(let writer)? = members.first(where: { $0.key == key })?.member { return writer }
+        let writer = make()
+        set(.writer(writer), for: key)
+        return writer
+    }
+
+    var node: ParameterNode {
+        .object(
+            members.map { key, member in
+                switch member {
+                case .node(let node): (key, node)
+                case .writer(let writer): (key, writer.node ?? .null)
+                }
+            })
+    }
+}
+
+/// The elements of an array. Elements with a writer may still change.
+private final class UnkeyedStorage {
+    enum Element {
+        case node(ParameterNode)
+        case writer(ParameterWriter)
+    }
+
+    var elements: [Element] = []
+
+    var node: ParameterNode {
+        .array(
+            elements.map { element in
+                switch element {
+                case .node(let node): node
+                case .writer(let writer): writer.node ?? .null
+                }
+            })
+    }
+}
+
+private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let storage: KeyedStorage
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+
+    private func name(_ key: any CodingKey) -> String { strategies.keys.write(key.stringValue) }
+
+    private func nested(_ key: any CodingKey) -> ParameterWriter {
+        storage.writer(for: name(key)) { ParameterWriter(strategies: strategies, codingPath: codingPath + [key]) }
+    }
+
+    mutating func encodeNil(forKey key: Key) { storage.set(.node(.null), for: name(key)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        let node = try ParameterNodeEncoder(strategies: strategies).encode(value, at: codingPath + [key])
+        storage.set(.node(node), for: name(key))
+    }
+
+    /// Writes a missing value as nil. The ``URLQueryEncoder`` decides whether to omit it when it writes the query.
+    private mutating func write(_ value: (some Encodable)?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+    }
+
+    // All overloads are implemented, because the default implementation of each omits nil values.
+    mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try write(value, key) }
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try write(value, key) }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        nested(key).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nested(key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder { nested(IndexKey(name: "super")) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+}
+
+private struct Unkeyed: UnkeyedEncodingContainer {
+    let storage: UnkeyedStorage
+    let strategies: URLQueryEncoder
+    let codingPath: [any CodingKey]
+
+    var count: Int { storage.elements.count }
+
+    private func nested() -> ParameterWriter {
+        let writer = ParameterWriter(strategies: strategies, codingPath: codingPath + [IndexKey(index: count)])
+        storage.elements.append(.writer(writer))
+        return writer
+    }
+
+    mutating func encodeNil() { storage.elements.append(.node(.null)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        let path = codingPath + [IndexKey(index: count)]
+        storage.elements.append(.node(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path)))
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        nested().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
+    mutating func superEncoder() -> any Encoder { nested() }
+}
+
+private struct Single: SingleValueEncodingContainer {
+    let writer: ParameterWriter
+    var codingPath: [any CodingKey] { writer.codingPath }
+
+    mutating func encodeNil() { writer.write(.null) }
+    mutating func encode(_ value: Bool) { writer.write(.text(writer.strategies.booleans.write(value))) }
+    mutating func encode(_ value: String) { writer.write(.text(value)) }
+    mutating func encode(_ value: Double) throws { try write(value, value.isFinite) }
+    mutating func encode(_ value: Float) throws { try write(value, value.isFinite) }
+    mutating func encode(_ value: Int) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int8) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int16) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int32) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: Int64) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt8) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt16) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt32) { writer.write(.text(value.description)) }
+    mutating func encode(_ value: UInt64) { writer.write(.text(value.description)) }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        writer.write(try ParameterNodeEncoder(strategies: writer.strategies).encode(value, at: codingPath))
+    }
+
+    private func write(_ value: some CustomStringConvertible, _ isFinite: Bool) throws {
+        guard isFinite else {
+            throw EncodingError.invalidValue(
+                value, EncodingError.Context(codingPath: codingPath, debugDescription: "it is not a finite number"))
+        }
+        writer.write(.text(value.description))
+    }
+}
+
+/// The index of an element, or the name "super", in the path of an error.
+private struct IndexKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(index: Int) {
+        stringValue = "\(index)"
+        intValue = index
+    }
+
+    init(name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init?(stringValue: String) { self.init(name: stringValue) }
+    init?(intValue: Int) { self.init(index: intValue) }
+}

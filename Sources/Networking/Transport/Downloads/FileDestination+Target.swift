@@ -1,0 +1,64 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The step in which the complete file becomes the target.
+extension FileDestination {
+    func moveToTarget(_ part: URL) throws -> URL {
+        var target = url
+        if rule == .replace {
+            guard rename(part.path, url.path) == 0 else { throw fault(errno) }
+        } else {
+            var number = 2
+            // A link fails if the name exists, so that a file that was created meanwhile is not overwritten.
+            while !give(part, the: target) {
+                guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw fault(errno) }
+                target = numbered(number)
+                number += 1
+            }
+        }
+        if resuming != .never { unlink(note.path) }
+        return target
+    }
+
+    /// Writes the file's new name to the disk, too. The bytes are on the disk already, so a folder that cannot be
+    /// opened is not an error.
+    func synchronizeFolder() {
+        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    /// Gives a file a name that does not exist yet.
+    ///
+    /// - Returns: False if the name exists or cannot be given; `errno` has the reason.
+    private func give(_ part: URL, the name: URL) -> Bool {
+        if link(part.path, name.path) == 0 {
+            unlink(part.path)
+            return true
+        }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
+        // The file system does not support links: an empty file reserves the name first.
+        let claim = open(name.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard claim >= 0 else { return false }
+        close(claim)
+        guard rename(part.path, name.path) != 0 else { return true }
+        let code = errno
+        unlink(name.path)  // the target must never be an incomplete file
+        errno = code
+        return false
+    }
+
+    private func numbered(_ number: Int) -> URL {
+        let name = url.deletingPathExtension().lastPathComponent
+        let ending = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
+        return url.deletingLastPathComponent().appendingPathComponent("\(name) \(number)\(ending)")
+    }
+}

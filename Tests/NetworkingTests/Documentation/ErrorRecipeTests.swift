@@ -1,0 +1,109 @@
+// The Swift blocks of Recipes.md and ErrorsAndRetries.md that need no server, as they stand there, run.
+// `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+// snippet.ownErrors
+enum AppError: Error {
+    case offline
+    case loggedOut
+    case maintenance
+    case cancelled
+    case server(message: String)
+    case unknown(any Error)
+}
+
+func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transport) -> NetworkService {
+    NetworkService(environment: api) {
+        $0.transport = transport
+        $0.retry = .standard  // sees the failure as it was, since the mapping comes last
+        $0.errorMapping = .init { error, failure in
+            switch error {  // what the endpoint, a handler or the general mapping has made of the failure
+            case GeneralRequestError.noInternetConnection, GeneralRequestError.cannotConnect: AppError.offline
+            case GeneralRequestError.noAuth: AppError.loggedOut
+            case let error as NetworkError where error.kind == .noToken: AppError.loggedOut  // it was not sent
+            case GeneralRequestError.cancelled: AppError.cancelled  // cancelled calls are mapped, too
+            case let problem as ServerFailure<ProblemDetails>: AppError.server(message: problem.serverError.title ?? "")
+            case _ where failure.status == .serviceUnavailable: AppError.maintenance
+            default: AppError.unknown(error)
+            }
+        }
+    }
+}
+// snippet.end
+
+// snippet.retryLevels
+struct ReportEndpoint: Endpoint {
+    let path: EndpointPath = "report"
+    var settings: RequestSettings { RequestSettings { $0.retry = RetryPolicy(retries: 5) } }  // this endpoint
+}
+
+func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
+    let service = NetworkService(environment: api) {
+        $0.transport = transport
+        $0.retry = .standard  // every call: two retries, after up to 200 and 400 ms
+    }
+    _ = try? await service.request(ReportEndpoint(), as: .string)
+    let once = RequestSettings { $0.retry = RetryPolicy(retries: 1) }
+    _ = try? await service.request(.get("news"), as: .string, with: once)  // one retry for this call
+    _ = try? await service.request(.get("ping").settings { $0.retry = .never }, as: .string)  // none for this call
+}
+// snippet.end
+
+@Suite("Recipes for errors and retries")
+struct ErrorRecipeTests {
+    private var api: NetworkEnvironment { Fixture.environment }
+
+    @Test("Errors of the app's own are made last, of cancelled calls, too")
+    func ownErrors() async throws {
+        func error(_ answer: StubResponse) async -> AppError? {
+            let clock = ManualClock()
+            let client = makeServiceWithOwnErrors(api, StubTransport { _ in answer }).client
+                .with { $0.clock = clock.networkClock }
+            let task = NetworkService(client: client).task(.get("a").failing(as: ProblemDetails.self), as: .string)
+            try? await clock.advance(by: .seconds(1), until: { task.result != nil })
+            return await Fixture.failure { _ = try await task.value } as? AppError
+        }
+        guard case .offline = await error(.failure(.notConnected)) else { return #expect(Bool(false), "not offline") }
+        guard case .maintenance = await error(.status(.serviceUnavailable)) else {
+            return #expect(Bool(false), "no maintenance")
+        }
+        guard case .cancelled = await error(.failure(.cancelled)) else { return #expect(Bool(false), "not cancelled") }
+        let problem = StubResponse(
+            .conflict, headers: [.contentType: "application/problem+json"], body: Data(#"{"title":"taken"}"#.utf8))
+        guard case .server("taken") = await error(problem) else { return #expect(Bool(false), "no problem") }
+        guard case .unknown = await error(.status(.conflict)) else { return #expect(Bool(false), "not unknown") }
+    }
+
+    @Test("Retries are set for a service, an endpoint and a call, and turned off")
+    func retryLevels() async {
+        let stub = StubTransport { _ in .failure(.connectionLostBeforeHead) }
+        await retries(api, stub)
+        let counts = ["report", "news", "ping"].map { name in
+            stub.requests.count { $0.url.lastPathComponent == name }
+        }
+        #expect(counts == [6, 2, 1])
+    }
+
+    @Test("A retry is tested without waiting")
+    func testRetry() async throws {
+        // snippet.testRetry
+        let (clock, stub) = (ManualClock(), StubTransport())
+        stub.on(.get, "/v1/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
+        let service = NetworkService(environment: api) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.retry = RetryPolicy(retries: 1, backoff: .constant(.seconds(30)))
+        }
+
+        let task = service.task(.get("users/7"), as: .json([String: String].self))
+        let waited = await clock.advanceToNextSleeper()  // the time goes on to the end of the next wait
+
+        #expect(waited == .seconds(30))
+        #expect(try await task.value == ["name": "Ada"])
+        // snippet.end
+    }
+}

@@ -1,0 +1,124 @@
+// The Swift blocks of README.md, as they stand there. `ReadmeTests` compares them.
+
+import Dispatch
+import Foundation
+import Networking
+import NetworkingTesting
+
+func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+    ProfileService(environment: environment, authorizedBy: session) {  // at most 64 requests a host at a time
+        $0.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
+        $0.retry?.budget = RetryPolicy.Budget()  // for at most a tenth of the calls
+        $0.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
+        $0.duplicates = .join  // equal GETs at a time share one request
+        $0.cookies = CookieJar()  // none are kept otherwise
+    }
+}
+
+struct Transfer: Endpoint {
+    let path: EndpointPath = "transfers"
+    let method = HTTPMethod.post
+    let idempotencyKey = IdempotencyKey.unique  // so that this POST may be sent again
+
+    var settings: RequestSettings {
+        RequestSettings {
+            $0.priority = .high
+            $0.retry = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)))
+        }
+    }
+}
+
+func watch(
+    _ session: AccessTokenSupervisor, store: @escaping @MainActor @Sendable (AccessToken?) -> Void
+) -> ObservationToken {
+    session.events.observe { event in
+        switch event {
+        case .refreshed(let token): store(token)
+        case .unreachable: break  // the session is kept; the next refused call tries again
+        case .sessionOver: store(nil)
+        case .notStored: break  // only with an AccessTokenStore, for sessions that several processes share
+        }
+    }
+}
+
+func use(_ profiles: ProfileService) async {
+    do {
+        let profile = try await profiles.profile(7)
+        print(profile.name)
+    } catch ProfileError.unknownUser {
+        print("nobody has this id")
+    } catch GeneralRequestError.noInternetConnection {
+        print("you are offline")
+    } catch let error as NetworkError {
+        print(error)  // GET api.example.com/users/7: 503 Service Unavailable
+    } catch {
+        print(error)
+    }
+
+    profiles.request(
+        for: ProfileEndpoint.fetch(id: 7),
+        success: { (profile: Profile) in print(profile.name) },
+        failure: { error in print(error) })
+
+    let task = profiles.task(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    task.onSuccess { profile in print(profile.name) }
+    task.cancel()
+}
+
+func exampleOfAStub(_ api: URL) async throws -> Profile {
+    let stub = StubTransport()
+    stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(Profile(id: 7, name: "Ada")))
+    let session = AccessTokenSupervisor(token: AccessToken("test")) { _ in AccessToken("fresh") }
+    let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session) {
+        $0.transport = stub
+        $0.retry = RetryPolicy(retries: 1)
+    }
+    return try await profiles.profile(7)
+}
+
+// LoopbackResponse(.unauthorized) answers a status; try await request.json(Profile.self) reads a body.
+func exampleOfAServer() async throws -> Profile {
+    let server = try LoopbackServer()
+    server.route(.get, "/users/:id") { request in
+        .json(Profile(id: Int(request.parameters["id"] ?? "") ?? 0, name: "Grace"))
+    }
+    let profiles = ProfileService(environment: NetworkEnvironment(baseURL: server.url))
+    return try await profiles.profile(8)
+}
+
+func exampleOfSettings(_ profiles: ProfileService) async throws {
+    let response: Response<Profile> = try await profiles.response(
+        ProfileEndpoint.fetch(id: 7), with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3))))
+    print(response.status, response.headers[.eTag] ?? "no version", response.value.name)
+}
+
+#if os(Linux)
+    func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: TLSConfiguration.Pin) throws -> ProfileService {
+        var configuration = CurlTransport.Configuration()
+        configuration.tls = TLSConfiguration(trust: .file(companyAuthority), pins: [pin])
+        configuration.proxy = .direct
+        configuration.limits.connectionsPerHost = 16
+        configuration.httpVersions = .preferHTTP2  // the default; .http1, or .http2 only
+        configuration.resolve = ["api.example.com:443": ["10.0.0.7"]]
+        let transport = try CurlTransport(configuration)
+        let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api)) {
+            $0.transport = transport
+        }
+        return profiles
+    }
+#endif
+
+func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
+    let recorder = HARRecorder()
+    let tokens = [
+        profiles.observers.register(LogObserver { line in print(line) }),
+        profiles.observers.register(recorder),
+        profiles.observers.onFinish { call, report in
+            if report.status?.isServerError == true { print(report.waterfall) }
+        },
+    ]
+    let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    print(response.http.request.curlCommand(), response.report.attributes)
+    try recorder.archive.encoded().write(to: file)  // for a browser's developer tools
+    for token in tokens { token.cancel() }
+}
