@@ -72,7 +72,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
         }
     }
 
-    /// Returns the next token. Returns nil if the refresh token is not valid, for example because it was used before.
+    /// Returns the next token. Returns nil if the refresh token is too old.
     private func refresh(_ token: String?) -> Grant? {
         let isKnown = lock.withLock {
             token == "refresh-\(number)" || token == "refresh-\(number - 1)"

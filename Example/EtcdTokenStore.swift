@@ -16,7 +16,7 @@ struct EtcdTokenStore: AccessTokenStore {
     private let key: Data
     private let lockKey: Data
     /// The duration of the lease in seconds. If a process dies, the others cannot refresh for this time. The minimum of
-    /// etcd is 1.
+    /// etcd is 2 with its default settings.
     private let lease: Int
 
     init(_ url: URL, key: String, lease: Int = 5) {

@@ -27,8 +27,8 @@ struct z_stream {
 
 enum { Z_OK = 0, Z_STREAM_END = 1, Z_BUF_ERROR = -5 };
 enum { BROTLI_ERROR = 0, BROTLI_SUCCESS = 1 };
-// `ZSTD_d_windowLogMax` and its value, the logarithm of 8 MiB, which a decoder has to support (RFC 8878 section
-// 3.1.1.1.2).
+// `ZSTD_d_windowLogMax` and its value: the binary logarithm of 8 MiB, the window size that a decoder must support
+// (RFC 9659).
 enum { ZSTD_WINDOW_LOG_MAX = 100, ZSTD_WINDOW_LOG = 23 };
 
 // `ZSTD_inBuffer` and `ZSTD_outBuffer` of zstd.h.

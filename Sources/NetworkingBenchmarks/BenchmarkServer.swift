@@ -7,7 +7,7 @@
     /// and ends when its standard input ends.
     ///
     /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token, which `POST /refresh` issues after 50 ms and
-    /// which is valid for the lifetime in the arguments. `/hang` never responds. `/counts` returns the counts
+    /// which is valid for the lifetime that the arguments set. `/hang` never responds. `/counts` returns the counts
     /// of requests.
     final class BenchmarkServer {
         private struct Delayed {

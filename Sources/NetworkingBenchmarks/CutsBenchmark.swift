@@ -8,7 +8,7 @@
     struct CutsBenchmark: Benchmark {
         let name = "cuts"
         let explanation =
-            "a download killed at 200 random points and resumed by another process: every file is exact."
+            "200 downloads, each killed at a random point and resumed by another process: every file is exact."
 
         private struct Wrong: Error, CustomStringConvertible {
             let description: String
@@ -43,7 +43,7 @@
             report.add(
                 Row(
                     subject: "killed", wall: (ContinuousClock.now - start) / .seconds(1),
-                    note: "\(count) downloads exact, \(kept / count / 1_000) KB on average not downloaded again"))
+                    note: "\(count) downloads exact, \(kept / count / 1_000) KB on average stored when killed"))
         }
 
         /// Kills a download once it has stored `point` bytes.

@@ -9,7 +9,7 @@
 
         private struct Subject {
             let name: String
-            /// The share of the calls of a round that this subject makes. Slow subjects make fewer calls.
+            /// The calls of this subject in a round, as a fraction of the base number. Slow subjects make fewer calls.
             let share: Double
             let run: (_ calls: Int) async throws -> Void
         }

@@ -7,7 +7,7 @@ enum NetworkingBenchmarks {
         #if os(Linux)
             try await run(Array(CommandLine.arguments.dropFirst()))
         #else
-            print("The benchmarks compare engines on Linux.")
+            print("The benchmarks run only on Linux.")
         #endif
     }
 }

@@ -7,7 +7,7 @@
         let name = "pipeline"
         let explanation =
             "a call over a stub that responds at once: three adapters, token, limit, "
-            + "two validators; minus the stub alone."
+            + "two validators; the time of the stub is subtracted."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let url = URL(fileURLWithPath: "/")

@@ -9,7 +9,7 @@
             var path: EndpointPath { "" }
         }
 
-        /// - Returns: The exit status of the process: 0 if the file is complete, 1 if the download failed, 2 for usage.
+        /// - Returns: The exit status: 0 if the file is complete, 1 if the download failed, 2 for wrong arguments.
         static func run(_ arguments: [String]) async -> Int32 {
             guard arguments.count == 2, let url = URL(string: arguments[0]) else { return 2 }
             do {

@@ -48,7 +48,7 @@
             }
             report.say(
                 String(
-                    format: "pipeline-curl: %.1f times the responses", Double(answers[0]) / Double(max(answers[1], 1)))
+                    format: "with curl, %.1f times as many responses", Double(answers[0]) / Double(max(answers[1], 1)))
             )
         }
 

@@ -2,7 +2,7 @@
     import Foundation
     import Networking
 
-    /// A running ``BenchmarkServer``.
+    /// A running ``BenchmarkServer`` or ``TransferServer``.
     final class ServerProcess {
         /// The counts that the server reports.
         struct Counts: Decodable, Sendable {

@@ -112,7 +112,7 @@
                     subject: "pipeline-curl", cpuMicrosecondsPerCall: processor.median * 1_000_000,
                     wall: walls[0].median,
                     residentGrowthKiB: growth,
-                    note: rate(walls[0].median) + (ratio.map { String(format: ", %.2f of curl", $0) } ?? "") + first))
+                    note: rate(walls[0].median) + (ratio.map { String(format: ", %.2f × curl", $0) } ?? "") + first))
             guard !walls[1].isEmpty else { return report.say("The curl program is not installed: no comparison.") }
             report.add(Row(subject: "curl", wall: walls[1].median, note: rate(walls[1].median)))
         }

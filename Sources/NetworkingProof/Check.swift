@@ -16,7 +16,7 @@ struct ProofSettings: Sendable {
     var seed: UInt64 = 1
     /// The names of the parts to run, which follow the name of the check. If empty, all parts run.
     var parts: Set<String> = []
-    /// The size of the check, which replaces its default.
+    /// The size of the check. If nil, the check uses its default size.
     var count: Int?
 
     func includes(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }

@@ -30,7 +30,7 @@ public enum EndpointContract {
     /// Checks the requests and the sample responses of examples.
     ///
     /// The check requires that:
-    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` and another type, because then the
+    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` but another type, because then the
     ///   default implementation is used without a warning;
     /// - the URL can be built and parsed again, and its path has no empty segment;
     /// - the header fields are valid;

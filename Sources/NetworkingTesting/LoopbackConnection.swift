@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// One accepted connection. Its own thread reads requests, starts the handler of each and writes the responses.
-final class LoopbackConnection: @unchecked Sendable {  // because its own thread alone touches it
+final class LoopbackConnection: @unchecked Sendable {  // because only its thread uses it, except what the lock guards
     /// A task for the thread of the connection while a handler runs.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)

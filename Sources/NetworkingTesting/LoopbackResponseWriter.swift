@@ -96,7 +96,7 @@ struct LoopbackResponseWriter {
         switch fault {
         case .resetMidBody(let count):
             try socket.write(data.prefix(count))
-            Thread.sleep(forTimeInterval: 0.02)  // a reset overtakes bytes that the client has not read yet
+            Thread.sleep(forTimeInterval: 0.02)  // a reset discards bytes that the client has not read yet
             socket.resetOnClose()
             return false
         case .truncate(let count):

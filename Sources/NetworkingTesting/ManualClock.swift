@@ -123,7 +123,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
     /// Waits until at least `count` sleeps are in progress, and moves the time to the earliest deadline.
     ///
-    /// The method does not return before enough tasks sleep on this clock, or its task is cancelled. Therefore, give
+    /// The method returns only when enough tasks sleep on this clock, or its task is cancelled. Therefore, give
     /// the clock to the service (`$0.clock`), and give the test a time limit.
     ///
     /// - Returns: The duration by which the time moved.

@@ -10,7 +10,7 @@ public import Networking
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)
 /// simulation.budget = { RetryPolicy.Budget() }
-/// print(simulation.run())        // the load, second by second, as a table
+/// print(simulation.run())        // the load as a table, a line per ten seconds
 /// ```
 public struct OutageSimulation: Sendable {
     /// The number of clients. Default: 10,000.

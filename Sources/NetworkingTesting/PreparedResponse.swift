@@ -17,7 +17,7 @@ public protocol PreparedResponse: Sendable {
     /// Creates a response with a body in memory.
     init(_ status: HTTPStatus, headers: HTTPHeaders, body: Data)
 
-    /// Returns the response that is used instead of a value that cannot be encoded.
+    /// Returns the response that is used if a value cannot be encoded.
     static func failure(_ error: any Error) -> Self
 }
 

@@ -9,7 +9,7 @@ public import Networking
 /// ```
 ///
 /// Record the archive with a ``HARRecorder`` and ``Redaction/revealed``. When requests are compared, a redacted value
-/// matches every value. A redacted response body cannot be replayed: its request fails. A request that the archive does
+/// matches every value. A successful response with a redacted body cannot be replayed. A request that the archive does
 /// not contain fails with an error that names the request. Every request of a redirect chain is replayed separately.
 public final class ReplayTransport: Transport, @unchecked Sendable {  // because of the lock around every variable
     /// The rule that decides which recorded exchange matches a request.
@@ -47,7 +47,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the request is not valid;
     ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the body of its
-    ///   response is redacted; the recorded error if the request failed when it was recorded.
+    ///   successful response is redacted; the recorded error if the request failed when it was recorded.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request)
@@ -56,7 +56,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
                 .noRecordedResponse,
                 reason:
                     "none of the \(unused.count) unused responses of the archive matches; a strict replay uses each "
-                    + "response once; responses with a redacted body are not used (Redaction.revealed)",
+                    + "response once; record the archive with Redaction.revealed",
                 request: request)
         }
         try entry.response.checkIsComplete(request)
@@ -191,7 +191,7 @@ extension JSONValue {
 }
 
 extension HARArchive.Response {
-    /// Throws the recorded error if the recorded request failed, and an error if the body of its response is redacted.
+    /// Throws the recorded error if the recorded request failed, or an error if a successful response is redacted.
     fileprivate func checkIsComplete(_ request: HTTPRequest) throws {
         let kind = comment.map(NetworkError.Kind.init)
         if let kind, status == 0 || kind.urlErrorCode != nil {
@@ -224,6 +224,6 @@ extension HARArchive.Response {
 }
 
 extension NetworkError.Kind {
-    /// A ``ReplayTransport`` has no response to the request. No handler of the library maps it to something else.
+    /// A ``ReplayTransport`` has no response to the request. No error handler of the library replaces this error.
     public static let noRecordedResponse = NetworkError.Kind("noRecordedResponse")
 }

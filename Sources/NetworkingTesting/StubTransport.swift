@@ -6,7 +6,7 @@ public import Networking
 /// ```swift
 /// let stub = StubTransport()
 /// stub.on(.get, "/users/7", .json(["id": 7]))
-/// stub.on(.post, "/users", .status(.conflict), .status(.created))      // first the one, then the other, which stays
+/// stub.on(.post, "/users", .status(.conflict), .status(.created))      // the first one once, then always the second
 /// let profiles = ProfileService(environment: environment) { $0.transport = stub }
 /// ```
 ///
@@ -129,6 +129,6 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
 }
 
 extension NetworkError.Kind {
-    /// A ``StubTransport`` has no rule for the request. No handler of the library maps it to something else.
+    /// A ``StubTransport`` has no rule for the request. No error handler of the library replaces this error.
     public static let noStubRule = NetworkError.Kind("noStubRule")
 }

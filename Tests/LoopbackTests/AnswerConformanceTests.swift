@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// The behaviour required of every engine; the rows L1 to L47 are limits of URLSession on Linux. If URLSession on
+    /// The behaviour required of every engine. Rows L1 to L47 of URLSessionOnLinux.md are limits. If URLSession on
     /// Linux cannot meet a requirement, the test expects that limit instead.
     @Suite("Conformance: responses and failures", .timeLimit(.minutes(5)))
     struct AnswerConformanceTests {
@@ -109,7 +109,7 @@ extension Loopback {
         }
 
         @Test(
-            "libcurl sends a GET with a body; URLSession fails before sending with a clear error", .row("L12"),
+            "libcurl sends a GET with a body; URLSession fails with a clear error before it sends", .row("L12"),
             arguments: Engine.allCases)
         func bodyOnGet(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in

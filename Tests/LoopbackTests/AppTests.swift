@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     /// An app with the structure that the documentation of RonasIT's library describes, with replacements for the
     /// classes of UIKit. Callbacks are written as in a view controller: without `assumeIsolated`, and with no
-    /// `@unchecked` except that of the service subclasses.
+    /// `@unchecked` except in the service subclasses and the log.
     @Suite("An app with view controllers", .timeLimit(.minutes(1)))
     @MainActor
     struct AppTests {
@@ -52,7 +52,7 @@ extension Loopback {
     }
 }
 
-/// A server whose first token has expired.
+/// A server that accepts only the token of a refresh.
 private struct Backend {
     let server: LoopbackServer
     let refreshes = Box(0)

@@ -34,7 +34,7 @@ extension Loopback {
                 guard connection.readHead() else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(connection.number)")
                 connection.closeWriting()
-                // Continues to read, and would discard a second request.
+                // The server continues to read, and would discard a second request.
                 _ = connection.readHead()
             }
             let transport = try engine.make()

@@ -6,7 +6,7 @@
     @testable import Networking
 
     extension Loopback {
-        /// Tests on the installed libcurl that the engine avoids each ``CurlFault``.
+        /// Tests that the engine avoids each ``CurlFault`` on the installed libcurl.
         @Suite("Faults of libcurl", .timeLimit(.minutes(5)))
         struct CurlFaultTests {
             @Test("Each fault of libcurl is avoided on the installed version", arguments: CurlFault.allCases)

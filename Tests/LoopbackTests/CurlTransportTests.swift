@@ -8,7 +8,7 @@
         /// The features that only `CurlTransport` has.
         @Suite("CurlTransport", .timeLimit(.minutes(5)))
         struct CurlTransportTests {
-            @Test("Services without a configured transport use it, and its description contains the libcurl version")
+            @Test("Services use CurlTransport by default, and its description contains the libcurl version")
             func platform() async throws {
                 #expect(PlatformTransport.shared is CurlTransport)
                 let name = "\(PlatformTransport.shared)"
@@ -29,7 +29,7 @@
                 #expect(try #require(second.total) >= .milliseconds(50))
             }
 
-            @Test("A body that decodes to more than the limit is a clear error; the limit is configurable", .row("L20"))
+            @Test("A body that decodes to more than the limit causes an error; the limit is configurable", .row("L20"))
             func bomb() async throws {
                 var configuration = CurlTransport.Configuration()
                 configuration.limits.decodedBytes = 16

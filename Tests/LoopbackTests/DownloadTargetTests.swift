@@ -45,7 +45,7 @@ extension Loopback {
         }
 
         @Test(
-            "A full disk is an error that leaves the old file unchanged and no other files",
+            "A full disk is an error; the old file remains unchanged, and no other file is left",
             .enabled(if: SmallDisk.isAllowed, "this machine allows no mounts"), arguments: [false, true])
         func fullDisk(resumes: Bool) async throws {
             let scratch = try #require(scratch)

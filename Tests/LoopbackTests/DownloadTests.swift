@@ -71,7 +71,7 @@ extension Loopback {
         }
 
         @Test(
-            "An existing file fails the download, is replaced, or the new file gets a unique name", .row("I-16", "I-19")
+            "If the file exists, the download fails, replaces it, or gets a unique file name", .row("I-16", "I-19")
         )
         func overwriting() async throws {
             let target = scratch.file("film.mp4")
@@ -156,7 +156,7 @@ extension Loopback {
             #expect(upload?.description.contains("expected a file URL") == true)
         }
 
-        @Test("A missing folder and a full disk are clear errors")
+        @Test("A missing folder, and a device in place of a folder, are clear errors")
         func unwritable() async throws {
             let nowhere = scratch.file("no/such/film.mp4")
             var targets = [nowhere]

@@ -71,7 +71,7 @@ extension Loopback {
         }
 
         @Test(
-            "With `replace` the first download ends, and the second one starts after its file is closed", .row("I-54"),
+            "With `replace` the first download ends and closes its file, and then the second one starts", .row("I-54"),
             arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
         func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
             defer { mayEnd.change { $0 = true } }
@@ -96,7 +96,7 @@ extension Loopback {
         }
 
         @Test(
-            "A cancelled download that waits for another one to end is cancelled; the replaced download has ended",
+            "Waiting downloads can be cancelled; the replaced download ends, and the last one completes",
             arguments: Engine.allCases)
         func cancelled(engine: Engine) async throws {
             defer { mayEnd.change { $0 = true } }

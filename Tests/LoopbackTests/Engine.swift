@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-/// An engine under test. Every test of the conformance suite runs on each engine of the platform.
+/// An engine under test. The conformance tests run on each engine of the platform unless they concern one engine.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// libcurl, on Linux.
     case curl
@@ -65,8 +65,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
         /// Returns the version of the loaded libcurl.
         static func curlVersion() throws -> CurlVersion { try CurlLibrary.loaded.get().number }
 
-        /// Returns whether the transport uses HTTP/2 only if the configuration requires it, because the loaded libcurl
-        /// loses HTTP/2 streams. This is so for versions before 7.87.
+        /// Returns whether the loaded libcurl loses HTTP/2 streams, as versions before 7.87 do. The transport then uses
+        /// HTTP/2 only if the configuration requires it.
         static func hasLossyHTTP2() throws -> Bool { try CurlLibrary.loaded.get().has(.lossyHTTP2) }
     }
 #endif

@@ -4,9 +4,9 @@
     import NetworkingTesting
     import Testing
 
-    /// nginx with TLS in a temporary folder, in front of a server of the test. The process ends with this value.
+    /// nginx with TLS in a temporary folder, in front of a server of the test. nginx ends when the value is released.
     struct Nginx {
-        /// The URL of the server: `https://127.0.0.1:` with the port, or `http:` if it is plain.
+        /// The URL of the server: `https://127.0.0.1:` and the port, or `http:` if the server has no TLS.
         let url: URL
         /// A Unix socket on which the same server listens, without TLS.
         let socket: URL

@@ -113,7 +113,7 @@ extension Loopback {
             }
         #endif
 
-        @Test("The timing at the head has no total time, because the body has not ended", arguments: Engine.allCases)
+        @Test("The timing in a response has no total time until the body has ended", arguments: Engine.allCases)
         func timingAtHead(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared())
             let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)

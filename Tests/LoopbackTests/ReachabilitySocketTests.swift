@@ -25,7 +25,7 @@ extension Loopback {
             #expect(await TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status() == .notReachable)
         }
 
-        @Test("The service publishes when the server stops and restarts", .row("R-31"))
+        @Test("The service publishes a status when the server stops and when it restarts", .row("R-31"))
         func service() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
             let service = ReachabilityService(host: "127.0.0.1", port: server.port, interval: .milliseconds(20))

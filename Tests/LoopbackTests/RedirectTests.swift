@@ -31,7 +31,7 @@ extension Loopback {
         }
 
         @Test(
-            "Credentials and unknown fields are removed on a redirect to another port, and retained in the same origin",
+            "Credentials and unknown fields are removed on a redirect to another port, but not within the same origin",
             .row("L2"),
             arguments: Engine.allCases)
         func otherOrigin(engine: Engine) async throws {

@@ -79,7 +79,7 @@
                 #expect(processed.filter { $0.value > 1 }.isEmpty)
             }
 
-            @Test("All of 1,000 GETs succeed although the server closes each idle connection")
+            @Test("All of 1,000 GETs succeed although the server closes each connection at its second request")
             func droppedConnections() async throws {
                 let server = try RawServer { connection in
                     guard connection.readHead() else { return }

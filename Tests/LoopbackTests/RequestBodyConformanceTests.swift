@@ -45,7 +45,7 @@ extension Loopback {
         }
 
         @Test(
-            "A POST, PUT or PATCH without content sends Content-Length: 0", arguments: Engine.allCases,
+            "POST and PUT without content send Content-Length: 0; PATCH does on libcurl", arguments: Engine.allCases,
             [HTTPMethod.post, .put, .patch])
         func noContent(engine: Engine, method: HTTPMethod) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -91,7 +91,7 @@ extension Loopback {
         }
 
         @Test(
-            "A body that is shorter than its length is a clear error and not a hanging call", arguments: Engine.allCases
+            "A body shorter than its stated length is a clear error; the call does not hang", arguments: Engine.allCases
         )
         func tooShort(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -102,7 +102,7 @@ extension Loopback {
         }
 
         @Test(
-            "A body that is longer than its length is a clear error and is not cut off", arguments: Engine.allCases,
+            "A body longer than its stated length is a clear error and is not cut off", arguments: Engine.allCases,
             [2, 4])
         func tooLong(engine: Engine, length: Int) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)

@@ -77,7 +77,7 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == other)
         }
 
-        @Test("A range of other content is rejected if a server ignores If-Range")
+        @Test("If a server ignores If-Range and sends a range of changed content, the range is rejected")
         func heedless() async throws {
             for tag in ["\"v2\"", nil] {
                 let other = Data(content.reversed())
@@ -98,7 +98,7 @@ extension Loopback {
         }
 
         @Test(
-            "Without a strong entity tag a download cannot be resumed, and no part file is left",
+            "Without a strong validator a download cannot be resumed, and no part file is left",
             arguments: ["W/\"v1\"", nil])
         func weak(tag: String?) async throws {
             shelf.change { $0.tag = tag }
@@ -204,7 +204,7 @@ extension Loopback {
             await #expect(throws: NetworkError.self) { _ = try await task.value }
         }
 
-        @Test("A call that a download makes under the same limit does not wait for the download's permit")
+        @Test("A call made inside a download, with the same concurrency limit, does not wait for the download's permit")
         func nestedCall() async throws {
             struct Signing: Transport {
                 let base: any Transport

@@ -145,7 +145,7 @@ extension Loopback {
         }
 
         @Test(
-            "After cuts at 200 random points and changes of the content, every file is exact"
+            "After random cuts and changes of the content in 200 rounds, every file is exact"
         )
         func cuts() async throws {
             var random = SeededGenerator(seed: 11)

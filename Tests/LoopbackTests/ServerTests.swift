@@ -36,7 +36,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.get, "/last")).text == "/last")
         }
 
-        @Test("A body that is read after the response is empty, and takes no bytes from the next request")
+        @Test("A request body that is first read after the response was sent is empty; the next request loses no bytes")
         func lateReader() async throws {
             let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
             let exchange = try Exchange(Engine.preferred.make()) { request in
@@ -64,7 +64,7 @@ extension Loopback {
             }
         }
 
-        @Test("A client that stalls in the middle of a request does not block other clients")
+        @Test("Clients that connect and send no request do not block other clients")
         func stalledClient() async throws {
             let exchange = try Exchange(PlatformTransport.shared) { request in
                 .text(String(decoding: try await request.data(), as: UTF8.self))

@@ -118,7 +118,7 @@ extension Loopback {
         }
 
         @Test(
-            "With a limit of one permit, a refresh on another queue completes: no call waits while it holds the permit"
+            "With one permit, a refresh on another queue completes: no call holds the permit while it waits for it"
         )
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()

@@ -44,7 +44,7 @@ extension Loopback {
         }
 
         @Test(
-            "An upload reports its progress, also over a 401 and a 307, and arrives complete", .row("L28"),
+            "An upload reports its progress, also after a 401 and a 307, and arrives complete", .row("L28"),
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
             let bodies = Box<[Data]>([])
@@ -89,7 +89,7 @@ extension Loopback {
                 })
         }
 
-        @Test("A download reports its progress into memory, into a file and as a stream", arguments: Engine.allCases)
+        @Test("A download into memory, into a file or as a stream reports its progress", arguments: Engine.allCases)
         func download(engine: Engine) async throws {
             server.route(.get, "/film") { [content] _ in LoopbackResponse(content: .fixed(content)) }
             server.route(.get, "/unknown") { [content] _ in LoopbackResponse(content: .chunked([content, content])) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-/// Rules for every source file. The compiler checks the layers: `.ci/layers`.
+/// Rules for every source file. The script `.ci/layers` checks the layers of the library with the compiler.
 @Suite("Source rules")
 struct SourceRulesTests {
     private struct Source {
@@ -64,7 +64,7 @@ struct SourceRulesTests {
         }
     }
 
-    @Test("Each suite on real sockets is in the serialized suite Loopback, apart from the tests of this target")
+    @Test("Each suite that uses real sockets is in the serialized suite Loopback, in a test target of its own")
     func suitesOnSockets() throws {
         let directory = Self.root.appendingPathComponent("Tests/LoopbackTests")
         let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
@@ -75,7 +75,7 @@ struct SourceRulesTests {
         }
     }
 
-    @Test("Each type that measures time gets a clock of its test, so a slow machine changes nothing")
+    @Test("Each type that measures time gets a clock from its test, so a slow machine does not affect the result")
     func clocks() throws {
         let directory = Self.root.appendingPathComponent("Tests/NetworkingTests")
         let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))

@@ -121,7 +121,7 @@ int clibcurl_epoll_set(int epoll, int socket, int wanted);
 /// Waits for at most `timeout_ms` milliseconds (-1: without limit), and stores at most `count` events. Returns the
 /// number of stored events.
 int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms);
-/// Creates a file descriptor on the list that any thread can ring. Returns -1 and sets `errno` if no file descriptor is
+/// Creates an alarm (eventfd) on the list, which any thread can ring. Returns -1 and sets `errno` if no descriptor is
 /// left.
 int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);

@@ -3,7 +3,7 @@ import Foundation
 /// A byte buffer between one writer, which never waits, and one reader, which waits for bytes.
 ///
 /// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
-/// refusal, it calls `onRoom` once the reader has taken a chunk. It calls `onAbandon` if the reader stops reading
+/// refusal, it calls `onRoom` as soon as the reader has taken a chunk. It calls `onAbandon` if the reader stops reading
 /// before the end. Both closures are called outside the lock.
 final class BytePipe: Sendable {
     /// The result of writing a chunk.

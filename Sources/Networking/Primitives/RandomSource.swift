@@ -1,7 +1,7 @@
 import Foundation
 
-/// A source of random numbers. The library uses it for the jitter of delays, idempotency keys and the identifiers of
-/// calls. Tests can replace the default, ``system``, with a seeded generator.
+/// A source of random numbers. The library uses it for idempotency keys, the identifiers of calls and the jitter of
+/// delays. Tests can replace the default, ``system``, with a seeded generator.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 

@@ -30,7 +30,7 @@
 public protocol ResetParticipant: Sendable {
     /// Returns to the initial state. Default: does nothing.
     ///
-    /// The service calls this method once for each reset, after all calls that the reset ended have returned. Calls
+    /// The service calls this method during a reset, after all calls that the reset ended have returned. Calls
     /// that have begun in the meantime may be in progress. If this method resets the same service again, that reset
     /// returns as soon as the calls have returned.
     func reset() async

@@ -1,7 +1,7 @@
 /// An outcome that is set once. The first outcome wins, and every observer receives it.
 ///
 /// This is the library's only way to wait. A caller of ``value()`` stops waiting when its task is cancelled or its
-/// ``CallScope`` ends. This also *settles*: ``settle(_:)`` returns false if the real outcome comes later, so that the
+/// ``CallScope`` ends. The interruption is then the outcome: a later ``settle(_:)`` returns false, so that the real
 /// outcome can be passed to another waiter. Copies share the outcome.
 struct Settlement<Value: Sendable>: Endable {
     typealias Outcome = Result<Value, any Error>

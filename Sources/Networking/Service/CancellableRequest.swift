@@ -4,7 +4,7 @@ public protocol CancellableRequest: AnyObject, Sendable {
     var endpoint: any Endpoint { get }
     /// Cancels the call at any stage. Neither a success nor a retry follows.
     ///
-    /// - Returns: True if this call of the method cancelled the call; false if it was cancelled before or has ended.
+    /// - Returns: True if this invocation cancelled the call. False if the call had ended or was already cancelled.
     @discardableResult
     func cancel() -> Bool
     /// Calls a closure on the main actor with the newest progress, until the call ends.

@@ -3,12 +3,12 @@
 ///
 /// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
 /// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
-/// It throws the error of the first connection. Later it throws only errors that a new attempt would not fix: a
-/// refusal, another media type, a cancellation; and the error of the last of too many failed attempts.
+/// If the first connection fails, it throws the error. Later it throws only errors that a new attempt would not fix (a
+/// refusal, another media type, a cancellation) and, after too many failed attempts, the error of the last one.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection it reconnects only if it has an
-/// idempotency key that the app has set. `as: .serverSentEvents` reads one response.
+/// idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }

@@ -39,7 +39,7 @@ public struct NetworkConfiguration: Sendable {
         get { gate.value }
         set { gate = .chosen(newValue) }
     }
-    /// Lets requests to a host that has failed often fail immediately, for some time. Default: nil.
+    /// Makes requests fail immediately for some time if their host has failed often. Default: nil.
     public var circuitBreaker: CircuitBreaker?
     /// The app's own policies. A request passes them after the breaker and the gate, and before the limit. Default:
     /// none.
@@ -79,7 +79,7 @@ public struct NetworkConfiguration: Sendable {
     public var clock = NetworkClock.continuous {
         didSet { if case .standard = gate { gate = .standard(BackoffGate(clock: clock)) } }
     }
-    /// The source of random numbers for retries and idempotency keys. Default: ``RandomSource/system``.
+    /// The source of random numbers for retries, idempotency keys and call ids. Default: ``RandomSource/system``.
     public var random = RandomSource.system
 
     private enum Gate: Sendable {
@@ -101,7 +101,7 @@ public struct NetworkConfiguration: Sendable {
         self.environment = environment
     }
 
-    /// A mapping from the error that a failure has led to, to the error that the call throws. It is called once for
+    /// A mapping from the final error of a failed call to the error that the call throws. It is called once for
     /// each failed call, after every handler, and also if the call was cancelled.
     ///
     /// ```swift
@@ -116,7 +116,7 @@ public struct NetworkConfiguration: Sendable {
         let isGeneral: Bool
         let map: (@Sendable (any Error, RequestFailure) -> any Error)?
 
-        /// Maps to the endpoint's own errors (`error(for:)`), then to ``GeneralRequestError`` as described at
+        /// Maps to the endpoint's own error (`error(for:)`), or else to ``GeneralRequestError``, as described at
         /// ``GeneralErrorHandler``.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
         /// Throws errors unchanged: a ``NetworkError``, or the error that a handler has created. The endpoint's
@@ -130,7 +130,7 @@ public struct NetworkConfiguration: Sendable {
 
         /// Creates a mapping that applies the general mapping first and then the closure.
         ///
-        /// - Parameter map: Receives the error after the general mapping and the handlers, and the failure. It returns
+        /// - Parameter map: Receives the failure and the error that results from handlers and general mapping. Returns
         ///   the error that the call throws.
         public init(_ map: @escaping @Sendable (_ error: any Error, _ failure: RequestFailure) -> any Error) {
             self.init(isGeneral: true, map: map)

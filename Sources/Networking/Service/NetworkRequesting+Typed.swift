@@ -41,7 +41,7 @@ extension NetworkRequesting {
     }
 }
 
-/// Overloads that cannot be called. They exist so that the compiler can say what to write instead.
+/// An overload that cannot be called. It exists so that the compiler can say what to write instead.
 extension NetworkRequesting {
     /// Reports that the type of the value cannot be decoded.
     @available(

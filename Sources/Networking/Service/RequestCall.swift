@@ -43,7 +43,7 @@ struct RequestCall: Sendable {
         let number = history.count + 1
         attempt = Attempt(number: number, begun: original == nil ? begun : clock.now())
         var request = try original ?? make()
-        original = request  // also if encoding the body fails: the failure contains the request
+        original = request  // before the body is encoded: if that fails, the failure contains the request
         if !request.body.isEncoded {
             request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
             original = request
@@ -92,7 +92,7 @@ struct RequestCall: Sendable {
     }
 
     /// Validates the response. If a validator rejects a streamed response, reads as much of its body as is needed to
-    /// decode an error, and records that.
+    /// decode an error, and records the response with that part.
     mutating func validate(_ response: HTTPResponse, by validators: [ResponseValidator]) async throws {
         do { try response.validated(by: validators) } catch {
             if case .stream = response.content {

@@ -7,8 +7,8 @@ extension RequestTask {
     /// The progress as an asynchronous sequence. It buffers only the newest value and ends when the call ends.
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
-    /// Pauses a download into a file. The connection is closed, the permit is released, and the call waits, without a
-    /// response, for ``resume()``. If the download can be resumed (``FileDestination/ResumeRule``), it then continues
+    /// Pauses a download into a file. The connection is closed, the permit is released, and the call waits until
+    /// ``resume()`` is called. If the download can be resumed (``FileDestination/ResumeRule``), it then continues
     /// where it stopped; otherwise it restarts from the beginning. The total deadline continues to run during the
     /// pause.
     ///

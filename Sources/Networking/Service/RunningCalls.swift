@@ -5,7 +5,7 @@ final class RunningCalls: Sendable {
         let endpoint: any Endpoint
     }
 
-    /// A reset that waits until the calls that it has ended return.
+    /// A reset in progress, with the calls that it has ended and that have not returned yet.
     private struct Reset: Sendable {
         var calls: Set<ObjectIdentifier>
         let isDone = Settlement<Void>()

@@ -35,7 +35,7 @@ final class TaskInterest: Sendable {
         for source in sources { source.join() }
     }
 
-    /// Counts one more that is interested in the task.
+    /// Adds one to the number of callbacks, tasks and callers that are interested in the task.
     func join() {
         let sources: [TaskInterest] = state.withLock { state in
             state.count += 1
@@ -46,7 +46,7 @@ final class TaskInterest: Sendable {
         for source in sources { source.join() }
     }
 
-    /// Counts one less that is interested in the task. This cancels nothing.
+    /// Subtracts one from the number of those that are interested in the task. This cancels nothing.
     func leave() {
         _ = leaves()
     }

@@ -160,7 +160,7 @@ extension TokenWorld {
         if case .unread = machine.storage { expect(false, "rule 12: nothing is sent before the store has been read") }
         expect(!running.contains { machine.isWanted($0.job) }, "rule 4: nothing is sent while a refresh runs")
         if let began = callers[index].began {
-            expect(began == machine.session, "rule 11: nothing is admitted for another session")
+            expect(began == machine.session, "rule 11: no call of another session is admitted")
         }
         if let token = machine.token {
             expect(facts.over != token.value, "rule 7: nothing is sent with a token whose session is over")

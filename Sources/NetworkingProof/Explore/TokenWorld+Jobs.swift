@@ -33,7 +33,7 @@ extension TokenWorld {
     }
 
     private mutating func checkSpent(_ job: AccessTokenMachine.Job, _ old: AccessToken?) {
-        // Without a store, nothing prevents an abandoned refresh that still runs from using the token as well.
+        // Without a store, an abandoned refresh that still runs may use the same token.
         guard let old, machine.isWanted(job), options.hasStore || !running.contains(where: { $0.isAbandoned }) else {
             return
         }
@@ -74,7 +74,7 @@ extension TokenWorld {
         }
     }
 
-    /// Reads the store, and finds the change that it does not have yet.
+    /// Reads the store, and prepares the change that the store does not have yet.
     private mutating func read(_ index: Int) {
         running[index].stage = .deciding(stored: store)
         guard let (generation, change) = machine.keeping else { return }
@@ -90,7 +90,7 @@ extension TokenWorld {
         if write(update) { running[index].stage = .deciding(stored: store) } else { read(index) }
     }
 
-    /// Decides the next step of the job by the token that the store had.
+    /// Decides the next step of the job from the token that was in the store.
     private mutating func decide(_ index: Int) {
         guard case .deciding(let stored) = running[index].stage else { return }
         let job = running[index].job
@@ -109,7 +109,7 @@ extension TokenWorld {
 
     private mutating func refresh(_ index: Int, _ life: Life) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
-        if rumour == old { rumour = nil }  // the app must not deliver the message after its token has been used
+        if rumour == old { rumour = nil }  // the app must not set a token that has already been used
         let token = newToken(life, in: old?.session ?? running[index].job.session, for: old)
         guard options.hasStore else { return succeed(index, with: token, from: .refresh, isKept: true) }
         running[index].stage = .saving(token, old: old, stored: stored)
@@ -154,8 +154,8 @@ extension TokenWorld {
                 return
             }
             store = token
-            // If the refresh was superseded after the store was read, its token counts as one of another process: the
-            // store decides.
+            // If the refresh was superseded after the store was read, its token counts as one that another process
+            // has written.
             facts.isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {

@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-// The bytes that distinguish two states. A generation is written as its relation to the current ones, tokens and
-// sessions as numbers that show which are equal, and calls in an order that is independent of their callers. Runs can
+// The bytes that distinguish two states. A generation is written as its relation to the current ones. Equal tokens
+// or sessions have equal numbers. The order of the calls does not depend on their callers. Runs can
 // therefore be of any length, and the number of states is still finite.
 extension TokenWorld {
     func write(to key: inout StateKey) {
@@ -64,7 +64,7 @@ extension TokenWorld {
             }
         key.write(kind)
         key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
-        // In the other stages, the associated values contain what matters of the job's token.
+        // In the other stages, the associated values contain all that the rules need of the job's token.
         switch running.stage {
         case .waiting, .updating, .deciding:
             names.write(running.job.token, in: self, to: &key)
@@ -126,7 +126,7 @@ extension TokenWorld {
         ]
     }
 
-    /// Returns how the generation that a call has carried compares with the current ones. The rules need no more of it.
+    /// Returns how the generation of a call's token compares with the current ones. The rules need nothing else.
     private func age(of generation: Int?) -> UInt8 {
         guard let generation else { return 0 }
         return generation == machine.generation ? 3 : generation >= machine.tokenGeneration ? 2 : 1
@@ -161,7 +161,7 @@ extension TokenWorld {
                 world.revoked.contains(token.value))
         }
 
-        /// Writes which tokens and sessions are in the machine's sets. All that can occur again have a number by now.
+        /// Writes which tokens and sessions are in the machine's sets. Those that can occur again have a number.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
             writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)

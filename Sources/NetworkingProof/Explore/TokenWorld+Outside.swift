@@ -19,7 +19,7 @@ extension TokenWorld {
 
     private mutating func set(_ token: AccessToken?, in session: UUID) {
         facts.ended.insert(machine.session)
-        // A log-out before the store has been read ends the session of the stored token, whichever it is.
+        // A log-in or log-out before the store has been read ends the session of the stored token.
         if machine.isUnread, let stored = store?.session { facts.ended.insert(stored) }
         change(to: token, from: .elsewhere)
         perform(machine.set(token, session: session, at: now))
@@ -30,7 +30,7 @@ extension TokenWorld {
         let token = rumour ?? newToken(.unknown, in: machine.session, for: machine.token)
         rumour = nil
         guard token != machine.token else {
-            perform(machine.replace(token, at: now))  // the token is the current one: its refresh must not end
+            perform(machine.replace(token, at: now))  // already the current token: a running refresh must not end
             return
         }
         change(to: token, from: .elsewhere)

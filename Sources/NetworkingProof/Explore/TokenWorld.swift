@@ -58,7 +58,7 @@ struct TokenWorld: World {
         var hasRepeatedAfterRefresh = false
     }
 
-    /// A job that runs, and how far it is outside the machine.
+    /// A running job, and its stage outside the machine.
     struct Running: Sendable {
         enum Stage: Sendable {
             /// The job waits for the store, or for the lease.
@@ -131,7 +131,7 @@ struct TokenWorld: World {
         var isForeign = false
         /// Whether the user has logged out.
         var isLoggedOut = false
-        /// Whether the current token came from a refresh and no response to it is known.
+        /// Whether the current token came from a refresh and no response to a request with it is known.
         var isUntried = false
         /// Whether the current token had expired on arrival and has not been refused.
         var isWrongClock = false

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Kills processes that share a token at random moments. Checks that the other processes find a correct token, and
+/// At random moments, kills processes that share a token. Checks that the other processes find a correct token, and
 /// that every call ends.
 struct KillCheck: Check {
     let name = "kill"
@@ -20,7 +20,7 @@ struct KillCheck: Check {
         try await body(folder)
     }
 
-    /// Kills 200 processes (20 in a quick run), each a few milliseconds after the token was refused.
+    /// Kills 200 processes (20 in a quick run), each up to 30 ms after the server began to refuse the token.
     private func killWithFile(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
         let kills = settings.count ?? (settings.isQuick ? 20 : 200)

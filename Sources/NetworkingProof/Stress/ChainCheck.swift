@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Checks that a task can poll with `flatMap` for a million rounds on a stack of 512 KB, which is the size of Apple's
+/// Checks that a task can poll with `flatMap` for a million rounds on a stack of 512 KB, the stack size of Apple's
 /// secondary threads, and in linear time.
 struct ChainCheck: Check {
     let name = "chains"
@@ -28,7 +28,7 @@ struct ChainCheck: Check {
             "chains", since: begun,
             "\(rounds.grouped) rounds in \(long.formatted(.number.precision(.fractionLength(1)))) s, "
                 + "\(ratio.formatted(.number.precision(.fractionLength(1)))) times as long as a tenth of them",
-            violations: ratio < 30 ? [] : ["the time of a chain is not linear: \(ratio) times that of a tenth"])
+            violations: ratio < 30 ? [] : ["the time is not linear: \(ratio) times that of a tenth of the rounds"])
     }
 
     private func time(_ rounds: Int, _ task: RequestTask<String>) async throws -> Double {

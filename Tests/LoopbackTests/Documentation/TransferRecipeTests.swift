@@ -1,4 +1,4 @@
-// The Swift blocks of Recipes.md, as they stand there, run. `DocumentationTests` compares them.
+// The tests run the Swift blocks of Recipes.md. `DocumentationTests` checks that both texts are the same.
 
 import Foundation
 import Networking

@@ -48,7 +48,7 @@ enum HTTP2 {
         values.reduce(into: Data()) { $0 += bytes(UInt32($1.identifier)).suffix(2) + bytes($1.value) }
     }
 
-    /// Returns a HEADERS frame, which is complete unless the flags state otherwise.
+    /// Returns a HEADERS frame. By default it contains the whole head and does not end the stream.
     static func headers(
         _ fields: [(String, String)] = [(":status", "200")], _ flags: Flags = .endHeaders, on stream: UInt32 = 1
     ) -> Data {
@@ -68,7 +68,7 @@ enum HTTP2 {
     /// Returns a complete response.
     static func hello(on stream: UInt32 = 1) -> Data { headers(on: stream) + data(on: stream) }
 
-    /// Encodes fields with HPACK: each is a literal without indexing and Huffman coding (RFC 7541 section 6.2.2).
+    /// Encodes fields with HPACK: each is a literal, not indexed, not Huffman coded (RFC 7541 section 6.2.2).
     static func block(_ fields: [(String, String)]) -> Data {
         fields.reduce(into: Data()) { $0 += [0] + text($1.0) + text($1.1) }
     }

@@ -41,10 +41,10 @@ extension HostileCase {
     ]
 
     static let http2GoAways: [HostileCase] = [
-        http2("GOAWAY with this stream, then the response", HTTP2.goAway(last: 1) + HTTP2.hello(), .hello),
-        http2("GOAWAY with a later stream, then the response", HTTP2.goAway(last: 0x7FFF_FFFF) + HTTP2.hello(), .hello),
-        http2("GOAWAY with this stream, then a close", HTTP2.goAway(last: 1), then: .close, .lostBeforeHead),
-        http2("GOAWAY with this stream, then silence", HTTP2.goAway(last: 1), .idle).stalling,
+        http2("GOAWAY with last stream 1, then the response", HTTP2.goAway(last: 1) + HTTP2.hello(), .hello),
+        http2("GOAWAY with last stream 2^31-1, then response", HTTP2.goAway(last: 0x7FFF_FFFF) + HTTP2.hello(), .hello),
+        http2("GOAWAY with last stream 1, then a close", HTTP2.goAway(last: 1), then: .close, .lostBeforeHead),
+        http2("GOAWAY with last stream 1, then silence", HTTP2.goAway(last: 1), .idle).stalling,
         http2("GOAWAY between head and body", HTTP2.headers() + HTTP2.goAway(last: 1) + HTTP2.data(), .hello),
         http2(
             "GOAWAY between head and body, then a close", HTTP2.headers() + HTTP2.goAway(last: 1), then: .close,
@@ -70,7 +70,7 @@ extension HostileCase {
         ).through(.http2).calling(.put(1 << 20)),
         HostileCase("HTTP/2: upload: CANCEL", .http2(HTTP2.reset(8)), .lostBeforeHead).through(.http2).calling(
             .put(1 << 20)),
-        HostileCase("HTTP/2: upload: no window", .http2(Data()), .idle).through(.http2).calling(.put(1 << 20)).stalling,
+        HostileCase("HTTP/2: no WINDOW_UPDATE", .http2(Data()), .idle).through(.http2).calling(.put(1 << 20)).stalling,
     ]
 
     static let http2Closes = (0..<exchange.count).map {
@@ -112,7 +112,7 @@ extension HostileCase {
         let refusing: [HostileStep] = [.readPreface, .readHeaders, .bytes(HTTP2.settings() + refusal)]
         let open: [HostileStep] = [.readHeaders, .bytes(HTTP2.hello(on: 3)), .drain]
         let first = refusing + (end == .hold ? open : end.http2Steps)
-        return HostileCase("HTTP/2: \(name) is repeated", [first, .http2(HTTP2.hello())], [.hello])
+        return HostileCase("HTTP/2: the call is repeated after \(name)", [first, .http2(HTTP2.hello())], [.hello])
             .through(.http2).calling(call)
     }
 
@@ -121,7 +121,7 @@ extension HostileCase {
         let first: [HostileStep] = .http2(HTTP2.hello()).dropLast() + [.pause(milliseconds: 50), .bytes(frames)]
         let second = HTTP2.headers(on: 3) + HTTP2.data("second", on: 3)
         return HostileCase(
-            "HTTP/2: \(name) on a finished stream, and another call",
+            "HTTP/2: \(name) after a complete response, and another call",
             [first + [.readHeaders, .bytes(second), .drain], .http2(HTTP2.headers() + HTTP2.data("second"))],
             [.hello, .second]
         ).through(.http2).calling(.get, .later)

@@ -4,14 +4,14 @@ import Networking
 /// Frames and their order (RFC 9113 sections 4 to 6). Unless a case states otherwise, a valid response follows.
 extension HostileCase {
     static let http2Frames: [HostileCase] = [
-        frames("none", Data(), .hello),
+        frames("no frame", Data(), .hello),
         frames("an unknown type", HTTP2.frame(.unknown, Data("odd".utf8)), .hello),
         frames("an unknown type on stream 0", HTTP2.frame(.unknown, on: 0, Data(count: 16_384)), .hello),
         frames("PRIORITY", HTTP2.frame(.priority, Data([0, 0, 0, 0, 15])), .hello),
         frames("PRIORITY of 4 bytes", HTTP2.frame(.priority, Data(count: 4)), .either(.violation, .hello)),
-        frames("larger than 16 KiB", HTTP2.frame(.unknown, Data(count: 16_385)), .violation),
+        frames("a frame larger than 16 KiB", HTTP2.frame(.unknown, Data(count: 16_385)), .violation),
         frames("DATA larger than 16 KiB", HTTP2.headers() + HTTP2.data(long(16_385)), .violation),
-        frames("length 2^24 - 1", HTTP2.frame(.data, length: 0xFF_FFFF), .violation),
+        frames("a frame of length 2^24 - 1", HTTP2.frame(.data, length: 0xFF_FFFF), .violation),
         frames("PING", HTTP2.frame(.ping, on: 0, Data(count: 8)), .hello),
         frames("unsolicited PING acknowledgement", HTTP2.frame(.ping, .acknowledgement, on: 0, Data(count: 8)), .hello),
         frames("PING of 7 bytes", HTTP2.frame(.ping, on: 0, Data(count: 7)), .violation),
@@ -32,7 +32,7 @@ extension HostileCase {
     ]
 
     static let http2Settings: [HostileCase] = [
-        frames("SETTINGS with an acknowledgement that has a payload", settings(.acknowledgement, (3, 1)), .violation),
+        frames("SETTINGS acknowledgement with a payload", settings(.acknowledgement, (3, 1)), .violation),
         frames(
             "SETTINGS acknowledged twice", settings(.acknowledgement) + settings(.acknowledgement),
             .either(.hello, .violation)),
@@ -41,8 +41,8 @@ extension HostileCase {
         frames("SETTINGS with an unknown setting", settings([], (0xBEEF, 7)), .hello),
         frames("SETTINGS with ENABLE_PUSH 2", settings([], (2, 2)), .violation),
         frames("SETTINGS with a window of 2^31", settings([], (4, 0x8000_0000)), .violation),
-        frames("SETTINGS with frames of 100 bytes", settings([], (5, 100)), .violation),
-        frames("SETTINGS with frames of 2^24", settings([], (5, 0x100_0000)), .violation),
+        frames("SETTINGS with a frame limit of 100 bytes", settings([], (5, 100)), .violation),
+        frames("SETTINGS with a frame limit of 2^24", settings([], (5, 0x100_0000)), .violation),
         frames("SETTINGS with no concurrent streams", settings([], (3, 0)), .hello),
         frames("SETTINGS with a header table of 0", settings([], (1, 0)), .hello),
         frames("SETTINGS with a header table of 2^32 - 1", settings([], (1, .max)), .hello),
@@ -82,7 +82,7 @@ extension HostileCase {
         http2("a missing CONTINUATION", HTTP2.headers([(":status", "200")], []), .idle).stalling,
         http2("HEADERS in three frames", split + HTTP2.data(), .fields(["x": "y"])),
         http2("padding", padded(3, Data("\u{3}hello\0\0\0".utf8)), .hello),
-        http2("padding of the frame's length", padded(9, Data("\u{9}hello\0\0\0".utf8)), .violation),
+        http2("padding as long as its frame", padded(9, Data("\u{9}hello\0\0\0".utf8)), .violation),
         http2("padding longer than its frame", padded(255, Data([255]) + Data("hello".utf8)), .violation),
         http2("padding without its length", padded(0, Data()), .violation),
         http2(

@@ -48,8 +48,8 @@ extension HostileCase {
         http2("no body", HTTP2.headers([(":status", "200")], .complete), .empty),
         http2(
             "length 5 and no body", HTTP2.headers(sized, .complete), .either(.violation, .truncated)),
-        http2("length 5 to HEAD", HTTP2.headers(sized, .complete), .empty).calling(.head),
-        http2("a body to HEAD", HTTP2.headers(sized) + HTTP2.data(), .either(.empty, .violation)).calling(.head),
+        http2("length 5 in response to HEAD", HTTP2.headers(sized, .complete), .empty).calling(.head),
+        http2("a body after HEAD", HTTP2.headers(sized) + HTTP2.data(), .either(.empty, .violation)).calling(.head),
         http2(
             "304 with a length",
             HTTP2.headers([(":status", "304"), ("content-length", "5")], .complete), .response(304, "")),
@@ -89,7 +89,7 @@ extension HostileCase {
     }
 
     private static func length(_ value: String, _ expected: HostileOutcome) -> HostileCase {
-        head("length \"\(value)\" of 5 bytes", [(":status", "200"), ("content-length", value)], expected)
+        head("length \"\(value)\" for 5 bytes", [(":status", "200"), ("content-length", value)], expected)
     }
 
     private static func trailers(_ fields: [(String, String)]) -> Data {

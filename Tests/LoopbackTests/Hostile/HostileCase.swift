@@ -30,10 +30,10 @@ struct HostileCase: Sendable {
     /// Returns the same case with another client.
     func through(_ client: HostileClient) -> Self { changed { $0.client = client } }
 
-    /// The same case with an idle timeout of 500 ms. The call ends with this timeout, or would if handled incorrectly.
+    /// The same case with an idle timeout of 500 ms, for a call that ends with it, or would on a faulty engine.
     var stalling: Self { changed { $0.idle = .milliseconds(500) } }
 
-    /// Sets the outcomes on an engine that cannot meet `expected`, and the reason why this cannot be fixed.
+    /// Returns the same case with other outcomes on an engine that cannot meet `expected`. The reason is only a note.
     func on(_ engine: Engine, _ outcomes: HostileOutcome..., because reason: String) -> Self {
         changed { $0.exceptions[engine] = outcomes }
     }

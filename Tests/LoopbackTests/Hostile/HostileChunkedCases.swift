@@ -64,7 +64,7 @@ extension HostileCase {
         chunked("a trailer with NUL", "5\r\nhello\r\n0\r\nX: a\0b\r\n\r\n", .either(.malformed, .hello)),
         chunked("a folded trailer", "5\r\nhello\r\n0\r\nX: a\r\n b\r\n\r\n", .either(.hello, .malformed)),
         chunked(
-            "a first trailer after a space", "5\r\nhello\r\n0\r\n X: a\r\n\r\n", .either(.malformed, .hello)),
+            "a first trailer beginning with a space", "5\r\nhello\r\n0\r\n X: a\r\n\r\n", .either(.malformed, .hello)),
         chunked(
             "Content-Length as a trailer", "5\r\nhello\r\n0\r\nContent-Length: 3\r\n\r\n",
             .fields(["Content-Length": nil])),

@@ -40,7 +40,7 @@ extension HostileCase {
         coded("zstd", Coded.zstd), coded("gzip, gzip", Coded.gzipTwice), coded("br, gzip", Coded.brotliThenGzip),
         coded("gzip, identity", Gzip.hello), coded("gzip,", Gzip.hello), coded(", gzip", Gzip.hello),
         coded("gzip", Coded.emptyGzip, "of an empty text", .empty), coded("gzip", Data(), "with an empty body", .empty),
-        coded("br", Data(), "and no byte", .empty), coded("deflate", Data(), "and no byte", .empty),
+        coded("br", Data(), "with no body", .empty), coded("deflate", Data(), "with no body", .empty),
         HostileCase(
             "two Content-Encoding fields",
             .reply(response("gzip", Coded.gzipTwice, "Content-Encoding: gzip\r\n")), .unpacked),
@@ -87,7 +87,7 @@ extension HostileCase {
         coded("gzip", Gzip.hello + Data("trailing bytes".utf8), "with trailing bytes"),
         coded("gzip", Gzip.hello + Data(count: 512), "with trailing zeros"),
         coded("gzip", Gzip.hello + Data(repeating: 0x61, count: 100_000), "with 100 KB of trailing bytes"),
-        coded("gzip", Gzip.hello + Data([0x1F]), "with one trailing byte of a member"),
+        coded("gzip", Gzip.hello + Data([0x1F]), "with the first byte of another member"),
         coded("gzip", Gzip.hello + Gzip.hello, "of two members", .response(200, "hello hello hellohello hello hello")),
         coded("gzip", Gzip.hello + Coded.emptyGzip, "with an empty second member"),
         coded("gzip", Coded.emptyGzip + Gzip.hello, "with an empty first member"),
@@ -122,7 +122,7 @@ extension HostileCase {
         }
     }.map(\.decodedByFoundation)
 
-    /// The libcurl inside Foundation always decodes the body, and does not report what it found.
+    /// The libcurl inside Foundation always decodes the body, and Foundation does not report the fault.
     private var decodedByFoundation: HostileCase {
         on(.urlSessionOnLinux, .either(.status(200), .undecodable, .malformed), because: "L30")
     }
@@ -149,7 +149,7 @@ extension HostileCase {
     }
 
     private static func bomb(_ coding: String, _ body: Data, _ note: String = "") -> HostileCase {
-        HostileCase("\(coding) that decompresses over the limit \(note)", .reply(response(coding, body)), .tooLarge)
+        HostileCase("\(coding) over the limit when decompressed \(note)", .reply(response(coding, body)), .tooLarge)
             .through(.bounded).decodedByFoundation
     }
 

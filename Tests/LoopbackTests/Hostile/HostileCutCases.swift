@@ -33,7 +33,7 @@ extension HostileCase {
     private static let chunkedHead = Data.head(["Transfer-Encoding: chunked"])
     private static let chunks = Data("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n".utf8)
 
-    /// Marks the case as unsafe on Foundation if the close comes after the status line and before the length ends,
+    /// Marks the case as unsafe on Foundation if the close comes between the status line and the end of Content-Length,
     /// because Foundation then crashes the process.
     private func onFoundation(after count: Int) -> HostileCase {
         (17..<36).contains(count) ? on(.urlSessionOnLinux, .endsTheProcess, because: "L44") : self

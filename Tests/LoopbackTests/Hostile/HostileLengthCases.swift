@@ -32,24 +32,24 @@ extension HostileCase {
     ]
 
     static let wrongLengths: [HostileCase] = [
-        HostileCase("length 10 of 5 bytes, then a close", .ok("Content-Length: 10", then: .close), .truncated),
-        HostileCase("length 10 of 5 bytes, then a reset", .ok("Content-Length: 10", then: .reset), .lostAfterHead),
-        HostileCase("length 10 of 5 bytes, then silence", .ok("Content-Length: 10"), .idle).stalling,
+        HostileCase("length 10 for 5 bytes, then a close", .ok("Content-Length: 10", then: .close), .truncated),
+        HostileCase("length 10 for 5 bytes, then a reset", .ok("Content-Length: 10", then: .reset), .lostAfterHead),
+        HostileCase("length 10 for 5 bytes, then silence", .ok("Content-Length: 10"), .idle).stalling,
         HostileCase(
-            "length 10 of no bytes, then a close", .ok("Content-Length: 10", body: "", then: .close), .truncated),
-        HostileCase("length 5 of 5 bytes, then a reset", .ok("Content-Length: 5", then: .reset), .hello),
-        HostileCase("length 5 of 11 bytes", .ok("Content-Length: 5", body: "hello world"), .hello),
-        HostileCase("length 5 of 100 KB", .ok("Content-Length: 5", body: "hello\(long(100_000))"), .hello),
-        HostileCase("length 0 of 5 bytes", .ok("Content-Length: 0"), .empty),
+            "length 10 for no bytes, then a close", .ok("Content-Length: 10", body: "", then: .close), .truncated),
+        HostileCase("length 5 for 5 bytes, then a reset", .ok("Content-Length: 5", then: .reset), .hello),
+        HostileCase("length 5 for 11 bytes", .ok("Content-Length: 5", body: "hello world"), .hello),
+        HostileCase("length 5 for 100 KB", .ok("Content-Length: 5", body: "hello\(long(100_000))"), .hello),
+        HostileCase("length 0 for 5 bytes", .ok("Content-Length: 0"), .empty),
         HostileCase(
-            "length 5 of 11 bytes, and another call",
+            "length 5 for 11 bytes, and another call",
             [.twice("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello world"), .reply(.second)], [.hello, .second]),
         HostileCase(
-            "length 0 of 5 bytes, and another call",
+            "length 0 for 5 bytes, and another call",
             [.twice("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nhello"), .reply(.second)], [.empty, .second]),
     ]
 
-    /// Transfer-Encoding overrides Content-Length. A response that cannot have a body is framed without Content-Length.
+    /// Transfer-Encoding overrides Content-Length. If a response cannot have a body, Content-Length is ignored.
     static let overriddenLengths: [HostileCase] = [
         HostileCase(
             "length 3 and chunked", .ok("Content-Length: 3", "Transfer-Encoding: chunked", body: .chunked), .hello),
@@ -64,8 +64,8 @@ extension HostileCase {
         HostileCase(
             "chunked and two lengths",
             .ok("Content-Length: 5", "Content-Length: 10", "Transfer-Encoding: chunked", body: .chunked), .hello),
-        HostileCase("length 5abc to HEAD", .ok("Content-Length: 5abc", body: ""), .empty).calling(.head),
-        HostileCase("two lengths to HEAD", .ok("Content-Length: 5", "Content-Length: 10", body: ""), .empty)
+        HostileCase("length 5abc in response to HEAD", .ok("Content-Length: 5abc", body: ""), .empty).calling(.head),
+        HostileCase("two lengths in response to HEAD", .ok("Content-Length: 5", "Content-Length: 10", body: ""), .empty)
             .calling(.head),
         HostileCase(
             "length 5abc with 204", .reply("HTTP/1.1 204 No Content\r\nContent-Length: 5abc\r\n\r\n"),

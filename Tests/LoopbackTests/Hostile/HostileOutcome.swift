@@ -14,7 +14,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
     case oneOf([HostileOutcome])
     /// The process would crash. The case is not run.
     case endsTheProcess
-    /// Foundation would block for seconds the queue that all sessions of a process share. The case is not run.
+    /// For seconds, Foundation would block the queue that all sessions of a process share. The case is not run.
     case blocksAllSessions
 
     /// Whether the case can be run.
@@ -57,11 +57,11 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         case .kind(let kind): "\(kind)"
         case .oneOf(let outcomes): outcomes.map(\.description).joined(separator: " or ")
         case .endsTheProcess: "the end of the process"
-        case .blocksAllSessions: "seconds without any session"
+        case .blocksAllSessions: "all sessions blocked for seconds"
         }
     }
 
-    /// Describes the result of a call in the same form as `description`.
+    /// Describes the result of a call in more detail than `description` does.
     static func text(_ result: Result<HTTPResponse, NetworkError>) -> String {
         switch result {
         case .success(let response):

@@ -39,7 +39,7 @@ struct HostileRun: Sendable, CustomTestStringConvertible {
         #expect(HostileOutcome.hello.matches(result), "\(testDescription): a correct server then caused \(got)")
     }
 
-    /// Sends a call, and cancels it if it has not ended long after its idle timeout.
+    /// Sends a call, and cancels it if it still runs long after its idle timeout.
     private static func end(
         of call: HostileCall, to url: URL, idle: Duration, on transport: any Transport
     ) async -> Result<HTTPResponse, NetworkError> {

@@ -14,7 +14,7 @@ extension HostileCase {
         HostileCase("version without a minor number", .status("HTTP/1 200 OK"), .malformed),
         HostileCase("version with a minor number of two digits", .status("HTTP/1.10 200 OK"), .malformed),
         HostileCase("http in lower case", .status("http/1.1 200 OK"), .either(.malformed, .hello)).on(
-            .urlSessionOnLinux, .hello, because: "Foundation does not say which version came"),
+            .urlSessionOnLinux, .hello, because: "Foundation does not report the version"),
         HostileCase("HTTPS/1.1", .status("HTTPS/1.1 200 OK"), .malformed),
         HostileCase("ICY", .status("ICY 200 OK"), .malformed),
         HostileCase("RTSP/1.0", .status("RTSP/1.0 200 OK"), .malformed),

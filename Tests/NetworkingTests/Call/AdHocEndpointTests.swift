@@ -16,7 +16,7 @@ struct AdHocEndpointTests {
     }
 
     @Test(
-        "A call sets its method, path, query, headers and body where it is made", .row("I-03", "N-10", "P-01", "P-02"))
+        "A call sets its method, path, query, headers and body in one expression", .row("I-03", "N-10", "P-01", "P-02"))
     func fluent() async throws {
         let id = "a/b"
         let user: User = try await service.request(

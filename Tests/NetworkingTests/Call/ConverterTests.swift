@@ -181,7 +181,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("Accept defaults to what the converter reads; only an Accept that the call sets is checked in the response")
+    @Test("Accept defaults to what the converter reads; a response must match only an Accept that the call sets")
     func accept() async throws {
         let stub = StubTransport { _ in
             StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
@@ -220,7 +220,7 @@ struct ConverterTests {
         #expect(ContinuousClock.now - start < .seconds(50))
     }
 
-    @Test("A string inside JSON has no quotation marks, whichever converter reads it")
+    @Test("A converter to String reads a string inside JSON without its quotation marks")
     func textsInside() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
         let response = HTTPResponse(

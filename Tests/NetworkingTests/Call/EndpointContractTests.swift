@@ -44,7 +44,7 @@ struct EndpointContractTests {
         await #expect(throws: NetworkError.self) { try await service.request(Get(path: "other")) }
     }
 
-    @Test("Each error names its example and how to fix it")
+    @Test("Each error names its example and the fault")
     func faults() async {
         let id = ""
         for (example, words) in [
@@ -77,7 +77,7 @@ struct EndpointContractTests {
         #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
     }
 
-    @Test("The contract finds a member of the wrong type, whose default would be used silently")
+    @Test("The contract finds a member of the wrong type; the default would replace it silently")
     func wrongMembers() async throws {
         struct Wrong: Endpoint {
             let path: EndpointPath = "x"

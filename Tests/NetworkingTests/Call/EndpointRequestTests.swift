@@ -95,7 +95,7 @@ struct EndpointRequestTests {
         #expect(URLQuery([URLQuery.Item("debug", nil)]).percentEncoded == "debug")
     }
 
-    @Test("The endpoint's values override those of the environment, also its own base URL")
+    @Test("The endpoint's values, including its base URL, override those of the environment")
     func environment() throws {
         let environment = NetworkEnvironment(
             baseURL: URL(string: "https://a.example"), pathPrefix: "api/v2", headers: ["X-A": "1", "X-B": "1"],
@@ -164,7 +164,7 @@ struct EndpointRequestTests {
         #expect(request.description == "PUT a.example/x")
     }
 
-    @Test("An endpoint's base URL and path are read once, so a changing URL gets no secret of another server")
+    @Test("An endpoint's base URL and path are read once, so a URL that changes gets no secret of another server")
     func readOnce() throws {
         struct Fickle: Endpoint {
             let reads: Box<Int>

@@ -76,7 +76,7 @@ struct ServerSentEventTests {
             events: [event("a")]),
         Case(name: "byte order mark", text: "\u{FEFF}data: a\n\n", events: [event("a")]),
         Case(name: "only one byte order mark is removed", text: "\u{FEFF}\u{FEFF}data: a\n\n", events: []),
-        Case(name: "a later one stays", text: "data: a\n\n\u{FEFF}data: b\n\n", events: [event("a")]),
+        Case(name: "a later byte order mark stays", text: "data: a\n\n\u{FEFF}data: b\n\n", events: [event("a")]),
         Case(name: "colons in the value", text: "data: a:b: c\n\n", events: [event("a:b: c")]),
         Case(name: "Unicode", text: "data: üñ✓漢🎈\n\n", events: [event("üñ✓漢🎈")]),
         Case(name: "NUL in the data", text: "data: a\u{0}b\n\n", events: [event("a\u{0}b")]),
@@ -102,7 +102,7 @@ struct ServerSentEventTests {
         #expect(events.map(\.data) == ["\u{FFFD}\u{FFFD}", "b"])
     }
 
-    @Test("A line that never ends is an error, in bounded memory")
+    @Test("A line that never ends causes an error before it takes much memory")
     func endless() {
         var parser = ServerSentEventParser()
         #expect(throws: NetworkError.self) {
@@ -110,7 +110,7 @@ struct ServerSentEventTests {
         }
     }
 
-    @Test("An event that never ends is an error, in bounded memory")
+    @Test("An event that never ends causes an error before it takes much memory")
     func endlessEvent() throws {
         var parser = ServerSentEventParser(longestEvent: 1_000)
         let line = Data(("data: " + String(repeating: "x", count: 99) + "\n").utf8)

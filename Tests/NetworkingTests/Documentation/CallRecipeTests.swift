@@ -1,5 +1,5 @@
-// The Swift blocks of Recipes.md and ErrorsAndRetries.md that need no server, as they stand there, run.
-// `DocumentationTests` compares them.
+// Runs the Swift blocks of Recipes.md and Endpoints.md that need no server, word for word.
+// `DocumentationTests` compares them with the articles.
 
 import Foundation
 import Networking
@@ -157,7 +157,7 @@ struct CallRecipeTests {
         }
     }
 
-    @Test("Every call is authorized but the login")
+    @Test("Every call except the login is authorized")
     func authorizeAll() async throws {
         stub.on(nil, nil, .status(.ok))
         let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
@@ -182,7 +182,7 @@ struct CallRecipeTests {
         #expect(stub.requests.first?.body.data == Data(#"{"expires_in":1}"#.utf8))
     }
 
-    @Test("The answer of a language model is read as it comes, and asked for once")
+    @Test("The response of a language model is read as it arrives, and is requested only once")
     func languageModel() async throws {
         let events = "data: {\"text\":\"Forty\"}\n\ndata: {\"text\":\"-two\"}\n\ndata: [DONE]\n\n"
         stub.on(
@@ -202,7 +202,7 @@ struct CallRecipeTests {
         #expect(types == [nil, "application/x-www-form-urlencoded", "multipart/form-data"])
     }
 
-    @Test("Adapters set what changes, and sign what is sent")
+    @Test("Adapters can set headers that change, and can sign the body that is sent")
     func adapters() async throws {
         stub.on(nil, nil, .status(.ok))
         let language = Box("de")
@@ -217,7 +217,7 @@ struct CallRecipeTests {
         #expect(stub.requests[0].headers["X-Signature"] == "\(stub.requests[0].body.data?.count ?? 0) of form-data")
     }
 
-    @Test("Pages are followed by their links")
+    @Test("All pages are loaded by following their links")
     func links() async throws {
         stub.on(.get, nil) { request in
             let isFirst = request.url.query?.contains("per_page") == true
@@ -237,7 +237,7 @@ struct CallRecipeTests {
         #expect(request.headers[.accept] == "application/json" && stub.requests.isEmpty)
     }
 
-    @Test("The article on endpoints checks its own")
+    @Test("The examples of the article on endpoints pass the contract check")
     func contract() async throws {
         let examples = [
             EndpointExample(CatalogCall.list(page: 1)), EndpointExample(CatalogCall.item(id: 7)),

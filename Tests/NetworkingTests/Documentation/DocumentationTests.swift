@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The articles of DocC and the README: what they show is compiled, and what they promise to list is there.
+/// Checks that the code of the DocC articles and the README is compiled, and that their lists are complete.
 @Suite("Documentation")
 struct DocumentationTests {
     private static let root = URL(fileURLWithPath: #filePath)
@@ -26,7 +26,7 @@ struct DocumentationTests {
         return found
     }
 
-    /// The code's lines without indentation, blank lines, imports and the marks that say where a snippet begins.
+    /// The code's lines without indentation, blank lines, imports and the marks where a snippet begins or ends.
     private static func lines(_ code: Substring) -> [String] {
         code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix("// snippet.") }
@@ -72,7 +72,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("The guides name all 153 rows of the four libraries, each in a section with a compiled block")
+    @Test("The migration guides have all 153 rows, each in a section with a Swift block")
     func rows() throws {
         let expected: [(guide: String, prefix: String, count: Int)] = [
             ("IONess", "I", 51), ("NerdzNetworking", "N", 43), ("RonasIT", "R", 36), ("PkrllNetwork", "P", 23),
@@ -91,7 +91,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Each of the 153 rows of the four libraries has a test", .row("P-23", "R-36"))
+    @Test("Each of the 153 rows of the migration guides has a test", .row("P-23", "R-36"))
     func rowsHaveTests() throws {
         var tested: Set<String> = []
         for (_, text) in try Self.swiftFiles(below: "Tests/NetworkingTests", "Tests/LoopbackTests") {
@@ -105,7 +105,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Each number of a Foundation behaviour that a test or a source names is in the article about them")
+    @Test("The article on URLSession on Linux has a row for each L number that a test or a source file names")
     func foundationRows() throws {
         let article = Self.root.appendingPathComponent(
             "Sources/Networking/Documentation.docc/URLSessionOnLinux.md")
@@ -121,7 +121,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("There are twenty recipes or so")
+    @Test("There are at least 19 recipes")
     func recipes() throws {
         let file = Self.root.appendingPathComponent("Sources/Networking/Documentation.docc/Recipes.md")
         let text = try String(contentsOf: file, encoding: .utf8)

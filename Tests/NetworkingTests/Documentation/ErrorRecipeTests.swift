@@ -1,5 +1,5 @@
-// The Swift blocks of Recipes.md and ErrorsAndRetries.md that need no server, as they stand there, run.
-// `DocumentationTests` compares them.
+// Runs the Swift blocks of Recipes.md and ErrorsAndRetries.md on errors and retries, word for word.
+// `DocumentationTests` compares them with the articles.
 
 import Foundation
 import Networking
@@ -57,7 +57,7 @@ func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
 struct ErrorRecipeTests {
     private var api: NetworkEnvironment { Fixture.environment }
 
-    @Test("Errors of the app's own are made last, of cancelled calls, too")
+    @Test("The app's own errors are created last, also for cancelled calls")
     func ownErrors() async throws {
         func error(_ answer: StubResponse) async -> AppError? {
             let clock = ManualClock()
@@ -74,11 +74,11 @@ struct ErrorRecipeTests {
         guard case .cancelled = await error(.failure(.cancelled)) else { return #expect(Bool(false), "not cancelled") }
         let problem = StubResponse(
             .conflict, headers: [.contentType: "application/problem+json"], body: Data(#"{"title":"taken"}"#.utf8))
-        guard case .server("taken") = await error(problem) else { return #expect(Bool(false), "no problem") }
+        guard case .server("taken") = await error(problem) else { return #expect(Bool(false), "not a server error") }
         guard case .unknown = await error(.status(.conflict)) else { return #expect(Bool(false), "not unknown") }
     }
 
-    @Test("Retries are set for a service, an endpoint and a call, and turned off")
+    @Test("Retries can be set for a service, an endpoint or a call, and can be turned off")
     func retryLevels() async {
         let stub = StubTransport { _ in .failure(.connectionLostBeforeHead) }
         await retries(api, stub)

@@ -1,4 +1,4 @@
-// The Swift blocks in the documentation comments of the extension points, as they stand there. `DocumentationTests` compares them.
+// The Swift blocks of the extension points' documentation, word for word. `DocumentationTests` compares them.
 
 import Foundation
 import Networking

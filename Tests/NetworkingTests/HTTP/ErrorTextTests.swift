@@ -25,12 +25,12 @@ struct ErrorTextTests {
         let error = try #require(await error(.status(.serviceUnavailable), RetryPolicy(retries: 1)))
         #expect(
             error.description
-                == "GET api.example.com/v1/users/7: 503 Service Unavailable (2 attempts; not retried: the policy's 1 retry is used)"
+                == "GET api.example.com/v1/users/7: 503 Service Unavailable (2 attempts; not retried: the policy's 1 retry is used up)"
         )
         #expect(error.recoverySuggestion == "Try again later.")
         #expect(error.failureReason == "503 Service Unavailable")
         #expect(error.localizedDescription == "The request failed.")
-        #expect(error.debugDescription == error.description, "an unavailable server has no hint")
+        #expect(error.debugDescription == error.description, "the error of an unavailable server has no hint")
         #expect(HTTPStatus(0).code == 0 && !HTTPStatus(0).isSuccessful)
     }
 

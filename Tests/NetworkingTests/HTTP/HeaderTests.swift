@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Headers")
 struct HeaderTests {
-    @Test("Names are case-insensitive and keep their order and spelling, and the last value wins", .row("R-16"))
+    @Test("Names are case-insensitive and keep their order; the last field wins with its spelling", .row("R-16"))
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
         #expect(headers.map { "\($0.name): \($0.value)" } == ["X-B: 1", "X-A: 3"])
@@ -52,7 +52,7 @@ struct HeaderTests {
         #expect(headers.merging([.acceptLanguage: "en"])[.acceptLanguage] == "en")
     }
 
-    @Test("Accept is read with its quoted commas, and types with q=0 are left out")
+    @Test("A quoted comma in Accept does not separate types, and types with q=0 are left out")
     func accept() {
         let headers: HTTPHeaders = [.accept: #"text/plain;x="a,\"b", image/*;q=0, application/json;q=0.5, */*;q=0.000"#]
         #expect(headers.accept.map(\.withoutParameters.description) == ["text/plain", "application/json"])
@@ -89,7 +89,7 @@ struct HeaderTests {
         if !value.scheme.isEmpty { #expect(HTTPAuthorization(text) == value) }
     }
 
-    @Test("Each authorization type has the scheme of its name", .row("R-18"))
+    @Test("The scheme of an authorization type is its name; the type none has no scheme", .row("R-18"))
     func authorizationTypes() {
         #expect(AuthorizationType.basic.scheme == "Basic" && AuthorizationType.bearer.scheme == "Bearer")
         #expect(AuthorizationType.custom("Token").scheme == "Token" && AuthorizationType.none.scheme.isEmpty)

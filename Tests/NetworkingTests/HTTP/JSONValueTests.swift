@@ -30,7 +30,7 @@ struct JSONValueTests {
         #expect(try sent(.json(["a": [1, .null, 2.5, true]] as JSONValue)).text == #"{"a":[1,null,2.5,true]}"#)
     }
 
-    @Test("A value that JSON cannot express ends the call before sending; the error has its path and not the value")
+    @Test("A value that JSON cannot express ends the call before sending; the error names the path, not the value")
     func faults() throws {
         for (object, fault) in [
             (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is of type Data, which is not supported"),
@@ -88,7 +88,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A custom encoder can be a body with its own headers; another body replaces these headers", .row("I-12", "I-13")
+        "A closure can encode a body and set its headers; another body does not have them", .row("I-12", "I-13")
     )
     func ownEncoder() async throws {
         struct Lines: Endpoint {

@@ -106,7 +106,7 @@ struct MultipartBodyTests {
         #expect(named.contains("name=\"a%22%0D%0AX-Evil: 1\"; filename=\"%22%0D%0A\""))
     }
 
-    @Test("A random boundary occurs in no part that is in memory; a form can have no parts")
+    @Test("A random boundary occurs in no part that is in memory; a form may be empty")
     func boundary() async throws {
         let parts = (0..<50).map {
             HTTPBody.Part.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) }))
@@ -153,7 +153,7 @@ struct MultipartBodyTests {
         #expect(upload.type.hasPrefix("multipart/form-data") && image.upperBound < caption.lowerBound)
     }
 
-    @Test("Parameters become fields after the parts of a multipart body; with any other body they are an error")
+    @Test("Form parameters become fields after the parts of a multipart body; with another body they are an error")
     func bodyAndParameters() async throws {
         struct Upload: Endpoint {
             let body: HTTPBody

@@ -105,7 +105,7 @@ struct ProgressTests {
         var all: [Int64] { lock.withLock { kept } }
     }
 
-    @Test("A meter that follows another meter ends with the same progress, even if several threads update it")
+    @Test("A meter that follows another one ends with its progress, even if several threads update the other one")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)

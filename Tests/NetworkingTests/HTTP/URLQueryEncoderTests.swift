@@ -83,7 +83,7 @@ struct URLQueryEncoderTests {
         #expect(URLQueryEncoder.Keys.snakeCase.write("oneTwo3Four") == "one_two3_four")
     }
 
-    @Test("A type that implements `encode(to:)` is encoded as it writes itself")
+    @Test("The result of a custom `encode(to:)` is used")
     func custom() throws {
         struct Parent: Encodable {
             enum Keys: String, CodingKey { case a, list, object, extra }
@@ -104,7 +104,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["d": Decimal(string: "1.10")]) == "d=1.1")
     }
 
-    @Test("A value without a name and a number that is not finite are errors that name the path")
+    @Test("A value without a name is an error; the error of a number that is not finite has its path")
     func errors() throws {
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode([1, 2]) }
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode("text") }
@@ -127,7 +127,7 @@ struct URLQueryEncoderTests {
         return stub.requests[0]
     }
 
-    @Test("Parameters are sent where their case says, or where the method expects them", .row("R-04"))
+    @Test("Parameters are sent as their enum case says, or where the method expects them", .row("R-04"))
     func destinations() async throws {
         let filter = ["a": "1&2"]
         for method in [HTTPMethod.get, .head, .delete] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The rules of the token: failures, time limits and late results")
+@Suite("Access token machine: failures, time limits and late results")
 struct AccessTokenMachineLateResultTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 
@@ -34,7 +34,7 @@ struct AccessTokenMachineLateResultTests {
         #expect(effects.isEmpty)
     }
 
-    @Test("Rule 7: the end of a session is reported once; then no call is sent or refreshed until the token changes")
+    @Test("Rule 7: the end of a session is reported once; then no call is sent and no refresh starts until it changes")
     func sessionOver() {
         var machine = machine()
         _ = machine.refuse(0)

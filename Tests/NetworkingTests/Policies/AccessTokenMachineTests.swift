@@ -78,7 +78,7 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now + 5))
     }
 
-    @Test("Rule 5: if a new token is already expired, the local clock is wrong: its expiry is ignored until a refusal")
+    @Test("Rule 5: the expiry of a new token that is already expired is ignored until a refusal (wrong clock)")
     func wrongClock() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -124,7 +124,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(1, AccessToken("new"), at: now).released.isEmpty)
     }
 
-    @Test("Rules 8 and 11: a log-out during a refresh wins: its result is dropped, waiters fail, no refresh follows")
+    @Test("Rules 8 and 11: a log-out during a refresh wins: the new token is dropped, waiters fail, no refresh follows")
     func logOut() throws {
         var machine = machine()
         let before = machine.session
@@ -156,7 +156,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token?.value == "new")
     }
 
-    @Test("Rules 1 and 8: a refresh after a superseded one starts when the superseded one has ended")
+    @Test("Rules 1 and 8: the next refresh starts only after a superseded refresh has ended")
     func neverTwo() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
@@ -172,7 +172,7 @@ struct AccessTokenMachineTests {
 extension AccessTokenMachine {
     func isOpen(at now: Date) -> Bool { if case .open = passage(of: nil, at: now) { true } else { false } }
 
-    /// Judges the refusal of a request that was sent with the token of `generation`; nil is the current generation.
+    /// Judges the refusal of a request that was sent with the token of `generation`; nil means the current one.
     mutating func refuse(_ generation: Int?) -> (Judgement, [Effect]) {
         judge(refusalOfGeneration: generation ?? self.generation, of: session, hasRefreshed: false)
     }

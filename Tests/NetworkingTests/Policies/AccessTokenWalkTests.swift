@@ -83,7 +83,7 @@ private struct TokenWalk {
         pass(nextCall)
     }
 
-    /// Passes a call through the gate and then through the adapter.
+    /// Sends a call if the machine lets it pass, otherwise makes it wait.
     private mutating func pass(_ id: UInt64) {
         let member = calls[id].flatMap { $0.sentSession ?? $0.session }
         if case .open = machine.passage(of: member, at: now) { return send(id) }
@@ -174,7 +174,7 @@ private struct TokenWalk {
                 guard calls[id]?.isWaiting == true else { return faults.append("a call was released without waiting") }
                 send(id)
             case .fail(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a call that did not wait failed") }
+                guard calls[id]?.isWaiting == true else { return faults.append("a call failed without waiting") }
                 finish(id)
             case .cancel, .announce, .keep:
                 break

@@ -134,7 +134,7 @@ struct AdmissionTests {
     }
 
     /// If each release of a permit examined all hosts, the test would exceed its time limit.
-    @Test("If 10,000 hosts wait for a total limit, a released permit is reused quickly", .timeLimit(.minutes(1)))
+    @Test("If calls to 10,000 hosts wait for a total limit, a freed permit is reused quickly", .timeLimit(.minutes(1)))
     func manyHosts() async throws {
         let count = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 1_000
         let limit = ConcurrencyLimit(1, total: count)

@@ -9,7 +9,7 @@ struct AuthorizedCallTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()
 
-    /// Returns a server that accepts one token and refuses every other one.
+    /// Returns a server that accepts one token and refuses all others.
     private func server(taking token: @escaping @Sendable () -> String) -> StubTransport {
         StubTransport { request in
             request.headers[.authorization] == "Bearer \(token())"

@@ -134,7 +134,7 @@ struct BackoffGateTests {
     }
 
     @Test(
-        "A RateLimit field that has something left, or is unreadable, does not close the gate",
+        "A RateLimit field does not close the gate if requests remain or if it cannot be parsed",
         arguments: ["\"a\";r=1;t=9", "r=", ";;,", "x", ""])
     func remaining(limit: String) async throws {
         let service = service(StubResponse(.ok, headers: ["RateLimit": limit]))

@@ -137,7 +137,7 @@ struct CircuitBreakerTests {
         token.cancel()
     }
 
-    @Test("An open breaker ends a call of a service without a retry, with the host and the wait in the error")
+    @Test("A call that an open breaker ends is not retried, and its error contains the host and the wait")
     func inService() async throws {
         let stub = StubTransport(clock: clock.networkClock) { _ in .down }
         let limit = ConcurrencyLimit(1)
@@ -213,6 +213,6 @@ struct CircuitBreakerTests {
             $0.requestAdaptingService = RequestAdaptingService([mirror])
         }
         for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
-        #expect(breaker.state(of: home) == .open, "failures count for the origin before adapters")
+        #expect(breaker.state(of: home) == .open, "failures count for the origin of the request before adapters ran")
     }
 }

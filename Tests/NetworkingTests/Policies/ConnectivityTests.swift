@@ -72,7 +72,7 @@ struct ConnectivityTests {
         await clock.waitForSleepers(2, within: .seconds(2))  // the limit, and the pause between two checks
         clock.advance(by: .seconds(2))
         #expect(await error as? GeneralRequestError == .noInternetConnection)
-        #expect(observer.reports.first?.attempts.first?.decision?.reason == "no connection came within 2 s")
+        #expect(observer.reports.first?.attempts.first?.decision?.reason == "the network was not reachable within 2 s")
     }
 
     @Test("Reachability is a hint: a first attempt is always made, and other failures are passed on")
@@ -99,7 +99,7 @@ struct ConnectivityTests {
         #expect(try await text == "there")
     }
 
-    @Test("If the system wrongly reports that the network is reachable, each retry waits longer")
+    @Test("If the system wrongly reports that the network is reachable, the retries wait longer, up to 32 s")
     func pauses() async throws {
         probe.set(.reachable(.wired))
         let stub = StubTransport { _ in .failure(.notConnected) }

@@ -65,7 +65,7 @@ struct ErrorHandlingTests {
         #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
     }
 
-    @Test("The error of a 401 gives the right reason for refreshes, listed origins and URLs with a user")
+    @Test("A 401 in a refresh or of any origin says why there was no token; with a user in the URL it does not")
     func withoutTokenElsewhere() async throws {
         let environment = Fixture.environment
         func reason(_ session: AccessTokenSupervisor, _ url: String) async -> String? {
@@ -207,7 +207,7 @@ struct ErrorHandlingTests {
         #expect(observer.reports.first?.status == .serviceUnavailable)
     }
 
-    @Test("An error page above the size limit keeps its status: a 401 starts a refresh, a 404 is not found")
+    @Test("An error page above the size limit keeps its status: a 401 starts a refresh, a 404 becomes `notFound`")
     func largeErrorPage() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
             AccessToken("new")

@@ -37,7 +37,7 @@ struct ReachabilityTests {
         token.cancel()
     }
 
-    @Test("`isReachable` works before monitoring; unknown and not reachable are not reachable", .row("R-31", "R-32"))
+    @Test("`isReachable` works before monitoring; it is false for `unknown` and `notReachable`", .row("R-31", "R-32"))
     func before() {
         #expect(service().isReachable)
         probe.set(.notReachable)
@@ -57,7 +57,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "Each of five observers gets three changes in order; one that asks for a replay also gets the status",
+        "Each of five observers gets three changes in order; one with a replay also gets the current status",
         .row("R-31"))
     func fifteen() async {
         let service = service()
@@ -83,7 +83,7 @@ struct ReachabilityTests {
         withExtendedLifetime((tokens, lateToken)) {}
     }
 
-    @Test("While the network is down, the probe runs more often; a change that the probe reports runs it at once")
+    @Test("While the network is down, the probe runs more often; it also runs when it reports a change")
     func pace() async throws {
         let probe = WakingProbe()
         let service = ReachabilityService(
@@ -105,7 +105,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "Waiting for the network checks at once, notices the network, and ends at its limit or with its call")
+        "A wait for the network checks at once, and ends with the network, at its limit, or with its task")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -158,7 +158,7 @@ struct ReachabilityTests {
         service.stopMonitoring()
     }
 
-    @Test("The interface of the default route counts, otherwise the best one; no interface is not reachable")
+    @Test("The interface of the default route counts, otherwise the best one; without one it is `notReachable`")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
             InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in

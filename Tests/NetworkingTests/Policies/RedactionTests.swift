@@ -133,7 +133,7 @@ struct RedactionTests {
         let idempotencyKey: IdempotencyKey = "custom-444"
     }
 
-    @Test("No text of a public value shows a secret: neither print, dump, String(reflecting:) nor an expectation")
+    @Test("No text of a public value shows a secret: neither print, dump nor String(reflecting:)")
     func values() async throws {
         let stub = StubTransport { _ in
             StubResponse(

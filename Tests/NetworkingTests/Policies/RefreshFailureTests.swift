@@ -9,7 +9,7 @@ struct RefreshFailureTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()
 
-    /// Returns a server that accepts one token and refuses every other one.
+    /// Returns a server that accepts one token and refuses all others.
     private func server(taking token: @escaping @Sendable () -> String) -> StubTransport {
         StubTransport { request in
             request.headers[.authorization] == "Bearer \(token())"
@@ -87,7 +87,7 @@ struct RefreshFailureTests {
         while session.isRefreshing { await Task.yield() }
     }
 
-    @Test("Observers are notified once that the session is over")
+    @Test("Observers are notified only once when the session ends")
     func sessionOver() async {
         let refresher = StubRefresher { _, _ in throw GeneralRequestError.noAuth }
         let session = AccessTokenSupervisor(
@@ -116,7 +116,7 @@ struct RefreshFailureTests {
         var authorizationType: AuthorizationType { .bearer }
     }
 
-    @Test("A refresh that fails immediately is the underlying error of the 401")
+    @Test("The error of a refresh that fails immediately is the underlying error of the 401")
     func immediateRefreshFailure() async throws {
         struct NoRefreshToken: Error {}
         let stub = StubTransport { _ in .status(.unauthorized) }

@@ -51,7 +51,7 @@ struct ReplayTests {
         #expect(await Fixture.failure { try await service.request(.get("users/8")) } != nil)
     }
 
-    @Test("A lenient replay matches method and path, prefers the nearest query, and repeats the last response")
+    @Test("A lenient replay matches method and path, prefers the same query, and repeats the last response")
     func lenient() async throws {
         let archive = HARArchive(
             entries: try await record().log.entries.filter { $0.response.status == 200 })
@@ -63,7 +63,7 @@ struct ReplayTests {
         #expect(await Fixture.failure { try await service.request(.delete("users/7")) } != nil)
     }
 
-    @Test("A replay matches forms with another boundary and hidden form fields, and keeps a byte order mark")
+    @Test("A replay ignores the boundary of a form and hidden form fields, and keeps a byte order mark")
     func replayBodies() async throws {
         let mark = Data([0xEF, 0xBB, 0xBF, 0x61])
         let stub = StubTransport { request in

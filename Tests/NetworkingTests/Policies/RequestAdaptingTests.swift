@@ -12,7 +12,7 @@ struct RequestAdaptingTests {
     }
 
     @Test(
-        "Adapters run in order and get the endpoint; a later one overrides an earlier one, whatever the case",
+        "Adapters run in order and get the endpoint; a later one wins, also if the case of a name differs",
         .row("R-15"))
     func order() async throws {
         let adapters: [any RequestAdapter] = [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retry budgets")
 struct RetryBudgetTests {
-    @Test("A budget starts with its reserve, earns its share, saves up to its capacity, and pays while it can")
+    @Test("A budget starts with its reserve; a success adds the share, up to the capacity; a retry takes one")
     func balance() {
         let budget = RetryPolicy.Budget(share: 0.1, reserve: 1, capacity: 2)
         #expect(budget.spend() && !budget.spend())
@@ -27,7 +27,7 @@ struct RetryBudgetTests {
         #expect(RetryPolicy.Budget(share: 9).share == 1)
     }
 
-    @Test("A budget also earns if the response belongs to another request than the one that was sent")
+    @Test("A success fills the budget even if the response belongs to another request than the one sent")
     func redirected() async throws {
         struct Elsewhere: Transport {
             func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
@@ -61,7 +61,7 @@ struct RetryBudgetTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("With a budget an outage of 60 s causes less than 1.2 times the normal load, without one 3 times")
+    @Test("An outage of 60 s causes less than 1.2 times the normal load with a budget, and about 3 without")
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()

@@ -106,7 +106,7 @@ struct RetryPolicyTests {
         #expect(try await delay("soon") == .seconds(2))
     }
 
-    @Test("Only requests that are safe to repeat are retried, unless the policy allows others; the reason says so")
+    @Test("Only requests that are safe to repeat are retried, unless the policy allows others; a reason is given")
     func safety() async throws {
         let policy = RetryPolicy(retries: 1, on: .any)
         #expect(await reason(policy, try failure(.cannotConnect, .post)) == "POST without an idempotency key")
@@ -198,8 +198,8 @@ struct RetryPolicyTests {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))
         #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy does not cover this failure")
         let down = try failure(.unacceptableStatus, answer: (.serviceUnavailable, []))
-        #expect(await reason(RetryPolicy(retries: 3), down, retries: 3) == "the policy's 3 retries are used")
-        #expect(await reason(RetryPolicy(retries: 1), down, retries: 1) == "the policy's 1 retry is used")
+        #expect(await reason(RetryPolicy(retries: 3), down, retries: 3) == "the policy's 3 retries are used up")
+        #expect(await reason(RetryPolicy(retries: 1), down, retries: 1) == "the policy's 1 retry is used up")
     }
 }
 

@@ -28,7 +28,7 @@ struct RetryTimelineTests {
         #expect(error.attempts == 4)
         #expect(
             error.description
-                == "GET api.example.com/v1/story: 503 Service Unavailable (4 attempts; not retried: the policy's 3 retries are used)"
+                == "GET api.example.com/v1/story: 503 Service Unavailable (4 attempts; not retried: the policy's 3 retries are used up)"
         )
         #expect(story.times == [0, 200, 600, 1_400])
     }

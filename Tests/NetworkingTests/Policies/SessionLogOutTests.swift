@@ -26,7 +26,7 @@ struct SessionLogOutTests {
     }
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
-    // MARK: A call belongs to the session in which it started
+    // MARK: Removing the stored token
 
     /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
     /// refresh tokens that the refresh has received.

@@ -26,7 +26,7 @@ struct SessionOriginTests {
     }
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
-    // MARK: A call belongs to the session in which it began
+    // MARK: The token and other servers
 
     private struct Elsewhere: Endpoint {
         let path: EndpointPath = "next"
@@ -35,7 +35,7 @@ struct SessionOriginTests {
     }
 
     @Test(
-        "The token is sent only to the environment's server and to listed origins, also by a handler's retry")
+        "The token is sent only to the environment's server and listed origins; this includes a handler's retry")
     func origins() async throws {
         let mirror = try #require(URL(string: "https://mirror.example/x"))
         let handler = ClosureErrorHandler { failure in
@@ -120,7 +120,7 @@ struct SessionOriginTests {
         #expect(tokens(stub) == ["Bearer T"] && endpoint.reads.value == 1)
     }
 
-    @Test("Texts of responses and errors hide user, password and query of a URL in a header")
+    @Test("Descriptions of responses and errors hide the user, password and query of a URL in a header")
     func urlsInFields() async throws {
         let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
         let location = "https://user:password@other.example/path?token=S#fragment"
@@ -137,7 +137,7 @@ struct SessionOriginTests {
         #expect(response.headers[.location] == location)
     }
 
-    @Test("The query in a path is in no text, and the call ends before it is sent")
+    @Test("A query in an endpoint path appears in no description, and the call fails before it is sent")
     func queryInPath() async throws {
         let path = EndpointPath(verbatim: "x?token=S")
         #expect(path.description == "x")
@@ -161,7 +161,7 @@ struct SessionOriginTests {
         return (session, asked)
     }
 
-    @Test("A request that a handler sends to another server and back again is not foreign at its own server")
+    @Test("If a handler sends a request to another server and then back, the last request is not marked as foreign")
     func thereAndBack() async throws {
         let marks = Box<[Bool]>([])
         let note = ClosureAdapter { request, _ in marks.change { $0.append(request.isForeign) } }

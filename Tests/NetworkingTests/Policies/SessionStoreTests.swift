@@ -182,7 +182,7 @@ struct SessionStoreTests {
     func readAgain() async throws {
         let store = MemoryTokenStore(AccessToken("old"))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
-            try await store.put(AccessToken("newer"))  // like a faster process without a lease
+            try await store.put(AccessToken("newer"))  // like another process that does not take the lock
             throw AccessToken.Rejected()
         }
         let stub = StubTransport { $0.headers[.authorization] == "Bearer newer" ? .text("ok") : .status(.unauthorized) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// Tests which session a call belongs to, and how tokens behave with time limits, other processes and failing stores.
+/// Tests which session a call belongs to, and when a session refreshes its token or ends.
 @Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
     private let clock = ManualClock()
@@ -63,7 +63,7 @@ struct SessionTests {
         #expect(tokens(stub) == ["Bearer bob"])
     }
 
-    @Test("A call is not sent with the token of another user who has logged in in another process")
+    @Test("A call is not sent with the token of a user who has logged in through another process")
     func otherProcess() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in throw AccessToken.Rejected()
@@ -79,7 +79,7 @@ struct SessionTests {
         try await service.request(UserEndpoint.fetch(id: "7"))
     }
 
-    @Test("A token that another process has rotated keeps the session, and calls continue with it")
+    @Test("If another process rotates the token, the session stays the same, and calls continue with the new token")
     func rotatedElsewhere() async throws {
         let transport = ManualTransport()
         let session = session(AccessToken("old"))
@@ -111,7 +111,7 @@ struct SessionTests {
 
     // MARK: Late refreshes
 
-    @Test("The result of a refresh after its time limit is stored, and the next call is sent with it")
+    @Test("If a refresh returns after its time limit, the new token is stored, and the next call is sent with it")
     func lateRefresh() async throws {
         let result = Settlement<AccessToken>()
         let refreshes = Box(0)
@@ -134,8 +134,8 @@ struct SessionTests {
         #expect(refreshes.value == 1)
     }
 
-    // MARK: A store that cannot be written
-    // MARK: Clocks, ends, origins
+    // MARK: Number of refreshes
+    // Each of these tests expects exactly one refresh.
 
     @Test("A device with a wrong clock does not refresh before every call")
     func wrongClock() async throws {
@@ -197,7 +197,7 @@ struct SessionTests {
         return (session, asked)
     }
 
-    @Test("A refused refresh ends the session even if its service maps the error; a handled error does not")
+    @Test("A refused refresh ends the session even if its error is mapped, but not if the refresh throws another error")
     func mappedRefusal() async throws {
         struct SignedOut: Error {}
         struct KeychainFailure: Error {}

@@ -72,7 +72,7 @@ struct StoredTokenTests {
         #expect(change.step(finding: token("newer", alice)) == .nothing)
     }
 
-    @Test("A rotated token does not undo a log-in or log-out of another process; a first token is saved")
+    @Test("A rotated token does not undo another process's log-in or log-out, but is saved if none was saved before")
     func rotated() {
         let change = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: false)
         #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))

@@ -61,7 +61,7 @@ struct TokenRefreshTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("Rule 9: a 401 of the refresh itself starts no other refresh; its other adapters and handlers apply")
+    @Test("Rule 9: a 401 of a call in the refresh starts no other refresh; other adapters and handlers still apply")
     func ownCalls() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let holder = Box<UserService?>(nil)
@@ -84,7 +84,7 @@ struct TokenRefreshTests {
         holder.change { $0 = nil }
     }
 
-    @Test("Rule 9: the refresh mark ends with the refresh, also for tasks that the refresh leaves running")
+    @Test("Rule 9: after a refresh, the calls of a task that it has left running carry the new token")
     func markEnds() async throws {
         let left = Box<Task<String?, Never>?>(nil)
         let stub = StubTransport { request in

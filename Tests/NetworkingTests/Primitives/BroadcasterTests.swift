@@ -113,7 +113,7 @@ struct WaitingTests {
         #expect(!settlement.settle(.success(1)))
     }
 
-    @Test("A full byte pipe refuses data, reports room, keeps the order, and ends")
+    @Test("A full byte pipe refuses data, reports when it has room again, keeps the order of its data, and ends")
     func pipe() async throws {
         let rooms = Box(0)
         let pipe = BytePipe(capacity: 4, onRoom: { rooms.change { $0 += 1 } })

@@ -26,7 +26,7 @@ struct CallCancellationTests {
     }
 
     @Test(
-        "The end of a call ends a policy's own wait and cancels its work", .timeLimit(.minutes(5)),
+        "If a call ends, the wait inside a policy ends, and the work of the wait is cancelled", .timeLimit(.minutes(5)),
         arguments: [NetworkError.Kind.deadlineTimedOut, .resetting, .cancelled])
     func policy(kind: NetworkError.Kind) async throws {
         let clock = ManualClock()

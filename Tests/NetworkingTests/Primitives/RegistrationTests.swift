@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Lists of observers and handlers")
 struct RegistrationTests {
-    @Test("Observers, handlers and closures whose deinitializer changes the same list do not deadlock")
+    @Test("Releasing an observer, handler or closure does not deadlock if a deinitializer uses the same list or task")
     func lastReferences() async throws {
         // Unchecked, because its variables are set before another thread uses it.
         final class Owner: RequestObserver, ErrorHandler, @unchecked Sendable {

@@ -98,7 +98,7 @@ struct CallTests {
     }
 
     @Test(
-        "The type of the success closure decides how the response is read, and one closure is called once", .row("R-05")
+        "The success closure's type decides how the response is read; exactly one closure runs, and once", .row("R-05")
     )
     @MainActor
     func callbackForms() async {

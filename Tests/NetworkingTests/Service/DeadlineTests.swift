@@ -71,7 +71,7 @@ struct DeadlineTests {
         #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
     }
 
-    @Test("A task that user code leaves running can make calls after its call was cancelled")
+    @Test("A task that an adapter has left running can make calls after the call of the adapter was cancelled")
     func leftRunning() async throws {
         let manual = ManualTransport()
         let other = service(StubTransport { _ in .text("analytics") })

@@ -34,7 +34,7 @@ struct DerivedServiceTests {
         #expect(stub.requests.last?.url.host() == "api.example.com")
     }
 
-    @Test("The default gate of a configuration uses its clock, and a new clock does not replace a gate of the app")
+    @Test("The default gate of a configuration uses its clock, and a new clock does not replace a custom gate")
     func gateClock() {
         let clock = ManualClock()
         var configuration = NetworkConfiguration()

@@ -151,7 +151,7 @@ struct EndingTests {
         #expect(kinds.value == [.cancelled])
     }
 
-    @Test("A task that is started inside a call is independent; an awaited call inside a call ends with it")
+    @Test("A task that is started inside a call is independent; an awaited inner call ends with the outer call")
     func nested() async {
         let manual = ManualTransport()
         let inner = service(manual)

@@ -12,8 +12,8 @@ struct PrecedenceTests {
         var settings = RequestSettings()
     }
 
-    /// Returns three values: with the setting on call, endpoint and service, then without the call's, then without the
-    /// endpoint's.
+    /// Returns three values: with the settings on the call, the endpoint and the service; on the endpoint and the
+    /// service; and on the service only.
     private func holding<Value>(
         _ settings: [RequestSettings], answer: StubResponse = .json(text: "7"),
         _ ask: (NetworkService, Call, RequestSettings, StubTransport) async throws -> Value
@@ -73,7 +73,7 @@ struct PrecedenceTests {
             ])
     }
 
-    @Test("The validators follow the precedence as a whole")
+    @Test("A list of validators replaces the whole list of a lower precedence")
     func validators() async throws {
         func saying(_ word: String) -> RequestSettings {
             RequestSettings(validators: [ResponseValidator { _ in .invalid(word) }])

@@ -158,7 +158,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("A call that has just started is ended by a cancellation or a reset right after")
+    @Test("A cancellation or a reset directly after the start of a call ends the call")
     func atOnce() async throws {
         for _ in 0..<50 {
             let service = service()

@@ -7,7 +7,7 @@ import Testing
 /// Runs 100,000 calls with seeded random events: limits, duplicates, cancellations, retries and resets together.
 @Suite("Random walks with limits, duplicates, cancellations and resets", .timeLimit(.minutes(5)))
 struct TrafficWalkTests {
-    /// A transport that responds after a few yields and sometimes fails. A cancelled call ends its wait.
+    /// A transport that responds after a few yields and sometimes fails. If the call is cancelled, the wait ends.
     private struct HesitantTransport: Transport {
         let random: RandomSource
         let isBusy = Box(0)
@@ -93,7 +93,7 @@ struct TrafficWalkTests {
             service.cancelAll { ($0 as? Item)?.id == item.id }
             _ = await Fixture.failure { try await service.request(item) }
         case 2..<30:
-            // The call completes once, and only through its callback.
+            // The call is observed only through its callback, which must run once.
             let task = service.task(item, as: .string)
             let isAnswered = Settlement<Void>()
             let count = Box(0)

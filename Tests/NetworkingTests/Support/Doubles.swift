@@ -86,7 +86,7 @@ final class ManualTransport: Transport, @unchecked Sendable {  // because a lock
 
     /// The number of requests that have been received.
     var count: Int { lock.withLock { received } }
-    /// The number of requests that their callers have ended.
+    /// The number of requests whose callers stopped waiting for a response.
     var endedCount: Int { lock.withLock { ended } }
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {

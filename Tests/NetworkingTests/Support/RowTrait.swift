@@ -1,7 +1,7 @@
 import Testing
 
-/// The rows that a test covers: `I-20`, `N-05`, `R-14` and `P-08` of the migration guides' tables, `L17` of the article
-/// *URLSession on Linux*.
+/// The table rows that a test covers, such as `I-20`, `N-05`, `R-14` or `P-08` in the migration guides, or `L17` in the
+/// article *URLSession on Linux*.
 struct RowTrait: TestTrait, SuiteTrait {
     let rows: [String]
 }

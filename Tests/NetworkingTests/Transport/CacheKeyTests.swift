@@ -77,7 +77,7 @@ struct CacheKeyTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A response that was requested before a change is not stored after it")
+    @Test("A response is not stored if the cached responses of its URL were removed after its request was sent")
     func change() async throws {
         let manual = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {

@@ -40,7 +40,7 @@ struct CookieLimitTests {
         #expect(try jar.sent(to: url) == "c=1")
     }
 
-    @Test("A domain can have 50 cookies: expired ones are removed first, then the longest unused, Secure ones last")
+    @Test("A domain can have 50 cookies: expired ones go first, then the least recently used, and Secure ones last")
     func domainLimit() throws {
         try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
         for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }
@@ -62,7 +62,7 @@ struct CookieLimitTests {
         #expect(jar.cookies.allSatisfy(\.isSecure) && jar.cookies.count == 50)
     }
 
-    @Test("A jar can have 3,000 cookies: expired ones are removed first, then the longest unused")
+    @Test("A jar can have 3,000 cookies: expired ones are removed first, then the least recently used")
     func limit() throws {
         try jar.keep("first=1", from: "https://first.example/")
         try jar.keep("short=1; Max-Age=1", from: "https://short.example/")
@@ -105,7 +105,7 @@ struct CookieLimitTests {
         #expect(storage.cookies?.isEmpty == true)
     }
 
-    @Test("A cookie of other code that cannot be sent stays in the Foundation storage")
+    @Test("A cookie that other code has stored and that cannot be sent stays in the Foundation storage")
     func unsendableInStorage() throws {
         let (storage, jar) = try storedJar()
         let properties: [HTTPCookiePropertyKey: Any] = [.value: "x\u{1}y", .domain: "x.example", .path: "/"]
@@ -124,7 +124,7 @@ struct CookieLimitTests {
         #expect(storage.cookies?.map(\.value) == ["1"] && storage.cookies?.first?.isHTTPOnly == true)
     }
 
-    @Test("No text of a jar, or of a service that uses it, shows a cookie")
+    @Test("No description of a jar, or of a service that uses it, shows a cookie")
     func noCookieInTexts() throws {
         try jar.keep("session=hunter2", from: "https://a.example/")
         let service = NetworkService(environment: NetworkEnvironment()) {

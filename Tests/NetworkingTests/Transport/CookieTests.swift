@@ -163,7 +163,7 @@ struct CookieTests {
     }
 
     @Test(
-        "A cookie with the prefix __Secure- or __Host- needs the promised attributes, whatever its case",
+        "A cookie with the prefix __Secure- or __Host-, in any case, needs the attributes that the prefix requires",
         arguments: [
             ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__SECURE-a=1; Path=/", false),
             ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure", false), ("__Host-a=1; Path=/", false),

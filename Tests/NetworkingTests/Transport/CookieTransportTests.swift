@@ -17,7 +17,7 @@ struct CookieTransportTests {
         jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
     }
 
-    @Test("Each service has its own jar; a cookie that a redirect sets is sent with the next request")
+    @Test("A cookie that a redirect sets is sent with the next request, but not by a service with another jar")
     func redirects() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/login", .status(.seeOther, headers: [.location: "/v1/home", .setCookie: "sid=1; Path=/"]))

@@ -95,7 +95,7 @@ struct DuplicateKeyTests {
         #expect(transport.count == 5)
     }
 
-    @Test("A double tap on a POST with a new key each time is detected if unsafe methods are included")
+    @Test("If unsafe methods are included, a POST that a double tap sends twice is detected, even with different keys")
     func doubleTap() async throws {
         let service = service(.always(.keepFirst, includesUnsafeMethods: true))
         let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))

@@ -116,7 +116,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("The transfer continues for a closure alone, or a new transfer starts for it", .row("I-47", "I-43"))
+    @Test("The transfer can continue for a closure alone, or a new one can start for the closure", .row("I-47", "I-43"))
     func observers() async throws {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])
@@ -186,7 +186,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("An observer that takes over a transfer is notified even if the response is available at once")
+    @Test("The observer of a transfer that replaces another one is notified even if it gets the response at once")
     func observedRestart() async throws {
         let told = Box(0)
         let first = ManualTransport()

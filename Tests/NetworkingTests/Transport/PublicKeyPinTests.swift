@@ -82,7 +82,7 @@ struct PublicKeyPinTests {
     }
 
     #if os(Linux)
-        @Test("URLSession on Linux refuses every TLS setting when it is created, and names the other engine")
+        @Test("On Linux, the creation of a URLSessionTransport with TLS settings fails and names the other engine")
         func refused() {
             let pin = TLSConfiguration.Pin(Data(count: 32).base64EncodedString())
             for tls in [TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(pins: [pin].compactMap { $0 })] {
@@ -93,7 +93,7 @@ struct PublicKeyPinTests {
         }
     #endif
 
-    @Test("No text of a client certificate shows its passphrase")
+    @Test("No description of a client certificate shows its passphrase")
     func passphrase() {
         let certificate = TLSConfiguration.ClientCertificate(pkcs12: Data([0x30]), passphrase: "hunter2")
         var text = "\(certificate) \(TLSConfiguration(clientCertificate: certificate))"

@@ -27,7 +27,7 @@ struct SessionPlatformTests {
         #expect(kind(multipart) == "stream")
     }
 
-    @Test("On Apple platforms the server is paused after 256 KiB; on Linux the buffer has the whole limit")
+    @Test("On Apple platforms the server must pause after 256 KiB; on Linux the buffer can grow to the whole limit")
     func buffers() {
         let limits = URLSessionTransport.Limits(bufferedBytes: 1 << 20)
         #expect(SessionPlatform.apple.buffers(limits) == (256 << 10, 1 << 20))

@@ -27,7 +27,7 @@ struct SessionTimingTests {
         #expect(SessionActivity(idle: .seconds(60), connecting: nil).limit == .seconds(60))
     }
 
-    @Test("A task that waits for a network or for its reader is not idle until data moves again")
+    @Test("A task does not time out while it waits for a network or for its reader")
     func paused() {
         var activity = SessionActivity(idle: .seconds(5), connecting: nil)
         let before = activity

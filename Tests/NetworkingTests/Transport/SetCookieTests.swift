@@ -21,7 +21,7 @@ struct SetCookieTests {
     }
 
     @Test(
-        "A field without a name is refused, also a value alone, which RFC 6265bis accepts",
+        "A field without a name is refused, even one with only a value, which RFC 6265bis accepts",
         arguments: ["", ";", "=", "value", "=value", "; a=1", " \t= value", "value; Path=/"])
     func nameless(field: String) {
         #expect(SetCookie(field) == nil)
@@ -35,7 +35,7 @@ struct SetCookieTests {
     }
 
     @Test(
-        "A Max-Age is an integer of any size, at most 400 days",
+        "A Max-Age can be an integer of any size, and counts as 400 days at most",
         arguments: [
             ("5", 5), ("0", 0), ("007", 7), ("-5", 0), ("-0", 0), ("34560001", 34_560_000),
             ("99999999999999999999999", 34_560_000), ("-99999999999999999999999", 0), ("-", nil), ("5.", nil),
@@ -84,7 +84,7 @@ struct SetCookieTests {
     private let clock = ManualClock()
 
     @Test(
-        "Foundation's joined cookies are split, also if a date has a comma; other commas do not split them",
+        "Cookies that Foundation has joined are split only at the commas between them, not in a date or value",
         arguments: [
             ("a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT, b=2", ["a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT", "b=2"]),
             ("a=1,b=2,  c=3", ["a=1", "b=2", "c=3"]), ("a=1, ,b", ["a=1, ,b"]), ("", [""]), (",", [","]),
@@ -94,7 +94,7 @@ struct SetCookieTests {
         #expect(JoinedCookies(value: value).fields == fields)
     }
 
-    @Test("A cookie whose value has a comma and a name after it is one cookie and keeps its attributes")
+    @Test("A cookie with a comma and then `name=` in its value stays one cookie and keeps its attributes")
     func commaInCookie() async throws {
         let jar = CookieJar(clock: clock.networkClock)
         let url = try #require(URL(string: "https://api.example.com/x"))

@@ -52,7 +52,7 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "The end of the call that started a transfer ends no nested call that others need", .timeLimit(.minutes(5)),
+        "If the call that started a transfer ends, nested calls that others need continue", .timeLimit(.minutes(5)),
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()
@@ -130,7 +130,7 @@ struct SharedTransferTests {
         #expect(breaker.state(of: origin) == .open)
     }
 
-    @Test("If every caller has left before a transfer starts, nothing is sent")
+    @Test("If a transfer is cancelled before it starts, nothing is sent")
     func abandoned() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))

@@ -57,7 +57,7 @@ struct StreamedUploadTests {
     }
 
     @Test(
-        "A body that is shorter or longer than its length is an error, not a truncated request",
+        "A body that is shorter or longer than its declared length is an error, not a truncated request",
         arguments: [7, 9])
     func length(_ length: Int) throws {
         var upload = try StreamedUpload(request(PieceReader(["abc", "defgh"]), length: length)) {}

@@ -10,7 +10,7 @@ public import Foundation
 /// It is a value type: each method returns a changed copy. A service treats it like every other endpoint.
 ///
 /// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles in the arguments of `request`,
-/// `send`, `response` and `task`. Elsewhere (callbacks, `events`), the compiler takes the closure for non-Sendable:
+/// `send`, `response` and `task`. Elsewhere (callbacks, `events`), the compiler treats the closure as non-Sendable:
 /// write the name of the type there, as in `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
     /// The server, if it is not the environment's. Default: ``NetworkEnvironment/noBaseURL``.
@@ -34,7 +34,7 @@ public struct AdHocEndpoint: Endpoint {
     private var statusErrors: [HTTPStatus: any Error] = [:]
     /// Reads the body of an error response as the type of the server's errors; nil if the call has no such type.
     var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
-    /// Creates the error with which the call ends from the body of an error response; nil if the call has no type for
+    /// Creates, from the body of an error response, the error with which the call ends; nil if the call has no type for
     /// it.
     var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
 

@@ -24,8 +24,8 @@ public struct EndpointPath: Hashable, Sendable {
     /// The ranges of the interpolated values in `bytes`.
     private var interpolations: [Range<Int>] = []
     private var fault: String?
-    /// Whether the text was cut at a `?` or `#`. The rest is not part of the path and may be secret, so no text
-    /// contains it.
+    /// Whether the text was cut at a `?` or `#`. The rest is not part of the path and may be secret, so no error
+    /// or description contains it.
     private var isCut = false
 
     /// Creates a path from segments, each percent-encoded as a whole.
@@ -36,7 +36,7 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// Creates an invalid path, which ends the call with a reason.
+    /// Creates an invalid path. A call with this path ends with an error that states the fault.
     init(fault: String) {
         self.fault = fault
     }

@@ -18,7 +18,7 @@ public struct NetworkEnvironment: Sendable {
     /// The query items of every request, before those of the endpoint. Default: none.
     public let query: URLQuery
 
-    /// The parts of the base URL, or its error, with which each call that uses it ends.
+    /// The parts of the base URL, or the error with which each call that uses the base URL ends.
     let address: Result<ServerAddress, any Error>?
     /// The percent-encoded prefix without slashes at its ends, or its error.
     let prefix: Result<String, any Error>
@@ -35,10 +35,10 @@ public struct NetworkEnvironment: Sendable {
         self.query = query
     }
 
-    // "/" is a valid relative reference (RFC 3986 section 4.2), so that the URL cannot be nil.
+    // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it in an endpoint
-    /// of which only some cases use another server.
+    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it for the cases
+    /// of an endpoint that use this URL, if its other cases use another server.
     public static let noBaseURL = URL(string: "/")!
 }
 

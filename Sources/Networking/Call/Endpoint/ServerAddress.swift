@@ -46,7 +46,7 @@ struct ServerAddress: Sendable {
         self.query = query
     }
 
-    /// Returns the address with the path and query of a URL that has neither scheme nor host appended.
+    /// Returns the address with the path and query of a relative URL appended.
     func appending(_ relative: URL) throws -> ServerAddress {
         try relative.checkSegments()
         return ServerAddress(

@@ -79,7 +79,7 @@ public struct RequestFailure: Sendable {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
         guard let next = replacement ?? originalRequest else { return "no request could be created" }
-        // A body that was never read can be sent: the attempt ended before it was sent.
+        // A body that was never read can still be sent: the attempt ended before the request was sent.
         guard next.body.isReplayable || adaptedRequest == nil else { return "its body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {
             return "the wait of \(delay.shortText) would not end before the call's deadline"

@@ -17,7 +17,7 @@ enum BodyTarget: Hashable, Sendable {
 }
 
 extension HTTPResponse {
-    /// Returns a rejected response with the beginning of its body in memory, for every requested delivery.
+    /// Returns a rejected response with the beginning of its body in memory, whatever delivery was requested.
     func refused() async -> HTTPResponse {
         guard case .stream(let body) = content else { return self }
         var response = self

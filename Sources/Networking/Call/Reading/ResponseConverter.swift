@@ -51,7 +51,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - readsToEnd: Whether the closure reads the whole body. If true, the call, its permit and its deadline last
-    ///     until the closure returns. Default: false; the call ends with the head, and the value is read from the body
+    ///     until the closure returns. Default: false; the call ends after the head, and the value may read the body
     ///     later.
     ///   - read: Reads the body. An error of the transfer, such as a lost connection, is an error of the call.
     public init(
@@ -73,8 +73,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns a converter whose requests have these header fields, unless the environment or the endpoint has a field
-    /// of the same name: `Accept` with the types that the converter reads, for example. A response of another type than
-    /// such an `Accept` names is not rejected.
+    /// of the same name. Example: `Accept` with the types that the converter reads. Such an `Accept` is not compared
+    /// with the type of the response.
     public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
         converter.defaultHeaders = defaultHeaders.isEmpty ? headers : defaultHeaders.merging(headers)
@@ -109,7 +109,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         reading { read in
             { try read(change($0), $1) }
         } streamed: { _ in
-            { _, _, _ in throw UndecodableBody("a value at a path in JSON cannot be read from a streamed body")
+            { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body")
             }
         }
     }
@@ -205,7 +205,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// Reads an empty body as nil, and every other body with another converter.
+    /// Reads an empty body in memory as nil, and every other body with another converter.
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {

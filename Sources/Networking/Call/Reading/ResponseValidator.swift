@@ -1,4 +1,4 @@
-/// A check of a response before its body is read.
+/// A check of a response before a converter reads its body.
 ///
 /// The validators of a call run in order. The first one that rejects the response ends the attempt with its error. An
 /// empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a media type
@@ -27,7 +27,7 @@ public struct ResponseValidator: Sendable {
         self.judge = judge
     }
 
-    /// - Throws: The error for which the response is rejected.
+    /// - Throws: The error with which the response is rejected.
     func validate(_ response: HTTPResponse) throws {
         switch try judge(response) {
         case .valid: return

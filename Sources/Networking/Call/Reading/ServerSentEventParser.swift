@@ -1,6 +1,6 @@
 import Foundation
 
-/// A parser that reads server-sent events from chunks of any size. It is a pure value.
+/// A parser that reads server-sent events from chunks of any size. It has no side effects.
 struct ServerSentEventParser: Sendable {
     private var splitter = LineSplitter(endings: .any)
     private var isFirstLine = true

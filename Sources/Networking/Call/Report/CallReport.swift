@@ -11,7 +11,7 @@ public import Foundation
 /// print(response.report.waterfall)
 /// ```
 public struct CallReport: Sendable {
-    /// The data is stored behind one reference, so that a response whose report is not read stays small.
+    /// The data is stored behind one reference, so that an error or event that contains a report stays small.
     private final class Storage: Sendable {
         let endpoint: (any Endpoint)?
         let date: Date

@@ -16,12 +16,12 @@ public enum RequestEvent: Sendable {
     case permitAcquired(attempt: Int)
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
-    /// A transport of the library has sent the request, once for each redirect. It is not reported by other transports,
-    /// nor if the response comes from a cache or an equal request.
+    /// A transport of the library has sent a request: the first one, or that of a redirect. Other transports do not
+    /// report it. It is not reported if the response comes from a cache or an equal request.
     case sent(HTTPRequest)
     /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of a response was received. Transports of the library report it at once, for each redirect; for other
+    /// The head of a response was received. Transports of the library report it at once, also for redirects; for other
     /// transports it is reported with the response.
     case head(HTTPStatus, HTTPHeaders)
     /// The newest progress, after bytes were transferred. It is reported on a queue of its own, and only to observers

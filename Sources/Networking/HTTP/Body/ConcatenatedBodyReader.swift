@@ -57,7 +57,7 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
         lock.withLock { current }?.reader.close()
     }
 
-    /// Returns the current body, opened; opens the next one if there is none. Returns nil at the end.
+    /// Returns the reader of the current body. If no body is open, opens the next one. Returns nil at the end.
     private func opened() throws -> (reader: any HTTPBody.Reader, left: Int?)? {
         if let current = lock.withLock({ current }) { return current }
         let (next, wake) = lock.withLock { (bodies.popFirst(), self.wake) }
@@ -70,6 +70,6 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
 
     private static func wrongLength(_ words: String) -> NetworkError {
         NetworkError(
-            .bodyUnreadable, reason: "the request's body: one of its parts has \(words) bytes than its length")
+            .bodyUnreadable, reason: "the request's body: one of its parts has \(words) bytes than expected")
     }
 }

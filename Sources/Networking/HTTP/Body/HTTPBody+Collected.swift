@@ -85,12 +85,12 @@ extension Settlement where Value == Void {
 }
 
 extension NetworkError {
-    /// Returns the error for a request body that is longer than its length. The rest would be cut off without notice.
+    /// Returns the error for a request body with more bytes than its `length`. The rest would be cut off silently.
     static func bodyTooLong(_ length: Int) -> NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
     }
 
-    /// Returns the error for a request body that ended before its length, so that the request cannot be completed.
+    /// Returns the error for a body with fewer bytes than its `length`, so that the request cannot be completed.
     static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found \(count)")
     }

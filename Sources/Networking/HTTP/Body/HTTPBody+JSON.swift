@@ -5,7 +5,7 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with
-    ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is underlying.
+    ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
     ///   - encoder: The encoder. Default: the encoder of the call's settings, which has Foundation's default settings
     ///     unless the service sets another one.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {

@@ -8,7 +8,7 @@ extension HTTPBody {
     /// redirect or a failure, the body is read again from the beginning, provided that every part can be read again.
     ///
     /// - Parameters:
-    ///   - parts: The parts. If the source of a part cannot be opened, the call ends with
+    ///   - parts: The parts. If the file of a part cannot be read, the call ends with
     ///     ``NetworkError/Kind/bodyUnreadable`` before anything is sent.
     ///   - boundary: The boundary between the parts. Default: a random one that does not occur in any part that is in
     ///     memory.
@@ -81,7 +81,7 @@ enum MultipartBoundary {
         }
     }
 
-    /// Throws an error unless the boundary has 1 to 70 of the characters of RFC 2046 section 5.1.1.
+    /// Throws an error unless the boundary has 1 to 70 of the characters of RFC 2046 section 5.1.1, without spaces.
     static func check(_ boundary: String) throws {
         let isRight = boundary.utf8.allSatisfy { letters.contains($0) || "'()+_,-./:=?".utf8.contains($0) }
         guard isRight, (1...70).contains(boundary.utf8.count) else {

@@ -147,8 +147,8 @@ extension JSONValue {
     }
 
     private init(_ value: Any, at path: [any CodingKey]) throws {
-        // This check comes first, because an `NSNumber` can be cast to both `Bool` and a number type where Foundation
-        // bridges.
+        // This check comes first: on Apple platforms, an `NSNumber` can be cast to both `Bool` and a number type,
+        // because Foundation bridges it.
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             self = try JSONValue(number, at: path)
             return
@@ -220,7 +220,7 @@ extension JSONValue {
     }
 
     /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, and
-    /// arrays and dictionaries of these. Members of objects that are null are omitted. Null is `JSONValue.null` if it
+    /// arrays and dictionaries of these. Null members of objects are omitted. Null is `JSONValue.null` if it
     /// is the whole value or an element of an array, because omitting an element would move the others.
     public var untyped: any Sendable {
         switch self {

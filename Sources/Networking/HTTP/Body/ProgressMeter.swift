@@ -10,7 +10,7 @@ public import Foundation
 /// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings { $0.progress = meter })
 /// ```
 ///
-/// Use a meter for one call only. A call that waits for the transfer of a duplicate has no progress before its
+/// Use a meter for one call only. A call that waits for the transfer of an identical call has no progress before its
 /// response.
 public final class ProgressMeter: Sendable {
     private struct Observer: Sendable {

@@ -2,7 +2,7 @@
 /// count at its own start position.
 struct TransferCount: Sendable {
     private(set) var progress = RequestProgress.Transfer()
-    /// The position of the current attempt, which may be behind the bytes already reported.
+    /// The position of the current attempt, which may be less than the number of bytes already reported.
     private var position: Int64 = 0
     private var mark: (time: Duration, bytes: Int64)?
     private var moved: Int64 = 0

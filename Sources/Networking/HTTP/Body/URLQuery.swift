@@ -1,6 +1,6 @@
 /// The query of a URL: names and values in their order, percent-encoded as [RFC
-/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) requires, so that `+`, `&`, `=` and `#` reach the server
-/// as they are.
+/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.4) requires. The server decodes each name and value
+/// to its original text, even if it contains `+`, `&`, `=` or `#`.
 ///
 /// ```swift
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out

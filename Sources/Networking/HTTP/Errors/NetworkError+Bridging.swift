@@ -68,7 +68,7 @@ extension NetworkError: BridgedError {
     private static let hints: [Kind: String] = [
         .networkRestricted: "The call's networkAccess excludes the network that is available.",
         .cannotResolveHost: "Check the host's name and the connection to the network.",
-        .cannotConnect: "Check that the server runs, and its host and port.",
+        .cannotConnect: "Check that the server runs, and that its host and port are correct.",
         .connectTimedOut: "Check host and port, or allow more time for connecting (timeouts.connect).",
         .idleTimedOut: "Try again, or allow the server more time (timeouts.idle).",
         .deadlineTimedOut: "Allow the call more time (timeouts.total).",
@@ -83,7 +83,7 @@ extension NetworkError: BridgedError {
             + "or receive the body as a file or as a stream.",
         .fileNotWritable:
             "Check that the folder exists and is writable, and choose what happens to an existing file (overwriting).",
-        .noToken: "See the underlying error, which is the error of the refresh or of the token store.",
+        .noToken: "See the underlying error: the error of the refresh or the token store, or the end of the session.",
         .invalidRequest: "Nothing was sent. Correct the part that the error names.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .transportShutDown: "Make the call with a transport that has not been shut down.",

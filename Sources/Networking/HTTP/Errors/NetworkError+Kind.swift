@@ -13,7 +13,7 @@ extension NetworkError {
     }
 }
 
-/// Failures before anything is sent.
+/// Failures of the request itself, most of them before anything is sent.
 extension NetworkError.Kind {
     /// The request cannot be sent as it is: a bad URL, method, header or timeout.
     public static let invalidRequest = Self("invalidRequest")

@@ -93,7 +93,7 @@ extension NetworkError {
     }
 
     /// Returns the error itself if it is a ``NetworkError``; otherwise a ``NetworkError`` of the matching kind, with
-    /// the error underlying.
+    /// the error as its underlying error.
     static func wrapping(_ error: any Error) -> NetworkError {
         switch error {
         case let error as NetworkError: error

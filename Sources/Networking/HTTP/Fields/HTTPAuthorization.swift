@@ -7,8 +7,8 @@ import Foundation
 public enum HTTPAuthorization: Hashable, Sendable {
     /// A bearer token (RFC 6750).
     case bearer(String)
-    /// A user name and a password (RFC 7617). The user name must not contain a colon, because the server takes the text
-    /// before the first colon for the user name.
+    /// A user name and a password (RFC 7617). The user name must not contain a colon, because the server reads the text
+    /// before the first colon as the user name.
     case basic(username: String, password: String)
     /// Any other scheme, with its unparsed credentials.
     case custom(scheme: String, credentials: String)

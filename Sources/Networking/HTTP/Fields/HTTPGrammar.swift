@@ -46,7 +46,7 @@ enum HTTPGrammar {
     /// Returns the text as a quoted-string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
-        // Iterates over scalars: a quote with a combining mark is a different `Character`, but a quote on the wire.
+        // Iterates over scalars, because a quote with a combining mark is another `Character`, but is sent as a quote.
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
             quoted.unicodeScalars.append(scalar)

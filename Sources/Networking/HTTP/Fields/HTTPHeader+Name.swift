@@ -46,7 +46,7 @@ extension HTTPHeader {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
 
-        // An array is faster than a set here, because names of different lengths are unequal without being hashed.
+        // An array is faster than a set here: names of different lengths are unequal at once, without a hash.
         private static let sensitiveNames: [HTTPHeader.Name] = [
             .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "X-Api-Key", "Api-Key",
             "X-Auth-Token", "X-Access-Token", "X-Csrf-Token", "X-Amz-Security-Token",

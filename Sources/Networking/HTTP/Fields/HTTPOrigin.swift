@@ -3,8 +3,8 @@ public import Foundation
 /// The scheme, host and port of a URL, [RFC 9110 section
 /// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). A redirect to another origin removes credentials.
 public struct HTTPOrigin: Hashable, Sendable {
-    /// The storage of an origin. It is a class, so that an origin is one reference: it is created once, used with every
-    /// request, and policies copy and look it up at low cost.
+    /// The storage of an origin. It is a class, so that a copy of an origin is only a reference. An origin is created
+    /// once; policies copy it and look it up for every request.
     private final class Parts: Sendable {
         let scheme: String
         let host: String

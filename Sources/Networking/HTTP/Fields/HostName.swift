@@ -1,6 +1,6 @@
 import Foundation
 
-/// Functions for host names in the form in which cookies compare them: lower-case ASCII, with international labels in
+/// Functions for host names in the form that is compared for cookies: lower-case ASCII, with international labels in
 /// Punycode.
 enum HostName {
     /// Returns the canonical form of a host name, or nil if Foundation cannot convert the name to ASCII.

@@ -37,8 +37,8 @@ extension HTTPRequest.Option {
 extension HTTPRequest {
     /// The options of one request, by their types. They are never sent and never printed.
     public struct Options: Sendable {
-        /// The value of one option. It is found by the option's type, so that its own type is known without a dynamic
-        /// cast.
+        /// The value of one option. It is stored under the option's type, so that the value's type is known without a
+        /// dynamic cast.
         private final class Box<Option: HTTPRequest.Option>: Sendable {
             let value: Option.Value
 

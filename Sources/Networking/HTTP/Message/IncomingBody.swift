@@ -109,7 +109,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
 
         /// Waits for the next chunk. Returns nil at the end.
         ///
-        /// - Throws: A ``NetworkError``; if the call has already returned, the error to which the service maps it.
+        /// - Throws: A ``NetworkError``, or the error to which the service maps it if the call has already returned.
         public mutating func next() async throws -> Data? {
             do { return try await body.source.pull() } catch { throw await body.mapped(error) }
         }

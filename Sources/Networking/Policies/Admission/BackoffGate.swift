@@ -3,7 +3,7 @@
 ///
 /// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
 /// field says that no requests remain. It opens when the time has passed. Requests wait meanwhile, unless the wait
-/// would exceed their total deadline. A token refresh never waits. Give services of the same server the same object.
+/// would exceed their total deadline. A token refresh never waits. Use one gate for all services of a server.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// A change of a gate for an origin.
     public enum Event: Hashable, Sendable {
@@ -46,14 +46,14 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Waits until the gate is open.
     ///
-    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the deadline of the call would pass before.
+    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         while let opening = openingTime(for: request) {
             let wait = opening - clock.now()
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
                     .deadlineTimedOut,
-                    reason: "the host requests a wait of \(wait.shortText), longer than the rest of the call's deadline"
+                    reason: "the host requests a wait of \(wait.shortText), longer than the call may still take"
                 )
             }
             try await clock.wait(for: wait)

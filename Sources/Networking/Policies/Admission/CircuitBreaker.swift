@@ -6,7 +6,7 @@
 /// or opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts,
 /// failed handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to
 /// 499, cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is
-/// always sent. Give services of the same server the same object.
+/// always sent. Use one breaker for all services of a server.
 public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
     struct Configuration: Hashable, Sendable {
@@ -108,8 +108,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Counts the outcome of the request. A host that redirected to another origin has responded, so it counts as a
-    /// success; the final outcome counts for the other origin.
+    /// Counts the outcome of the request. If the host redirected to another origin, this counts as a success of
+    /// the host, and the final outcome counts for the other origin.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let wasProbe = permit.context is Probe
@@ -142,7 +142,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 }
 
 extension AdmissionPermit.Outcome {
-    /// The judgement of the outcome, and the origin that it is about if a redirect led to another one.
+    /// The judgement of the outcome and, after redirects, the origin to which the judgement applies.
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
         case .answered(let response):

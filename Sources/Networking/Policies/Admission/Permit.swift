@@ -1,12 +1,12 @@
 /// The permits of every policy of a service, acquired together and released exactly once.
 ///
-/// The scope of the call contains it. A transport that makes the call wait for the transfer of another call can so
-/// release it early.
+/// The scope of the call contains it. Therefore a transport that makes the call wait for the transfer of another
+/// call can release it early.
 final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One permit for each policy. Empty after they have been released.
         var permits: [AdmissionPermit?] = []
-        /// The policies, which are released with the permits: a stored response retains its request, and so its permit.
+        /// The policies. They are released with the permits, because a stored response retains its request and permit.
         var policies: [any AdmissionPolicy] = []
     }
 
@@ -18,8 +18,8 @@ final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. For gates, it waits for one at a time without a permit of another policy. For limits, it
-    /// waits in one fixed order and holds the permits that it already has. A request of a token refresh enters no
+    /// Enters every policy. While it waits for a policy that is not a limit, it holds no permit. It waits for limits
+    /// in one fixed order and keeps the permits of limits that it already has. A request of a token refresh enters no
     /// policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
@@ -81,7 +81,7 @@ final class Permit: TransferPermit {
             permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
-        /// Waits for a permit of every limit. The order is the same in all services, so that two of them cannot wait
+        /// Waits for a permit of every limit. The order is the same in all services, so that two calls cannot wait
         /// for each other.
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
@@ -148,8 +148,8 @@ final class Permit: TransferPermit {
 }
 
 extension AdmissionPolicy {
-    /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it keeps its
-    /// position in the list.
+    /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it comes
+    /// after the others.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

@@ -1,5 +1,5 @@
-/// An error handler that makes a call which failed without a connection wait until the network is reachable, and then
-/// requests a retry.
+/// An error handler for calls that failed because there was no connection. It waits until the network is reachable,
+/// and then requests a retry.
 ///
 /// The handler never delays a first attempt, because reachability is only a hint. The wait ends with the deadline of
 /// the call, its cancellation or a reset. Put the handler after the handler of the token and before
@@ -35,7 +35,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard shouldWait(failure), !ReachabilityService.isProbing else { return .next(failure.error) }
         let earlier = failure.history.flatMap(\.decisions).map(\.reason)
-        // The limit applies to the whole call, not to each retry that a later handler grants.
+        // After the limit has passed once, the call does not wait again, even if a later handler grants a retry.
         guard !earlier.contains(timeoutReason) else { return .next(failure.error) }
         let pause = ConnectivityErrorHandler.pause(after: earlier.filter { $0 == Self.reachable }.count)
         if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
@@ -50,7 +50,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     }
 
     private static let reachable = "the network can be reached"
-    private var timeoutReason: String { "no connection came within \(waitLimit.shortText)" }
+    private var timeoutReason: String { "the network was not reachable within \(waitLimit.shortText)" }
 
     private static let beforeSending: Set<NetworkError.Kind> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,

@@ -1,9 +1,9 @@
 public import Foundation
 
 /// A probe that sends an HTTP request to a server to find out whether it is reachable. It also detects a captive
-/// portal, as hotels and trains have them.
+/// portal, such as in a hotel or a train.
 ///
-/// Request a resource whose status a portal does not imitate: 204, as the usual addresses for this purpose return.
+/// Request a resource with a status that a portal does not imitate, for example 204.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(probe: HTTPProbe(url: api.appendingPathComponent("ping")))
@@ -32,7 +32,7 @@ public struct HTTPProbe: ReachabilityProbe {
     }
 
     /// Sends the request. The network is reachable if the server returns the expected status or an error status. A
-    /// redirect, another successful status, 511 or an untrusted certificate comes from a captive portal.
+    /// redirect, another successful status, 511 or an untrusted certificate means a captive portal.
     public func status() async -> ReachabilityStatus {
         let timeouts = HTTPRequest.Timeouts(idle: timeout, connect: timeout)
         let request = HTTPRequest(.get, url, headers: [.cacheControl: "no-store"], timeouts: timeouts)

@@ -17,7 +17,7 @@ enum NetworkInterface {
         ["pdp_ip", "rmnet", "wwan"].contains { name.hasPrefix($0) }
     }
 
-    /// Returns the kind of network from the files of Linux: the folders of a radio, the device type, and whether there
+    /// Returns the kind of network from the files of Linux: the wireless folders, the device type, and whether there
     /// is a device. Returns nil if the files do not say.
     private static func kindFromSystemFiles(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
         let device = folder.appendingPathComponent(name)

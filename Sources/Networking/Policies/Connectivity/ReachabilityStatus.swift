@@ -1,10 +1,10 @@
 /// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// No check has ended yet.
+    /// The status is not known: no check has ended yet, or a check was abandoned.
     case unknown
     /// The network cannot be reached.
     case notReachable
-    /// A captive portal responds instead of the network, and requires an action of the user first.
+    /// A captive portal responds instead of the server. It requires an action of the user, such as a login.
     case captivePortal
     /// The network can be reached.
     case reachable(Interface)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A refusal with the server's own error, decoded by a ``TypedEndpoint``, and the network error of the response.
+/// A failure with the server's own error, decoded from the error response, and the network error of the response.
 ///
 /// ```swift
 /// } catch let error as ServerFailure<LoginError> where error.status == .unprocessableContent {
@@ -41,7 +41,7 @@ extension ServerFailure: CausedByNetworkError {
 }
 
 extension RequestFailure {
-    /// Returns the refusal as a ``ServerFailure`` of its type.
+    /// Returns the error response as a ``ServerFailure`` of the endpoint's error type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
@@ -57,7 +57,7 @@ extension RequestFailure {
 }
 
 extension AdHocEndpoint {
-    /// Returns the call with the type of the server's errors. The body of a refusal is decoded as this type, and the
+    /// Returns the call with the type of the server's errors. An error response's body is decoded as this type, and the
     /// call fails with a ``ServerFailure``.
     ///
     /// ```swift

@@ -16,8 +16,8 @@ extension CallReport {
         return attributes
     }
 
-    /// Returns the status if it was the error, as the conventions require. Otherwise returns a name that is the same
-    /// for the same cause.
+    /// Returns the status code if the status is the error, as the conventions require. Otherwise, a name that is the
+    /// same for the same cause.
     fileprivate static func name(of cause: any Error) -> String {
         guard let known = cause as? NetworkError else { return "\(type(of: cause))" }
         if known.kind == .unacceptableStatus, let status = known.status { return "\(status.code)" }

@@ -82,7 +82,7 @@ extension HARArchive.Response {
             comment: failure)
     }
 
-    /// Creates the entry of a request that received no response.
+    /// Creates the response of a request that received none.
     init(none error: (any Error)?) {
         self.init(
             status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
@@ -179,7 +179,7 @@ extension HARArchive.Content {
 extension HARArchive.Timings {
     /// - Parameters:
     ///   - timing: The times that the engine reports.
-    ///   - queued: The time that the attempt waited before.
+    ///   - queued: The time that the attempt waited before its request was sent.
     ///   - total: The total duration, including the wait.
     init(_ timing: HTTPResponse.Timing, queued: Duration?, total: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double {

@@ -149,7 +149,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var text: String?
         /// `base64`, or nil for plain text.
         package var encoding: String?
-        /// The reason why there is no text.
+        /// The reason why there is no text, or why the text is not the complete body.
         package var comment: String?
     }
 

@@ -15,7 +15,7 @@ public struct LogObserver: RequestObserver {
         case debug
         /// Each call when it is over.
         case info
-        /// A call that is retried.
+        /// A call that is retried, or that waits for a connection.
         case warning
         /// A call that ended with an error.
         case error

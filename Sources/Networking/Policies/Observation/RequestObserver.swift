@@ -8,14 +8,14 @@ public import Foundation
 /// ## When it is called
 ///
 /// ``observe(_:of:)`` is called for each ``RequestEvent`` of each call, on the thread that takes the step. The call waits
-/// until the method returns, so return quickly. The events of one call are reported one after another, except
-/// ``RequestEvent/progress(_:)``. Events of different calls are reported at the same time.
+/// until the method returns, so return quickly. The events of one call are reported one after another, including
+/// ``RequestEvent/progress(_:)``. Events of different calls may be reported at the same time.
 ///
 /// `.progress` is reported only to observers whose ``wantsProgress`` is true.
 ///
 /// ## What it may do
 ///
-/// An observer cannot change a call. Texts of events, requests and reports contain no secrets; their properties do.
+/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets; properties may.
 ///
 /// ## Example
 ///

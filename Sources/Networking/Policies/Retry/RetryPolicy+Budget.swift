@@ -1,8 +1,8 @@
 extension RetryPolicy {
     /// A limit for the retries of a service: each success adds a share of a retry, and each retry costs one.
     ///
-    /// While a server works, one request in ten may be a retry. When the server fails, nothing is added and the budget
-    /// is soon empty, so that they do not multiply the load under which the server fails. A budget belongs to a policy
+    /// By default, ten successes allow one more retry. When the server fails, nothing is added and the budget
+    /// is soon empty, so that retries do not multiply the load of a failing server. A budget belongs to a policy
     /// (``RetryPolicy/budget``). Create one for each service.
     public final class Budget: Sendable {
         let share: Double

@@ -64,7 +64,7 @@ extension RetryPolicy.Condition {
         when { $0.error is Failure || $0.networkError?.underlying is Failure }
     }
 
-    /// Refusals whose body a ``TypedEndpoint`` decodes as a type.
+    /// Error responses whose body the endpoint decodes as the given type.
     public static func serverError<ServerError: Sendable>(_ type: ServerError.Type) -> RetryPolicy.Condition {
         when { $0.serverError is ServerError }
     }
@@ -74,7 +74,7 @@ extension RetryPolicy.Condition {
         when { $0.endpoint is Call }
     }
 
-    /// The verdict of the first of several conditions that retries the request.
+    /// The verdict of the first condition that decides to retry the request. If there is none, there is no retry.
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {

@@ -77,7 +77,7 @@ public struct RetryPolicy: Sendable {
         }
         guard retries > 0 else { return .no(because: "the policy allows no retries") }
         guard history.retries < retries else {
-            return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used")
+            return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used up")
         }
         guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.unsafeReason) }
         return .retry(after: delay ?? self.delay(after: failure, history, using: random), with: replacement)

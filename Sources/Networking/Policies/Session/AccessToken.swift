@@ -22,7 +22,7 @@ public struct AccessToken: Hashable, Codable, Sendable {
         self.session = session
     }
 
-    /// Creates a token that expires after a time from now, as `expires_in` in RFC 6749 section 5.1.
+    /// Creates a token that expires a given time after `now`, like `expires_in` in RFC 6749 section 5.1.
     public init(_ value: String, expiresIn life: Duration, refreshToken: String? = nil, now: Date = Date()) {
         self.init(value, expiresAt: now.addingTimeInterval(life / .seconds(1)), refreshToken: refreshToken)
     }

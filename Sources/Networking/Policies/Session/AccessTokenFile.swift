@@ -18,8 +18,8 @@ public struct AccessTokenFile: AccessTokenStore {
     /// - Parameters:
     ///   - url: The file. Its folder must exist. The store creates a second file next to it, with the same name and the
     ///     suffix `.lease`.
-    ///   - lease: The time for which a process that is terminated or suspended during a refresh prevents the others
-    ///     from refreshing. A running process renews its lease each third of this time. Default: 20 seconds.
+    ///   - lease: The length of the lease. If a process is terminated or suspended during a refresh, the others cannot
+    ///     refresh for this time. A running process renews its lease after each third of it. Default: 20 seconds.
     ///   - clock: The clock that measures the lease.
     public init(_ url: URL, lease: Duration = .seconds(20), clock: NetworkClock = .continuous) {
         self.url = url
@@ -40,7 +40,7 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Replaces the file with a new one in one step. Removes the file if there is no token.
     ///
-    /// - Throws: The error of the file system, with the path.
+    /// - Throws: `CocoaError` with the path, if the file cannot be read or replaced, or if its folder does not exist.
     public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
         try checkFolder()
         return try lease.locked { _ in

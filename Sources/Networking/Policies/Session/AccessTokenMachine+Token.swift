@@ -12,8 +12,8 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, there is no session to keep. The
-    /// current token is ignored, because a refresh that is replacing it must not lose its result.
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, no session is kept. If the
+    /// token is the current one, nothing happens, because a refresh that is replacing it must not lose its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)
@@ -36,7 +36,7 @@ extension AccessTokenMachine {
             hasWrongExpiry = token.expiresAt.map { $0 <= now } ?? false
         }
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
-        // A late result ends a refresh that began since then: the token that it replaces is no longer the current one.
+        // A late result supersedes a newer refresh, because that refresh replaces a token that is no longer current.
         if isKept { noteKept(generation: tokenGeneration) }
         return announced + (isKept ? [] : keep()) + supersede(at: now) + release(ended?.waiters ?? [], at: now)
     }
@@ -106,7 +106,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether a token in the store that differs from the current one must come from another process.
+    /// Whether a token in the store that differs from the current one can only come from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The rules of the token as a value: it takes an event and returns effects. It uses no time, task, lock or store of
-/// its own.
+/// A value with the rules of a session (article Design, Tokens): it takes an event and returns effects. It has no
+/// clock, task, lock or store.
 ///
 /// Generations order the events of the token: each token that is set, and each end of a refresh with or without a
 /// token, begins a new generation. A request carries the generation and the session of its token, so that its response
@@ -34,7 +34,7 @@ package struct AccessTokenMachine: Sendable {
         case repeatWithCurrent
         /// Rule 3: it was the current token. Wait for the refresh, then send the request again.
         case waitForRefresh
-        /// The request cannot be repeated: the session has ended, or a refresh has failed since it was sent.
+        /// The request is not repeated. Its session has ended, a refresh has failed, or it has been repeated already.
         case giveUp
     }
 
@@ -81,7 +81,7 @@ package struct AccessTokenMachine: Sendable {
         package let kind: Job.Kind
         /// Whether the token was replaced meanwhile, so that the result does not count.
         package internal(set) var isSuperseded = false
-        /// Whether the token that was set meanwhile was refused, too, so that another refresh must follow.
+        /// Whether the token that was set meanwhile needs a refresh, too, so that another refresh must follow.
         package internal(set) var isWantedAgain = false
         /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
@@ -99,7 +99,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var receivedAt: Date
     /// Whether a refresh is allowed. False after a log-out, until a token is set.
     package internal(set) var mayRefresh = true
-    /// Whether the token came from a refresh and no response to it is known.
+    /// Whether the token came from a refresh and no request that carried it has been answered yet.
     package internal(set) var isUntried = false
     /// Whether the token had already expired when the server issued it, because the local clock is wrong.
     package internal(set) var hasWrongExpiry = false
@@ -164,7 +164,7 @@ package struct AccessTokenMachine: Sendable {
         }
     }
 
-    /// Rule 5: the server responded to a request with a new token.
+    /// Rule 5: the server responded to a request that carried a new token.
     package mutating func noteResponse(toGeneration carried: Int) {
         if carried >= tokenGeneration { isUntried = false }
     }
@@ -231,8 +231,8 @@ package struct AccessTokenMachine: Sendable {
         ]
     }
 
-    /// Returns whether the token has expired or soon expires, by rule 5: within 30 seconds of its expiry, but at most a
-    /// tenth of its lifetime.
+    /// Returns whether the token has expired or soon expires, by rule 5: if it expires within 30 seconds, or within a
+    /// tenth of its lifetime if that is shorter.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)

@@ -1,7 +1,7 @@
 /// Stores the token of a session that several processes share: an app and its extension, the workers of a server, or
 /// servers on several machines.
 ///
-/// If each refresh invalidates the previous refresh token, two processes that refresh on their own log each other out. A
+/// If each refresh invalidates the previous refresh token, processes that refresh independently end the session. A
 /// supervisor with a store refreshes only while it holds the store's lock, and reads the store first: if another process
 /// has stored a newer token, the supervisor uses that token.
 ///
@@ -28,7 +28,7 @@
 /// ## Errors
 ///
 /// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the underlying error of the calls that wait
-/// for the token. A removal that fails is retried until it succeeds.
+/// for the token. A write or a removal that fails is retried until it succeeds.
 ///
 /// ## Example
 ///

@@ -68,7 +68,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Saves a new token in place of the refreshed one, which may have been saved only just before.
+    /// Saves a new token in place of the old one, which may have been saved only just before.
     private func save(
         _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {
@@ -128,7 +128,7 @@ extension AccessTokenSupervisor {
             return state.keeper
         }
         if let wake {
-            wake.settle(.success(()))  // it waits to try again; the new change needs a write
+            wake.settle(.success(()))  // ends the pause of the update task: the new change needs a write
             return
         }
         Task.detached { [self] in

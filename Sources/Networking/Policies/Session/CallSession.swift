@@ -1,6 +1,6 @@
 import Foundation
 
-/// The session that a call belongs to, and the number of times that the call was repeated because of its token. It is
+/// The session that a call belongs to, the number of times that the call was sent, and the reasons of repeats. It is
 /// an option of the call's requests.
 final class CallSession: HTTPRequest.Option, Sendable {
     static var defaultValue: CallSession? { nil }
@@ -33,8 +33,8 @@ final class CallSession: HTTPRequest.Option, Sendable {
     /// Changes the state of the call in the session.
     func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
-    /// Returns the judgement of a refusal, which is created at the first request. The gate requests it first, so that a
-    /// refresh begins before the permit is released. The handler requests it afterwards and must get the same
+    /// Returns the judgement of a refusal, which is made when it is first needed. The gate needs it first, so that a
+    /// refresh begins before the permit is released. The handler needs it afterwards and must get the same
     /// judgement, whatever happened meanwhile.
     func judgement(
         of sent: SentToken, _ judge: () -> AccessTokenMachine.Judgement

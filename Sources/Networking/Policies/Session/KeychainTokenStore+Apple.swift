@@ -23,7 +23,7 @@
     /// On a Mac, the program must be signed with an application identifier. Otherwise the keychain returns
     /// `errSecMissingEntitlement`.
     ///
-    /// Errors are `NSError` in the domain `NSOSStatusErrorDomain` with the status code of the keychain, such as
+    /// Keychain errors are `NSError` in the domain `NSOSStatusErrorDomain` with the status of the keychain, such as
     /// `errSecInteractionNotAllowed` before the first unlock.
     public struct KeychainTokenStore: AccessTokenStore {
         private let item: [String: String]

@@ -18,8 +18,7 @@ enum OwnedFile {
         guard file >= 0 else { throw fault(new) }
         do {
             do {
-                try write(bytes, to: file)
-                guard synchronizeFile(file) else { throw fault(new) }
+                guard write(bytes, to: file), synchronizeFile(file) else { throw fault(new) }
             } catch {
                 close(file)
                 throw error
@@ -51,14 +50,16 @@ enum OwnedFile {
             .fileWriteUnknown, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
     }
 
-    private static func write(_ bytes: Data, to file: Int32) throws {
-        try bytes.withUnsafeBytes { bytes in
+    /// Returns false if not all bytes were written; `errno` has the reason.
+    private static func write(_ bytes: Data, to file: Int32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
             var start = 0
             while start < bytes.count {
                 let count = pwrite(file, bytes.baseAddress.map { $0 + start }, bytes.count - start, off_t(start))
-                guard count > 0 else { throw fault("") }
+                guard count > 0 else { return false }
                 start += count
             }
+            return true
         }
     }
 

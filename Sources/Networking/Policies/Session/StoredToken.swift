@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A change that a store needs. It determines what to write from the content of the store. It is a value that is tested
+/// A change that a store needs. The content of the store determines what it writes. It is a value that can be tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
     /// Save a token. If the store contains another token of the same session, or none (nil), the token is saved only if
-    /// it has displaced that content. Otherwise the content is newer, or another process has logged out. After a
+    /// `over` contains that content. Otherwise the content is newer, or another process has logged out. After a
     /// log-in, the token also replaces an empty store and the token of another session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token if it belongs to one of these sessions. Nil means any session.
@@ -32,9 +32,9 @@ package enum StoredTokenChange: Sendable, Equatable {
 
 /// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// Another process has saved another token. Use it.
+    /// The store contains another token than the supervisor. Use it.
     case adopt(AccessToken)
-    /// The store contains no first token.
+    /// The store was read for the first time and contains no token.
     case findNothing
     /// Refresh this token.
     case refresh(AccessToken?)

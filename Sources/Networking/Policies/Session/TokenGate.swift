@@ -1,5 +1,5 @@
-/// A gate that makes authorized requests wait while the token is read or refreshed. It also starts the refresh of a
-/// token that is about to expire before the request is sent.
+/// A gate that makes authorized requests wait while the token is read or refreshed. Before a request is sent, it
+/// also starts a refresh if the token is about to expire.
 ///
 /// The gate receives each refusal before the permit of the refused request is released.
 struct TokenGate: StagedAdmissionPolicy {
@@ -30,7 +30,7 @@ struct TokenGate: StagedAdmissionPolicy {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
-            // If the server refuses this token, it refuses the token that a refresh for this call brought.
+            // A token from a refresh counts as the refresh of this call: if it is refused, the call ends.
             call.change { $0.pass(with: origin) }
         } catch let interruption as Interruption {
             throw interruption

@@ -1,6 +1,6 @@
 /// A transport that returns fresh responses from a cache, and stores the responses that may be stored.
 ///
-/// A service adds it with `cache:`, next to the engine, where a request has all the header fields that it is sent with.
+/// A service with a cache puts it directly around the engine, where a request has all its final header fields.
 /// A request that has its own conditions or ranges is always sent to the server.
 package struct CachingTransport: Transport {
     private let base: any Transport

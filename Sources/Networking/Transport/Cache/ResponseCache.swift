@@ -44,7 +44,7 @@ public final class ResponseCache: Sendable {
         state.withLock { $0 = State(changes: $0.changes + 1) }
     }
 
-    /// Removes the responses of a URL, whatever their credentials are.
+    /// Removes the responses of a URL, for whatever credentials they were stored.
     public func removeResponses(from url: URL) {
         state.withLock { state in
             state.changes += 1
@@ -67,7 +67,7 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// Stores a response in place of the one that its request would get.
+    /// Stores the response to a request. It replaces the stored response that this request would get.
     ///
     /// - Parameters:
     ///   - response: The response; nil only removes the stored one.
@@ -106,7 +106,7 @@ extension ResponseCache {
         case standard
         /// The request is sent without conditions, and its response is stored.
         case reload
-        /// The cache is neither read nor written.
+        /// No stored response is used, and the response is not stored.
         case off
     }
 }

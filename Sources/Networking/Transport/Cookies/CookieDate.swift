@@ -2,7 +2,7 @@ extension HTTPDate {
     /// Reads the date of a cookie by the algorithm of
     /// [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1).
     ///
-    /// Time, day, month and year are the first tokens of their form, in any order. Weekday and time zone are ignored.
+    /// Time, day, month and year are each the first token in the required form, in any order. Other tokens are ignored.
     init?(ofCookie text: String) {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
@@ -40,7 +40,7 @@ extension HTTPDate {
         return (hour.value, minute.value, second.value)
     }
 
-    /// The number that a token begins with, if it has that many digits.
+    /// The number that a token begins with; nil if its count of digits is not in the range.
     private static func number(
         _ token: Substring.UTF8View, digits: ClosedRange<Int>
     ) -> (value: Int, rest: Substring.UTF8View)? {
@@ -49,7 +49,7 @@ extension HTTPDate {
         return (found.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }, token[found.endIndex...])
     }
 
-    /// The month whose first three letters a token begins with, from 1.
+    /// The number of the month (1 to 12) whose first three letters begin the token.
     private static func month(_ token: Substring.UTF8View) -> Int? {
         months.firstIndex { HTTPGrammar.isEqualIgnoringCase(token.prefix(3), $0.utf8) }.map { $0 + 1 }
     }

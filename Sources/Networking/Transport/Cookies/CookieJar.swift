@@ -24,8 +24,8 @@ public import Foundation
 ///   replaces another one inherits its position in the order of creation.
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
-/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. Over a limit, the jar removes expired cookies,
-///   otherwise the least recently used one; within a domain, it removes `Secure` cookies last. ``cookies(for:)`` counts
+/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. Over a limit, it removes expired cookies or, if
+///   there are none, the least recently used one (within a domain, `Secure` cookies last). ``cookies(for:)`` counts
 ///   as use.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.

@@ -36,7 +36,7 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Stores a cookie in place of the one with the same key, and inherits its position of creation. An expired cookie
+    /// Stores a cookie. It replaces the one with the same key, and gets its place in the order. An expired cookie
     /// only removes the stored one.
     @discardableResult
     mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
@@ -88,9 +88,9 @@ struct CookieStore: Sendable {
 
     /// Enforces both limits after a cookie was added to a domain.
     ///
-    /// Over the limit of the domain, its least recently used cookie is removed, Secure ones last, since responses
-    /// over http can fill the domain. Over the limit of the jar, all expired cookies are removed, otherwise the least
-    /// recently used one.
+    /// Over the limit of the domain, its least recently used cookie is removed; a Secure one only if there are no
+    /// others, since responses over http can fill the domain. Over the limit of the jar, all expired cookies are
+    /// removed, and if these are not enough, the least recently used one.
     private mutating func enforceLimits(addedTo domain: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,

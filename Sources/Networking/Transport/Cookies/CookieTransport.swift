@@ -1,5 +1,5 @@
-/// A transport that sends the cookies of a jar, and stores the cookies that responses set. A service adds it with
-/// `cookies:`.
+/// A transport that sends the cookies of a jar, and stores the cookies that responses set. A service adds it if
+/// ``NetworkConfiguration/cookies`` is set.
 ///
 /// It is called once per redirect, so that each request has the cookies of its own URL. It does not change a `Cookie`
 /// field that an endpoint or an adapter has set.

@@ -47,7 +47,7 @@
         /// Decodes until all input is used, or until the next stage takes no more bytes.
         ///
         /// - Returns: The number of input bytes used.
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/undecodableContent``, or the next stage's error.
+        /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, or the next stage's error.
         func decode(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
             guard try passOn() else { return 0 }
             var used = 0

@@ -1,5 +1,5 @@
 #if os(Linux)
-    /// The time of the last activity of an exchange, from which it follows whether a timeout has passed. Times are in
+    /// The time of the last activity of an exchange. It shows whether a timeout has passed. Times are in
     /// nanoseconds of the loop's clock.
     struct CurlActivity {
         /// The result of a check of the timeouts.

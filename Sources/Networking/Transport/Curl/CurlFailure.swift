@@ -41,7 +41,7 @@
 
         private var kind: NetworkError.Kind {
             switch Int(code) {
-            // The last two are errors in the certificates and keys of the client.
+            // The last two are errors in certificates or keys that the app has configured.
             case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
@@ -87,7 +87,7 @@
         }
 
         /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection, a malformed chunk, and a proxy
-        /// that refuses.
+        /// that refuses CONNECT.
         private var kindOfReceiveError: NetworkError.Kind {
             if proxyStatus >= 300 { return .cannotConnect }
             if words.contains("chunk") { return .malformedResponse }

@@ -77,7 +77,7 @@
         /// not repeat a request after a lost connection (`Curl_retry_request`), but it still repeats a request whose
         /// stream was refused. The option has no other effect on HTTP. The engine itself repeats the requests that may
         /// be repeated. A libcurl that was built without RTSP does not have the option. With such a library, a request
-        /// that may not be repeated is sent over HTTP/1.1 on its own connection.
+        /// that must not be repeated is sent over HTTP/1.1 on its own connection.
         case repeatsRequests
         /// Before 7.87, HTTP/2 loses data. libcurl may report a stream that the server refused as a lost connection, or
         /// confuse it with another stream (before 7.77, #6862). In 7.74, a truncated body counts as complete. A
@@ -85,7 +85,7 @@
         ///
         /// Avoidance: HTTP/2 is not used, unless the configuration requires it.
         case lossyHTTP2
-        /// From 7.87 to 8.0, refused streams have the same fault, but libcurl logs which streams were refused.
+        /// From 7.87 to 8.0, libcurl may still report a refused stream as a lost connection, but it logs the refusal.
         ///
         /// Avoidance: the engine reads the log (``CurlStreamLog``).
         case logsRefusedStreams

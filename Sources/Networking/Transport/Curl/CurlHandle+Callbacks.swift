@@ -26,8 +26,8 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            // libcurl has this callback since 7.80. Without it, the engine learns only when a socket is opened that an
-            // exchange that waits for a connection has one.
+            // libcurl has this callback since 7.80. Without it, only the socket callbacks tell the engine that an
+            // exchange no longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
                 guard let handle else { return Int32(CCURL_PREREQFUNC_ABORT) }

@@ -1,8 +1,8 @@
 #if os(Linux)
     import CLibcurl
 
-    /// The header lines of a request as a linked list for libcurl, in one block of memory that is reused for the next
-    /// request.
+    /// Header lines as a linked list for libcurl. The nodes of the list and the text of the lines are in one block of
+    /// memory.
     final class CurlHeaderLines {
         private typealias Node = clibcurl_slist
 

@@ -24,7 +24,7 @@
         private let addresses: CurlHeaderLines
         let sockets: CurlSockets
         let multi: UnsafeMutableRawPointer
-        /// The streams that servers refused, for versions of libcurl that do not repeat their requests.
+        /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         var streamLog = CurlStreamLog()
         private var active: [CurlHandle] = []
         private var outcomes = CurlOutcomes()
@@ -92,7 +92,7 @@
             inbox.drain(whenEmpty)
         }
 
-        /// Requests that the loop end the exchanges in progress, and then its thread.
+        /// Asks the loop to end the exchanges in progress. After that, the thread of the loop ends.
         func stop() {
             inbox.close()
             sockets.wake()
@@ -235,7 +235,7 @@
             }
         }
 
-        /// Waits until a socket, a timer or the inbox has work. If the inbox has work, it only checks the sockets,
+        /// Waits until a socket, a timer or the inbox has work. If the inbox has work, this only checks the sockets,
         /// without waiting.
         private func wait() {
             if !outcomes.isEmpty {

@@ -86,7 +86,7 @@
                 public var connectionsPerHost: Int?
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
-                /// The largest number of idle connections that stay open. Default: 256.
+                /// The largest number of idle connections that stay open, and at least one per thread. Default: 256.
                 public var idleConnections: Int
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some of them. Default:
@@ -227,7 +227,7 @@
             return nil
         }
 
-        /// The configuration of each thread, whose ``threads`` is the actual number of threads. If the number of
+        /// The configuration of each thread. Its ``threads`` is the actual number of threads. If the number of
         /// connections is limited, there is one thread, because each thread has its own connections.
         var perThread: CurlTransport.Configuration {
             var part = self

@@ -12,11 +12,11 @@
     /// The transport repeats a request by itself in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
-    ///   frame whose last stream is an earlier one (RFC 9113 section 8.7). This applies to every method.
+    ///   frame with an earlier last stream (RFC 9113 section 8.7). Any method is repeated; a body must be replayable.
     /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
     ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///
-    /// Otherwise the call ends with ``NetworkError/Kind/connectionLostBeforeHead``.
+    /// In other cases, a connection lost before the head is ``NetworkError/Kind/connectionLostBeforeHead``.
     ///
     /// ```swift
     /// let transport = try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
@@ -83,8 +83,8 @@
 
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
         /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
-        /// have been read), and then calls ``shutDown()``. A redirect, a retry, and a call that waits for a permit are
-        /// new requests. If this method is called several times, the shortest limit applies.
+        /// have been read), and then calls ``shutDown()``. Redirects, retries, and calls that wait for a permit
+        /// count as new requests. If this method is called several times, the shortest limit applies.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It accepts irregular lines that have only one meaning: no space after a colon, spaces around values, empty values,
 /// bare line feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). It ignores heads of
-/// status 1xx, and trailers after the head.
+/// status 1xx except 101, which is an error, and trailers after the head.
 struct ResponseHeadReader {
     /// The result of reading a line.
     enum Step {
@@ -134,7 +134,7 @@ struct ResponseHeadReader {
         return isPlain ? String(decoding: bytes, as: UTF8.self) : ResponseHeadReader.irregularText(bytes)
     }
 
-    /// Returns text that is not ASCII, or that contains bytes that are not allowed in text. A carriage return that does
+    /// Decodes bytes that are not all ASCII, or that contain a carriage return or NUL. A carriage return that does
     /// not end a line counts as a space, and so does NUL (RFC 9112 section 2.2, RFC 9110 section 5.5).
     private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
         let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }

@@ -50,7 +50,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 continue
             }
             guard status.st_nlink < 2 else {
-                // A process ended after it had given the file its final name and before it removed this name: the file
+                // A process ended after it gave the file its final name and before it removed the old name: the file
                 // is complete.
                 unlink(url.path)
                 systemClose(descriptor)

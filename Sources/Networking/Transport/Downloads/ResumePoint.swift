@@ -1,7 +1,7 @@
 import Foundation
 
 /// The description of a partial download. It contains the data that is needed to request the rest of the same content,
-/// and to detect that the content is another one.
+/// and to detect that the content has changed.
 struct ResumePoint: Codable, Hashable, Sendable {
     /// The name by which a part and a later response are matched.
     let content: String

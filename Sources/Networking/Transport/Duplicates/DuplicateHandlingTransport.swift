@@ -6,7 +6,7 @@
 /// memory. Of two equal downloads, one may be rejected or cancelled in favor of the other, and they never share a
 /// transfer.
 ///
-/// A service creates this transport for itself (`duplicates:`), as its outermost one. Requests of different services
+/// Each service creates this transport for itself, as its outermost one. Requests of different services
 /// are not compared, unless the services use the same instance as their transport. The transport knows transfers, not
 /// calls: a call that waits for a retry is not in progress.
 package final class DuplicateHandlingTransport: Transport {
@@ -87,7 +87,7 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Decides and attaches; returns nil if the transfer is over.
+    /// Applies the decision of the policy about a transfer; returns nil if the transfer is over.
     private func decide(
         about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
     ) throws -> Place? {

@@ -56,7 +56,7 @@ struct RunningDownloads: Sendable {
     }
 }
 
-/// A download in progress. It begins with its request, and ends when its file has been moved to its target.
+/// A download in progress. It begins with its request, and ends when its file is at its target, or when it fails.
 final class RunningDownload: Sendable {
     let key: DuplicateKey
     /// The file of the attempt. An attempt may send several requests one after another; all of them have the same file.

@@ -1,7 +1,7 @@
 /// One transfer for which several calls may wait.
 ///
-/// It runs in its own task, so that the end of one caller does not end it. It is cancelled only when the last caller
-/// has left.
+/// It runs in its own task, so that the end of one caller does not end it. It is cancelled when no caller or observer
+/// needs it any more, or when another transfer replaces it.
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -21,7 +21,7 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// The permit of a caller that has left the transfer to others.
+        /// The permit that a caller or an observer has handed over to the transfer.
         var permit: (any TransferPermit)?
 
         var lacksPermit: Bool { phase == .running && permit == nil }
@@ -102,7 +102,7 @@ final class SharedTransfer: Sendable {
         return Caller(joining: self, waiter)
     }
 
-    /// Attaches an observer, which is called with the outcome, and takes over the permit of its request; returns false
+    /// Attaches an observer, which is called with the outcome. The transfer takes over the given permit. Returns false
     /// if the transfer is over.
     func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at permit: (any TransferPermit)?) -> Bool {
         let isThere = state.withLock { state in
@@ -126,7 +126,7 @@ final class SharedTransfer: Sendable {
         if !isTaken { kept.release(after: nil) }
     }
 
-    /// Ends all callers so far. The transfer continues.
+    /// Ends the calls of all current callers with an error. The transfer continues.
     func supersede(_ reason: String) {
         let callers = state.withLock { state in
             defer { state.callers = Few() }
@@ -140,7 +140,7 @@ final class SharedTransfer: Sendable {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
-    /// Detaches one caller. When the last one detaches, the transfer is cancelled.
+    /// Detaches one caller. When the last one detaches and there is no observer, the transfer is cancelled.
     private func detach(_ waiter: Waiter, leaving permit: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == waiter.id }

@@ -1,5 +1,5 @@
-/// A request's body as an engine reads it: into buffers of any size, checked against its length, and again from the
-/// beginning after it is reopened. Used on one thread or queue.
+/// A request's body as an engine reads it: into buffers of any size, with a check of its length. After it is reopened,
+/// it is read from the beginning. Used on one thread or queue.
 struct OutgoingBody: ~Copyable {
     private let request: HTTPRequest
     private var reader: (any HTTPBody.Reader)?

@@ -1,5 +1,5 @@
-/// An event of a request below the pipeline. Engines, the transport that follows redirects, and error handlers that
-/// wait report it.
+/// An event of a request below the pipeline. It is reported by engines, by the transport that follows redirects, and
+/// by error handlers that wait.
 enum RequestSignal: Sendable {
     /// An engine has accepted the request and is about to send it.
     case sent(HTTPRequest)

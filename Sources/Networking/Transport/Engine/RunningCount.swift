@@ -12,7 +12,7 @@ struct RunningCount: Sendable {
         return true
     }
 
-    /// Removes an exchange that has ended from the count.
+    /// Subtracts an exchange that has ended.
     ///
     /// - Returns: The closures to call, outside any lock.
     mutating func end() -> [@Sendable () -> Void] {

@@ -78,8 +78,8 @@ public struct TLSConfiguration: Hashable, Sendable {
             self.passphrase = passphrase
         }
 
-        /// Creates a client certificate from the contents of a PKCS #12 file (`.p12`, `.pfx`; RFC 7292), which every
-        /// engine can read. On macOS, the system adds the certificate to the user's keychain.
+        /// Creates a client certificate from the contents of a PKCS #12 file (`.p12`, `.pfx`; RFC 7292). Every
+        /// engine with TLS settings can read it. On macOS, the system adds the certificate to the user's keychain.
         ///
         /// - Parameters:
         ///   - data: The file's contents.

@@ -33,7 +33,7 @@ public enum BodyDelivery: Sendable {
 /// ## Errors
 ///
 /// Throw a ``NetworkError`` if there is no response. Its kind decides whether the request is sent again. An error of
-/// another type becomes the ``NetworkError/underlying`` error of a ``NetworkError/Kind/unknown``.
+/// another type (except `CancellationError` and `URLError`) becomes an error of kind ``NetworkError/Kind/unknown``.
 ///
 /// ## Example
 ///

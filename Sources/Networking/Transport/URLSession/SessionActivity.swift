@@ -1,8 +1,8 @@
-/// The activity of a `URLSession` task, from which it follows whether the task is idle. A time is the span since the
+/// The activity of a `URLSession` task. It shows whether the task is idle. All times are measured from the
 /// start of the task.
 struct SessionActivity {
     private let idle: Duration
-    /// The limit until there is a sign of a connection.
+    /// The limit that applies until there is a sign of a connection.
     private let connecting: Duration
     private var isConnected = false
     private var last = Duration.zero
@@ -11,7 +11,7 @@ struct SessionActivity {
     /// Whether the task is suspended until its reader has room.
     var isHeldBack = false
 
-    /// - Parameter connecting: The limit until there is a sign of a connection; nil if only the idle timeout applies.
+    /// - Parameter connecting: The limit before there is a sign of a connection; nil if only the idle timeout applies.
     ///   The limit should be generous, because `URLSession` does not report when it has a connection.
     init(idle: Duration, connecting: Duration?) {
         self.idle = idle

@@ -27,7 +27,7 @@ struct SessionPlatform: Sendable {
         return (pipe, max(limits.bufferedBytes - pipe, 1 << 20))
     }
 
-    /// Returns the limit until there is a sign of a connection; nil if only the idle timeout applies.
+    /// Returns the limit that applies until there is a sign of a connection; nil if only the idle timeout applies.
     ///
     /// `URLSession` has no timeout for connecting. The limit is twice the timeout for connecting, so that a server has
     /// time for its response on a reused connection, or on one without TLS. If a call has its own idle timeout, only
@@ -46,6 +46,6 @@ enum AuthenticationResponse {
     case credential(URLCredential)
     /// No credential. The 401 or 407 that the server has sent is the response.
     case responseAsReceived
-    /// None. The call ends with the given error.
+    /// No credential. The call ends with the given error.
     case failure(NetworkError)
 }

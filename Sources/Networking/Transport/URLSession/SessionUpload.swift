@@ -20,7 +20,7 @@ enum SessionUpload: Sendable {
         }
     }
 
-    /// Creates the only form that is reliable on Linux (L17, L27 and L42 of the tests).
+    /// Creates the only form that is reliable on Linux (rows L17, L27 and L42 of <doc:URLSessionOnLinux>).
     init(_ body: SpooledBody) throws {
         self = .data(try body.bytes)
     }

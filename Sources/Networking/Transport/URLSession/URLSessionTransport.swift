@@ -16,8 +16,8 @@
 /// - The transport refuses the following requests with ``NetworkError/Kind/invalidRequest`` before it sends anything: a
 ///   body on GET, a method in lower case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
 ///   would send such a request in another form, or not at all.
-/// - A request that must not be repeated has its own session and connection, because Foundation repeats requests on
-///   lost connections, without their bodies.
+/// - A request with a body, or with a method that is not idempotent, has its own session and connection, because
+///   Foundation repeats requests on lost connections, without their bodies.
 /// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
 ///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
@@ -54,7 +54,7 @@ public final class URLSessionTransport: Transport {
         /// Default: 16 MiB. On Apple platforms, the server stops sending after 256 KiB; the limit includes the bytes
         /// that still arrive after that.
         public var bufferedBytes: Int
-        /// The maximum size in memory of a request body that comes from a reader. A longer body goes through a
+        /// The maximum size in memory of a request body that is a file or stream. A longer body goes through a
         /// temporary file. Default: 64 MiB. Apple platforms ignore this limit, because the transport streams such a
         /// body there.
         public var requestBodyBytes: Int
@@ -70,7 +70,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration, which is copied. Default: ephemeral, without cache, cookies and
-    ///     stored credentials, and with as many connections to a host as the library's own limits allow.
+    ///     stored credentials, and with up to 512 connections to a host.
     ///   - tls: The certificates to trust, and the client's own certificate.
     ///   - limits: The limits of the bytes in memory.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting that `URLSession`
@@ -116,7 +116,7 @@ public final class URLSessionTransport: Transport {
 
     /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
     /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended, and then calls
-    /// ``shutDown()``. A redirect, a retry, and a call that waits for a permit are new requests. If this method is
+    /// ``shutDown()``. A redirect, a retry, and a call that waits for a permit count as new requests. If this method is
     /// called several times, the shortest limit applies.
     ///
     /// - Parameter limit: The longest time to wait. Requests that are still in progress after that are ended. The wait
