@@ -12,7 +12,7 @@ enum Arguments {
 
     static let usage = """
         swift run Example [--har FILE]                   runs a tour against a server in this process; writes a HAR file
-        swift run Example --url URL [--bearer TOKEN]     fetches a URL and prints its cURL line, status, headers and timing
+        swift run Example --url URL [--bearer TOKEN]     fetches a URL; prints its curl command, status, headers, timing
         """
 
     init(_ words: [String]) throws {

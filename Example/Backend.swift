@@ -57,7 +57,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
 
     var counts: (refused: Int, refreshed: Int) { lock.withLock { (refused, refreshed) } }
 
-    /// Invalidates all tokens that were issued so far. The next refreshes take `refreshPause`.
+    /// Invalidates all access tokens that were issued so far. Each later refresh takes `refreshPause`.
     func expireToken(refreshPause: Duration = .milliseconds(20)) {
         lock.withLock {
             number += 1

@@ -72,7 +72,7 @@ struct EtcdTokenStore: AccessTokenStore {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
             while !Task.isCancelled {
-                // The token may have changed while there was no watch, so this counts as a change.
+                // The token may have changed while there was no watch, so the start of a watch counts as a change.
                 continuation.yield()
                 do { for try await _ in try await etcd.watch(key) { continuation.yield() } } catch {}
                 try? await Task.sleep(for: .seconds(1))
@@ -96,8 +96,8 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    /// Renews the lease after each third of its duration. Returns when the lease has expired, or when it could not be
-    /// renewed for its whole duration.
+    /// Renews the lease after each third of its duration. Returns when the lease has expired, or when no renewal has
+    /// succeeded during its whole duration.
     private func renewLease(_ id: String, since begun: ContinuousClock.Instant) async {
         var end = begun + .seconds(lease)
         while !Task.isCancelled {

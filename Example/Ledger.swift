@@ -46,7 +46,7 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
         lock.withLock {
             let lost = calls - answered
             let failed = failures.values.reduce(0, +)
-            print("\(calls) calls, \(lost) lost; \(refreshes) token refreshes; \(failed) failures, as expected:")
+            print("\(calls) calls, \(lost) lost; \(refreshes) token refreshes; \(failed) expected failures:")
             for (reason, count) in failures.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 print("    \(count) × \(reason)")
             }

@@ -8,7 +8,7 @@
     struct CutsBenchmark: Benchmark {
         let name = "cuts"
         let explanation =
-            "200 downloads, each killed at a random point and resumed by another process: every file is exact."
+            "200 downloads, each killed at a random point and resumed by another process: every file is correct."
 
         private struct Wrong: Error, CustomStringConvertible {
             let description: String
@@ -43,7 +43,7 @@
             report.add(
                 Row(
                     subject: "killed", wall: (ContinuousClock.now - start) / .seconds(1),
-                    note: "\(count) downloads exact, \(kept / count / 1_000) KB on average stored when killed"))
+                    note: "\(count) correct files; on average, \(kept / count / 1_000) KB were stored at the kill"))
         }
 
         /// Kills a download once it has stored `point` bytes.

@@ -7,7 +7,7 @@
         let name = "policy"
         let explanation =
             "the pipeline over a stub that responds at once: with a limit alone, "
-            + "with the defaults, and with every policy."
+            + "with the defaults, with single policies, and with all of them."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             guard let url = URL(string: "http://127.0.0.1:1/") else { return }

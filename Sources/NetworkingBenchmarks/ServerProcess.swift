@@ -17,7 +17,7 @@
         private let input = Pipe()
 
         /// - Parameters:
-        ///   - latency: The time that an item takes, in milliseconds.
+        ///   - latency: The delay of the response to a request for an item, in milliseconds.
         ///   - lifetime: The lifetime of a token in milliseconds; 0 is unlimited.
         convenience init(latency: Int = 0, lifetime: Int = 0) throws {
             try self.init(["serve", "\(latency)", "\(lifetime)"])

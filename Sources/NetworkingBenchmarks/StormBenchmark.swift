@@ -7,11 +7,11 @@
         let name = "storm"
         let explanation =
             "1,000 calls begin at once with an expired token, and 64 run at a time; a refresh takes 50 ms. "
-            + "ideal: libcurl alone gets 64 times a 401 and, after a refresh, 1,000 times a 200."
+            + "ideal: libcurl alone; 64 calls get a 401 and, after a refresh, 1,000 calls get a 200."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             for latency in [10, 0] {
-                report.say("latency of an item at the server: \(latency) ms")
+                report.say("the server takes \(latency) ms for each item")
                 let curl = try CurlTransport()
                 let foundation = try URLSessionTransport()
                 var walls: [[Double]] = [[], [], []]

@@ -154,7 +154,7 @@
     }
 
     extension PipelineSubject {
-        /// Measures subjects that alternate in short rounds. Returns for each the median processor time of a call in
+        /// Measures the subjects in turn, in short rounds. Returns, for each, the median processor time of a call in
         /// microseconds, and the median difference from the first subject in the same round. The difference is taken
         /// within a round because the speed of a shared machine changes during a run.
         static func compare(_ subjects: [PipelineSubject], isQuick: Bool) async throws -> [(time: Double, more: Double)]

@@ -99,7 +99,7 @@
                 let start = ContinuousClock.now
                 let hasCurl = try run(curl())
                 let wall = (ContinuousClock.now - start) / .seconds(1)
-                guard round > 0 else { continue }  // warms up
+                guard round > 0 else { continue }  // the first round only warms up
                 growth = max(growth, grown)
                 walls[0].append(measured.wall)
                 processor.append(measured.processor)

@@ -89,7 +89,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
         }
     }
 
-    /// Ends the handling of a request. If the handler still reads the body, it gets the end of the body.
+    /// Ends the handling of a request. If the handler is still reading the body, it reads no more bytes.
     private func endHandling() {
         mailbox.lock()
         let late = jobs

@@ -54,7 +54,7 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - method: The method. Nil matches every method.
-    ///   - pattern: The path. A segment `:name` matches every single segment, whose value is stored in
+    ///   - pattern: The path. A segment `:name` matches any one segment, whose value is stored in
     ///     ``LoopbackRequest/parameters``.
     ///   - handler: Returns the response. If it throws, the response is 500.
     public func route(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping Handler) {

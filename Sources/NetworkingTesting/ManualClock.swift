@@ -136,8 +136,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         return step
     }
 
-    /// Waits until at least `count` sleeps are in progress, or the task is cancelled. Because of the cancellation, a
-    /// time limit of the test can end the wait.
+    /// Waits until at least `count` sleeps are in progress, or the task is cancelled. A time limit of the test, which
+    /// cancels the task, can therefore end the wait.
     ///
     /// Give a limit to wait for one particular sleep while others, such as the timeout of a call, are in progress:
     ///

@@ -21,7 +21,7 @@ public final class RecordingTransport: Transport, @unchecked Sendable {  // beca
         self.base = base
     }
 
-    /// The exchanges that have ended so far, in the order of their ends.
+    /// The exchanges that have ended so far, in the order in which they ended.
     public var exchanges: [Exchange] { lock.withLock { recorded } }
 
     /// Sends the request through the base transport, and records the result.

@@ -138,8 +138,8 @@ private struct RecordedAddress {
 }
 
 extension HARArchive.PostData {
-    /// Whether a body equals the recorded body. JSON is compared without the order of its members, a form without the
-    /// order of its fields, and multipart data without its boundary, because each request has a new boundary. Other
+    /// Whether a body equals the recorded body. The order of JSON members and of form fields is ignored, and so is the
+    /// boundary of multipart data, because each request has a new boundary. Other
     /// bodies are compared byte by byte. Redacted values match every value.
     fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The part of Apple's os that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
+// The part of the module `os` that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
 
 public struct Logger: Sendable {
     public func debug(_ message: OSLogMessage) {}

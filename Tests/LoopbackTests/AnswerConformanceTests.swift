@@ -4,8 +4,8 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// The behaviour required of every engine. Rows L1 to L47 of URLSessionOnLinux.md are limits. If URLSession on
-    /// Linux cannot meet a requirement, the test expects that limit instead.
+    /// The behaviour required of every engine. The L rows of URLSessionOnLinux.md are limitations. If URLSession on
+    /// Linux cannot meet a requirement, the test expects the limitation of that row.
     @Suite("Conformance: responses and failures", .timeLimit(.minutes(5)))
     struct AnswerConformanceTests {
         @Test("A response has a status, headers, a body and timing", arguments: Engine.allCases)

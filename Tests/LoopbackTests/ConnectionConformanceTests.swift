@@ -120,7 +120,7 @@ extension Loopback {
         }
 
         @Test(
-            "URLSession sends a POST, and any body, on a new connection", .row("L17", "L46"),
+            "URLSession sends each POST, and each request with a body, on a new connection", .row("L17", "L46"),
             arguments: Engine.only(.urlSessionOnLinux))
         func ownConnections(engine: Engine) async throws {
             let exchange = try dropping(engine)

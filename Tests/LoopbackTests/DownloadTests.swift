@@ -175,7 +175,7 @@ extension Loopback {
         }
 
         @Test(
-            "A streamed call returns at the response head, releases its permit, and ends when its reader stops",
+            "A streamed call returns when the head arrives, releases its permit, and ends when its reader stops",
             arguments: Engine.allCases)
         func stream(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)

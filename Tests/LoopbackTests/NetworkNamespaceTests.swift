@@ -54,7 +54,7 @@
                 }
             }
             thread.start()
-            // Swift's Glibc module does not export this function, which only Linux has.
+            // Swift's Glibc module does not export `unshare`, which only Linux has.
             typealias Unshare = @convention(c) (Int32) -> Int32
             guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "unshare") else { return nil }
             let unshare = unsafeBitCast(symbol, to: Unshare.self)

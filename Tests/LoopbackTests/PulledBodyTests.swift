@@ -121,7 +121,7 @@ extension Loopback {
             #expect(response.timing.total == nil)
         }
 
-        @Test("On URLSession, the body fails when a slow reader exceeds the buffer limit", .row("L22"))
+        @Test("On URLSession, the body fails if more bytes than the buffer limit wait for a slow reader", .row("L22"))
         func bound() async throws {
             let transport = try URLSessionTransport(limits: .init(bufferedBytes: 1 << 20))
             let (exchange, _) = try flood(transport)

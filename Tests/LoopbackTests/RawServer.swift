@@ -27,7 +27,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Returns the number of bytes that arrive within the given time, at most 1,024, and leaves them in the socket.
+        /// Waits up to the given time for bytes. Returns how many are there, at most 1,024. They remain in the socket.
         func available(within milliseconds: Int32) -> Int {
             var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, milliseconds) > 0 else { return 0 }

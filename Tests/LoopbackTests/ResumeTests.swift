@@ -89,7 +89,7 @@ extension Loopback {
             #expect(destination.partialSize == 0)
         }
 
-        @Test("A part that is too long, or has invalid resume data, is downloaded from the start")
+        @Test("If a part is too long or its resume data is invalid, the download starts again from zero")
         func broken() async throws {
             try await cut(after: 100_000)
             try (content + content).write(to: scratch.file(".film.mp4.part"))
@@ -145,7 +145,7 @@ extension Loopback {
         }
 
         @Test(
-            "After random cuts and changes of the content in 200 rounds, every file is exact"
+            "After random cuts and changes of the content in 200 rounds, every file has the correct content"
         )
         func cuts() async throws {
             var random = SeededGenerator(seed: 11)
@@ -165,7 +165,7 @@ extension Loopback {
                         _ = try await service.request(Film(), as: .file(destination))
                     }
                     #expect(!FileManager.default.fileExists(atPath: destination.url.path))
-                    // Every tenth download stays interrupted. The next round finds its part, possibly with another
+                    // Every tenth download stays interrupted. The next round may find its part, possibly with another
                     // version of the content.
                     if round % 10 == 9 { break }
                 }

@@ -62,7 +62,7 @@ extension Loopback {
         }
 
         @Test(
-            "If the token expires 10 times under 64 callers, it is refreshed once each time, and no call fails")
+            "If the token expires 10 times while 64 callers use it, it is refreshed once each time; no call fails")
         func rotation() async throws {
             let backend = try TokenBackend(
                 lifetime: 600, invalidations: 10, pause: .zero, refreshPause: .milliseconds(5))
@@ -118,7 +118,7 @@ extension Loopback {
         }
 
         @Test(
-            "With one permit, a refresh on another queue completes: no call holds the permit while it waits for it"
+            "With one permit, a refresh on another queue completes: a call that waits for it holds no permit"
         )
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()

@@ -99,7 +99,7 @@ struct SourceRulesTests {
             ])
     }
 
-    @Test("Networking imports no package, and NetworkingTesting uses only its public API")
+    @Test("Networking imports no package, and NetworkingTesting uses only the public API of Networking")
     func imports() throws {
         let allowed: Set<String> = [
             "Foundation", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Networking", "CLibcurl",

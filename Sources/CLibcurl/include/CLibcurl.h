@@ -125,7 +125,7 @@ int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int
 /// left.
 int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);
-/// Replaces a socket by one whose peer has closed it, which ends the connection of the replaced socket. Returns -1 and
+/// Replaces a socket with one whose peer is closed. This ends the connection of the replaced socket. Returns -1 and
 /// sets `errno` if no file descriptor is left.
 int clibcurl_socket_end(int socket);
 

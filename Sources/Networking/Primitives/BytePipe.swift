@@ -10,7 +10,7 @@ final class BytePipe: Sendable {
     enum WriteResult: Equatable {
         /// The pipe has accepted the chunk.
         case taken
-        /// The pipe has refused the chunk. It calls `onRoom` when the writer can write the chunk again.
+        /// The pipe has refused the chunk. It calls `onRoom` when the writer should try the chunk again.
         case full
         /// The pipe has refused the chunk, because the reader has stopped reading or the pipe is finished.
         case abandoned

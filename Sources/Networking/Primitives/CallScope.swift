@@ -3,7 +3,7 @@ import Foundation
 /// The cancellation scope of one call. The caller, the deadline or a reset ends all waits of the call through it.
 ///
 /// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
-/// engine, a token). Ending the scope therefore ends all waits at once. A call inside another call registers with it as
+/// engine, a token). Ending the scope therefore ends all waits at once. An inner call registers with the outer scope as
 /// one such wait. A deadline starts no timer until the first wait is registered.
 final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
@@ -134,7 +134,7 @@ final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, with any outcome. Work that it has left running no longer ends with the call.
+    /// Marks the call as returned, whatever its outcome. The scope no longer ends work that the call has left running.
     func detach() {
         state.withLock { $0.isOver = true }
     }

@@ -4,7 +4,7 @@
 /// each copy of the value would copy every part of it.
 struct CopyOnWrite<Value: Sendable>: Sendable {
     private final class Box: @unchecked Sendable {  // because the value changes only while the box has one owner
-        // Exclusivity is unchecked, because access to the owner is exclusive already, and its box belongs to it alone.
+        // Exclusivity is not checked: access to the struct is exclusive already, and a shared box is never modified.
         @exclusivity(unchecked) var value: Value
 
         init(_ value: Value) {

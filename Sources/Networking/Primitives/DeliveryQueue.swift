@@ -9,8 +9,8 @@ struct DeliveryQueue<Element> {
         elements.append(element)
     }
 
-    /// Returns whether the caller must deliver: it calls ``next()`` until that returns nil. If false, another thread
-    /// delivers all elements.
+    /// Returns whether the caller must deliver: it calls ``next()`` until that returns nil. If false, a delivery in
+    /// progress delivers all elements.
     mutating func begin() -> Bool {
         defer { isDelivering = true }
         return !isDelivering

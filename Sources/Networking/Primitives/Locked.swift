@@ -2,8 +2,8 @@ import Foundation
 
 /// A state that is accessed only under its lock. Copies share the state and the lock.
 ///
-/// The state and the lock are in one allocation, because every call creates several of them, and an `NSLock` on Linux
-/// needs four more allocations. `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
+/// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux
+/// needs four more allocations; `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
 /// Never resume a continuation or call a closure inside `withLock`. Return the values, and use them after the call.
 struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {

@@ -75,7 +75,7 @@ public final class NetworkClient: Sendable {
         await calls.reset(configuration.resetParticipants)
     }
 
-    /// Cancels every call in progress if `shouldCancel` returns true for its endpoint. Default: cancels all calls.
+    /// Cancels the calls in progress for whose endpoints `shouldCancel` returns true. Default: cancels all calls.
     ///
     /// - Returns: The number of calls that this call of the method cancelled.
     @discardableResult

@@ -53,8 +53,8 @@ extension NetworkConfiguration {
                     NetworkError(
                         .invalidRequest,
                         reason: "session: expected one AccessTokenSupervisor for each service, found two: "
-                            + "\(known.part) and \(type(of: part)) belong to different ones; "
-                            + "create a service for each"))
+                            + "\(known.part) and \(type(of: part)) belong to different supervisors; "
+                            + "create one service for each supervisor"))
             }
             first = known
         }

@@ -102,7 +102,7 @@ public struct NetworkConfiguration: Sendable {
     }
 
     /// A mapping from the final error of a failed call to the error that the call throws. It is called once for
-    /// each failed call, after every handler, and also if the call was cancelled.
+    /// each failed call, after all handlers, and also if the call was cancelled.
     ///
     /// ```swift
     /// $0.errorMapping = .init { error, failure in

@@ -1,5 +1,5 @@
-/// Overloads of the call methods for ``AdHocEndpoint``. Because of them the compiler type-checks an endpoint that is
-/// written inline as part of the call: `request(.post("notes").body(.encoded(headers: []) { … }))`. They behave like
+/// Overloads of the call methods for ``AdHocEndpoint``. With them, the compiler can infer the types in an endpoint that
+/// is written inside a call: `request(.post("notes").body(.encoded(headers: []) { … }))`. The overloads behave like
 /// the methods for every endpoint.
 extension NetworkRequesting {
     /// Sends a request and returns the value together with the response that it was decoded from.

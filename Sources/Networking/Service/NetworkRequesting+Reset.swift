@@ -5,7 +5,7 @@ extension NetworkRequesting {
         await client.reset()
     }
 
-    /// Cancels every call in progress if `shouldCancel` returns true for its endpoint: see
+    /// Cancels the calls in progress for whose endpoints `shouldCancel` returns true: see
     /// ``NetworkClient/cancelAll(where:)``.
     @discardableResult
     public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {

@@ -8,7 +8,7 @@
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session)
 /// ```
 ///
-/// The methods that send requests are declared in ``NetworkRequesting``. A subclass restates `@unchecked Sendable`; it
+/// The methods that send requests are declared in ``NetworkRequesting``. A subclass repeats `@unchecked Sendable`. This
 /// is safe if its stored properties are immutable or protected by a lock. In a module whose default isolation is the
 /// main actor, mark the subclass `nonisolated`. For a struct or an actor that adopts ``NetworkRequesting``, the
 /// compiler checks the conformance to `Sendable`. A call continues when its service is released.

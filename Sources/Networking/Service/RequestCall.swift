@@ -37,7 +37,7 @@ struct RequestCall: Sendable {
 
     // MARK: An attempt
 
-    /// Begins an attempt with the request. `make` creates the request once; a handler may have replaced it since.
+    /// Begins an attempt with the request. `make` creates the first request; a handler may replace it later.
     mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
         try scope.check()
         let number = history.count + 1

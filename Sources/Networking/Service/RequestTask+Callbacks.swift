@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// The methods without a queue take closures that are isolated to the main actor, and call them on the main actor. The
 /// methods with a queue call the closures on that queue. A serial queue runs the closures in the order in which they
-/// were registered.
+/// were registered, except the closures of `onCancel`, which run in the reverse order.
 extension RequestTask {
     /// Calls a closure on the main actor, once the first request of the call has been created.
     @discardableResult

@@ -61,7 +61,7 @@ extension RequestTask {
         }
     }
 
-    /// Creates a task. When this task has settled, `settle` gets its outcome and settles the new task.
+    /// Creates a task that waits for this one. `settle` then gets the outcome of this task, and settles the new task.
     private func derived<Other: Sendable>(
         track: CallTrack? = nil,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void

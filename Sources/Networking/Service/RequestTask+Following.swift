@@ -1,8 +1,8 @@
 /// The state of a task that takes over the outcome of another task.
 ///
 /// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round, and each
-/// task takes over the outcome of the next one. Therefore the followers of a task move on to the task that it follows:
-/// the first task always follows the newest, and the tasks between are released.
+/// task takes over the outcome of the next one. When a task begins to follow another task, its followers follow that
+/// task instead: the first task always follows the newest one, and the tasks in between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
         weak let task: RequestTask<Value>?
@@ -10,8 +10,8 @@ struct Successor<Value: Sendable>: Sendable {
 
     /// The task whose outcome this task takes over; nil before there is one, and after the end.
     fileprivate var target: RequestTask<Value>?
-    /// The tasks that take over the outcome of this task. The references are weak: an observed task is retained by its
-    /// observation.
+    /// The tasks that take over the outcome of this task. The references are weak, because everything that observes a
+    /// task retains it.
     fileprivate var followers: [Follower] = []
 }
 

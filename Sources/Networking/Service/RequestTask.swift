@@ -87,8 +87,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // Everything that is interested in a task retains it. Only a task that was passed over (see `Successor`) can be
-        // released before it has settled.
+        // Everything that is interested in a task retains it. Only a task that its followers no longer follow (see
+        // `Successor`) can be released before it has settled.
         interest.finish()
     }
 

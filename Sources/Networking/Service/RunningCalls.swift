@@ -18,7 +18,7 @@ final class RunningCalls: Sendable {
         var participants: Settlement<Void>?
     }
 
-    /// A mark on the tasks that reset the participants of a service. It is open until they have been reset.
+    /// Marks the tasks in which the participants of a service are reset. `isOpen` is true until the reset is done.
     private final class Mark: Sendable {
         let calls: ObjectIdentifier
         let isOpen = Locked(true)
@@ -61,8 +61,8 @@ final class RunningCalls: Sendable {
     }
 
     /// Ends every call except the calls inside which this method is called. Then waits until the ended calls have
-    /// returned, and resets the participants. The method does not affect calls that begin after the other calls have
-    /// been ended.
+    /// returned, and resets the participants. Calls that begin while the method waits are not
+    /// ended.
     func reset(_ participants: [any ResetParticipant]) async {
         let own = Set(
             sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
@@ -79,7 +79,7 @@ final class RunningCalls: Sendable {
     }
 
     /// Resets the participants, or waits for a reset of the participants that is already in progress. A reset that a
-    /// participant starts while it is being reset returns immediately, because it would wait for itself.
+    /// participant starts while it is being reset returns immediately, because otherwise it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         let isInside =
             RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
@@ -101,8 +101,8 @@ final class RunningCalls: Sendable {
 }
 
 extension Settlement where Value == Void {
-    /// Waits for the outcome, even if the current task is cancelled. Only the end of the call in which this method is
-    /// called ends the wait early.
+    /// Waits for the outcome, even if the current task is cancelled. The wait ends early only if the enclosing call is
+    /// ended.
     fileprivate func settled() async {
         let scope = CallScope.current
         scope?.add(self)

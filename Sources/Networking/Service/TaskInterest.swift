@@ -1,5 +1,5 @@
-/// The relation between a task and the tasks that it waits for: counts who is interested in the outcome of the task,
-/// and knows the sources in whose outcomes the task itself is interested.
+/// Counts who is interested in the outcome of a task, and knows the sources of the task: the tasks that it waits for,
+/// because it is itself interested in their outcomes.
 ///
 /// Cancelling a task also cancels its sources, except those that something else is still interested in. The type does
 /// not depend on the values of the tasks, so that a chain of tasks can be walked in a loop, however long it is.

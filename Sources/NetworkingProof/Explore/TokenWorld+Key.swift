@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 // The bytes that distinguish two states. A generation is written as its relation to the current ones. Equal tokens
-// or sessions have equal numbers. The order of the calls does not depend on their callers. Runs can
+// or sessions have equal numbers. The calls are sorted by their bytes, not by callers. Runs can
 // therefore be of any length, and the number of states is still finite.
 extension TokenWorld {
     func write(to key: inout StateKey) {

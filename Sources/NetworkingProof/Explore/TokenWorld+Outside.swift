@@ -30,7 +30,7 @@ extension TokenWorld {
         let token = rumour ?? newToken(.unknown, in: machine.session, for: machine.token)
         rumour = nil
         guard token != machine.token else {
-            perform(machine.replace(token, at: now))  // already the current token: a running refresh must not end
+            perform(machine.replace(token, at: now))  // already the current token: a running refresh must continue
             return
         }
         change(to: token, from: .elsewhere)
@@ -99,8 +99,8 @@ extension TokenWorld {
         let before = machine.tokenGeneration
         let effects = machine.find(seen.found, generation: seen.generation, session: newSession(), at: now)
         if machine.tokenGeneration != before {
-            expect(before == seen.generation, "rule 12: a token read before the current one changed is ignored")
-            expect(seen.isForeign, "rule 12: only a token that another process has written counts as found")
+            expect(before == seen.generation, "rule 12: a read is ignored if the current token has changed since")
+            expect(seen.isForeign, "rule 12: the store's content is taken over only if another process wrote it")
             change(to: seen.found, from: .elsewhere)
             if seen.found == nil { facts.isOverAnnounced = false }
         }

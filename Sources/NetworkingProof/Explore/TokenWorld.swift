@@ -58,7 +58,7 @@ struct TokenWorld: World {
         var hasRepeatedAfterRefresh = false
     }
 
-    /// A running job, and its stage outside the machine.
+    /// A running job, and the stage of the work that it does outside the machine.
     struct Running: Sendable {
         enum Stage: Sendable {
             /// The job waits for the store, or for the lease.

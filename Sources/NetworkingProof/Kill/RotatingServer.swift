@@ -42,7 +42,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     var summary: String {
         lock.withLock {
             "\(issued.grouped) refreshes, \(served.grouped) requests, "
-                + "\(losses) killed between the server's rotation and the save"
+                + "\(losses) processes killed between the server's rotation and the save"
         }
     }
 
@@ -51,7 +51,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         lock.withLock { valid = -1 }
     }
 
-    /// Waits until the token has been refreshed since it was refused. Records a violation if that takes longer than
+    /// Waits until a refresh has replaced the refused token. Records a violation if that takes longer than
     /// 15 seconds.
     func waitForRefresh() async throws {
         let limit = ContinuousClock.now + .seconds(15)

@@ -18,7 +18,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     private struct Session: Sendable {
         var access = 1
         var refresh = 1
-        /// The number of the refresh token whose response was lost, so that the client sends it again.
+        /// The number of the last refresh token whose response was lost. The client may send this token again.
         var lost = 0
         var isRevoked = false
     }
@@ -57,7 +57,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// Returns an open resource, or an item whose body is the user of the token.
+    /// Returns "open" for a path that needs no token, otherwise the number of the token's user, or an error.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Frames and their order (RFC 9113 sections 4 to 6). Unless a case states otherwise, a valid response follows.
+/// Frames and their order (RFC 9113 sections 4 to 6). In a case that `frames` creates, a valid response follows.
 extension HostileCase {
     static let http2Frames: [HostileCase] = [
         frames("no frame", Data(), .hello),

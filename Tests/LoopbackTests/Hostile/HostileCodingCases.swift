@@ -101,7 +101,7 @@ extension HostileCase {
     ].map(\.decodedByFoundation)
 
     static let bombs: [HostileCase] = [
-        // Foundation has no such limit (L20).
+        // Foundation does not limit the decompressed size (L20).
         bomb("gzip", Coded.bomb), bomb("gzip, identity", Coded.bomb), bomb("br", Coded.brotliBomb),
         bomb("zstd", Coded.zstdBomb),
         bomb("gzip, gzip, gzip", Coded.emptyBomb, "between two of the codings"),

@@ -87,7 +87,7 @@ extension HostileCase {
         HostileCase("an immediate reset", [.reset], .either(.lostBeforeHead, .kind(.cannotConnect)))
             .on(.urlSessionOnLinux, .either(.lostBeforeHead, .malformed), because: "Foundation has one code for both"),
         HostileCase("a reset 30 ms after the connection", [.pause(milliseconds: 30), .reset], .lostBeforeHead),
-        HostileCase("an immediate end of writing", [.closeWriting, .drain], .lostBeforeHead),
+        HostileCase("an immediate half-close", [.closeWriting, .drain], .lostBeforeHead),
         HostileCase("a close after the request", [.readHead], .lostBeforeHead),
         HostileCase("a reset after the request", [.readHead, .reset], .lostBeforeHead),
         HostileCase("a close 50 ms after the request", [.readHead, .pause(milliseconds: 50)], .lostBeforeHead),

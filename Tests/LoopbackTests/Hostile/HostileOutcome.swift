@@ -14,7 +14,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
     case oneOf([HostileOutcome])
     /// The process would crash. The case is not run.
     case endsTheProcess
-    /// For seconds, Foundation would block the queue that all sessions of a process share. The case is not run.
+    /// Foundation would block the shared queue of all sessions of a process for several seconds. The case is not run.
     case blocksAllSessions
 
     /// Whether the case can be run.

@@ -67,7 +67,7 @@ struct AdHocEndpointTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A full URL is used as it is; the environment's headers and query go only to the environment's server")
+    @Test("A full URL gets no path prefix; the environment's headers and query go only to the environment's server")
     func wholeURL() async throws {
         let base = try #require(URL(string: "https://api.example.com"))
         let service = NetworkService(

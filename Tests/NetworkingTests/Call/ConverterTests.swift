@@ -181,7 +181,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("Accept defaults to what the converter reads; a response must match only an Accept that the call sets")
+    @Test("Accept defaults to what the converter reads; a response is checked only if the call itself sets Accept")
     func accept() async throws {
         let stub = StubTransport { _ in
             StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))

@@ -77,7 +77,7 @@ struct EndpointContractTests {
         #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
     }
 
-    @Test("The contract finds a member of the wrong type; the default would replace it silently")
+    @Test("The contract finds a member of the wrong type; Swift would silently use the protocol's default instead")
     func wrongMembers() async throws {
         struct Wrong: Endpoint {
             let path: EndpointPath = "x"

@@ -39,7 +39,7 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("In all its forms, a call of a typed endpoint infers its result type", .row("N-09", "N-16"))
+    @Test("Every form of a call infers its result type from the typed endpoint", .row("N-09", "N-16"))
     @MainActor
     func forms() async throws {
         let service = service(.json(Grant(token: "t")))
@@ -110,7 +110,7 @@ struct TypedEndpointTests {
             $0.errorMapping = .unmapped
         }
         let fifth = await Fixture.failure { try await raw.request(LogIn()) }
-        #expect((fifth as? NetworkError)?.status == .notFound, "without handlers the raw error is thrown")
+        #expect((fifth as? NetworkError)?.status == .notFound, "with the mapping `unmapped`, the raw error is thrown")
     }
 
     @Test("String and optionals can be server errors; an empty body is read as nil", .row("N-24"))
@@ -188,7 +188,7 @@ struct TypedEndpointTests {
     }
 
     @Test(
-        "The service's decoder also reads the server's error; statuses know their class",
+        "The service's decoder also reads the server's error; a status tells whether it is a client error",
         .row("N-18", "N-25"))
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }

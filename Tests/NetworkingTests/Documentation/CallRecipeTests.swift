@@ -1,4 +1,4 @@
-// Runs the Swift blocks of Recipes.md and Endpoints.md that need no server, word for word.
+// Runs the Swift blocks of Recipes.md and Endpoints.md on endpoints and adapters, word for word.
 // `DocumentationTests` compares them with the articles.
 
 import Foundation

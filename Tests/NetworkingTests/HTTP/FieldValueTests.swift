@@ -109,7 +109,7 @@ struct FieldValueTests {
 @Suite("Methods and statuses")
 struct WordTests {
     @Test(
-        "Methods have names, others can be created, and each knows whether it is safe and idempotent",
+        "Methods have names, other methods can be created, and each knows whether it is safe and idempotent",
         .row("I-05", "P-03"))
     func methods() {
         let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .head, .connect, .options, .trace, "PROPFIND"]

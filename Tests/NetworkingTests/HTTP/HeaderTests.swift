@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Headers")
 struct HeaderTests {
-    @Test("Names are case-insensitive and keep their order; the last field wins with its spelling", .row("R-16"))
+    @Test("Names are case-insensitive and keep their order; the last value and spelling win", .row("R-16"))
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
         #expect(headers.map { "\($0.name): \($0.value)" } == ["X-B: 1", "X-A: 3"])

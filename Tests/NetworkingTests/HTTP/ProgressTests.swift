@@ -105,7 +105,7 @@ struct ProgressTests {
         var all: [Int64] { lock.withLock { kept } }
     }
 
-    @Test("A meter that follows another one ends with its progress, even if several threads update the other one")
+    @Test("A meter that follows another one ends with the same progress, even if several threads update the other")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)

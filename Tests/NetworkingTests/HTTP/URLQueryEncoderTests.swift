@@ -104,7 +104,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["d": Decimal(string: "1.10")]) == "d=1.1")
     }
 
-    @Test("A value without a name is an error; the error of a number that is not finite has its path")
+    @Test("A value without a name is an error; the error for a number that is not finite contains the path")
     func errors() throws {
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode([1, 2]) }
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode("text") }

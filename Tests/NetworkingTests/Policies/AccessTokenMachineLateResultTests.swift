@@ -24,7 +24,7 @@ struct AccessTokenMachineLateResultTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 7: a late refusal of a request from before a failed refresh ends the call and starts no refresh")
+    @Test("Rule 7: a late refusal of a request that was sent before a failed refresh ends the call without a refresh")
     func lateAfterFailure() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -34,7 +34,7 @@ struct AccessTokenMachineLateResultTests {
         #expect(effects.isEmpty)
     }
 
-    @Test("Rule 7: the end of a session is reported once; then no call is sent and no refresh starts until it changes")
+    @Test("Rule 7: the end of a session is reported once; then no call is sent and no refresh starts in that session")
     func sessionOver() {
         var machine = machine()
         _ = machine.refuse(0)

@@ -23,7 +23,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
-    @Test("Rule 11: a refresh and a token from another process keep the session; assigning a token starts a new one")
+    @Test("Rule 11: a refreshed or replaced token keeps the session; assigning a token starts a new session")
     func sameSession() throws {
         var machine = machine()
         let session = machine.session
@@ -114,7 +114,7 @@ struct AccessTokenMachineSessionTests {
         #expect(change.step(finding: nil) == .write(machine.token))
     }
 
-    @Test("Rule 12: a change by another process is applied, unless the token has changed since")
+    @Test("Rule 12: a change by another process is applied, unless the token has changed since the store was read")
     func found() {
         var machine = stored(AccessToken("old", session: UUID()))
         let generation = machine.generation

@@ -130,7 +130,7 @@ final class AccessTokenStoreTests {
         #expect(try store.load() == nil)
     }
 
-    @Test("The next use removes the temporary file of a process that ended while it wrote")
+    @Test("The next use of the store removes the temporary file of a process that ended while it wrote")
     func remains() throws {
         let left = URL(fileURLWithPath: file.path + ".new")
         try Data("secret".utf8).write(to: left)

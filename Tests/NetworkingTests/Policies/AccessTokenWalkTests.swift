@@ -171,10 +171,10 @@ private struct TokenWalk {
                 running = job
                 refreshes += 1
             case .release(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a call was released without waiting") }
+                guard calls[id]?.isWaiting == true else { return faults.append("a released call was not waiting") }
                 send(id)
             case .fail(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a call failed without waiting") }
+                guard calls[id]?.isWaiting == true else { return faults.append("a failed call was not waiting") }
                 finish(id)
             case .cancel, .announce, .keep:
                 break

@@ -97,7 +97,7 @@ struct AuthorizedCallTests {
         #expect(refresher.count == 0)
     }
 
-    @Test("A server that always returns 401 causes one refresh for each call, and the call ends with its own error")
+    @Test("A server that always returns 401 causes one refresh for each call, and the call ends with the error for 401")
     func endless() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let error = await Fixture.failure { _ = try await service(stub, session()).user("7") }
@@ -127,7 +127,7 @@ struct AuthorizedCallTests {
         #expect(forbidding.requests.count + refusing.requests.count + scoping.requests.count == 3)
     }
 
-    @Test("Rule 10: a 401 of an authorized endpoint is a failure before any validator runs, also without validators")
+    @Test("Rule 10: a 401 of an authorized endpoint is a failure even if the call has no validators")
     func beforeValidators() async throws {
         let stub = server { "fresh-1" }
         let service = service(stub, session(), settings: RequestSettings(validators: []))

@@ -99,7 +99,7 @@ struct ConnectivityTests {
         #expect(try await text == "there")
     }
 
-    @Test("If the system wrongly reports that the network is reachable, the retries wait longer, up to 32 s")
+    @Test("If the system wrongly reports that the network is reachable, the waits before retries grow up to 32 s")
     func pauses() async throws {
         probe.set(.reachable(.wired))
         let stub = StubTransport { _ in .failure(.notConnected) }
@@ -124,7 +124,7 @@ struct ConnectivityTests {
         #expect(stub.requests.map(\.method) == [.post, .get])
     }
 
-    @Test("A slow probe blocks no waiter: a timeout and a cancellation end the wait at once; waiters share a probe")
+    @Test("A slow probe blocks no waiter: a timeout and a cancellation end the wait at once; waiters share a check")
     func slowLook() async throws {
         let slow = SlowProbe()
         let reachability = ReachabilityService(probe: slow, clock: clock.networkClock)

@@ -101,7 +101,7 @@ struct ErrorMappingTests {
     }
 
     @Test(
-        "401, 403 and 404 have general errors; a status without a mapping stays a network error", .row("R-23", "R-24"))
+        "401, 403 and 404 give general errors; a status without a mapping gives a network error", .row("R-23", "R-24"))
     func statuses() async {
         #expect(await error(.status(.unauthorized)) as? GeneralRequestError == .noAuth)
         #expect(await error(.status(.forbidden)) as? GeneralRequestError == .forbidden)
@@ -139,7 +139,7 @@ struct ErrorMappingTests {
         #expect(await error(.failure(.cannotResolveHost)) as? UserError == .noHost)
     }
 
-    @Test("The status is known even if the body of the error cannot be read")
+    @Test("A status is mapped even if the body of the response cannot be decoded")
     func statusWins() async {
         let answer = StubResponse(.conflict, headers: [.contentType: "application/json"], body: Data("<html>".utf8))
         #expect(await error(answer) as? UserError == .taken)

@@ -57,7 +57,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "Each of five observers gets three changes in order; one with a replay also gets the current status",
+        "Each of five observers gets three changes in order; a sixth one, with a replay, also gets the current status",
         .row("R-31"))
     func fifteen() async {
         let service = service()
@@ -105,7 +105,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "A wait for the network checks at once, and ends with the network, at its limit, or with its task")
+        "A wait for the network checks at once, and ends when the network is up, at its limit, or with its task")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -158,7 +158,7 @@ struct ReachabilityTests {
         service.stopMonitoring()
     }
 
-    @Test("The interface of the default route counts, otherwise the best one; without one it is `notReachable`")
+    @Test("The interface of the default route decides, otherwise the best one; no interface means `notReachable`")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
             InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
@@ -174,7 +174,7 @@ struct ReachabilityTests {
         #expect(InterfaceProbe().quickStatus() != .unknown)
     }
 
-    @Test("Linux: default routes are ordered by metric; reject routes and routes to a network are ignored")
+    @Test("Linux: default routes are ordered by metric; routes that reject, and routes to a network, are ignored")
     func routes() {
         let ipv4 = """
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT

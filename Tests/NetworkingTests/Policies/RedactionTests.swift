@@ -98,7 +98,7 @@ struct RedactionTests {
         #expect(Redaction.revealed.text(of: Data("12345".utf8), type: nil, limit: 3) == "123…")
     }
 
-    @Test("A query name that may be a value is hidden; the credentials of a URL are always hidden")
+    @Test("A query name that may be a value is hidden; URL credentials are hidden even if all header fields are shown")
     func tricks() throws {
         let redaction = Redaction.standard.allowing(headers: [.location], query: ["page"], fields: ["name"])
         func shown(_ text: String) throws -> String { redaction.text(of: try #require(URL(string: text))) }

@@ -27,7 +27,7 @@ struct ReplayTests {
         return recorder.archive
     }
 
-    @Test("A strict replay returns each recorded response once; the error of another call names that call")
+    @Test("A strict replay returns each recorded response once; the error for an unrecorded call names that call")
     func strict() async throws {
         let replay = ReplayTransport(try await record())
         let service = NetworkService(environment: Fixture.environment) {

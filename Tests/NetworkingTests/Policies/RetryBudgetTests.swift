@@ -61,7 +61,7 @@ struct RetryBudgetTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("An outage of 60 s causes less than 1.2 times the normal load with a budget, and about 3 without")
+    @Test("An outage of 60 s causes less than 1.2 times the normal load with a budget, and about 3 times without")
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()

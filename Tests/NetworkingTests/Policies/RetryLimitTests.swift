@@ -47,7 +47,7 @@ struct RetryLimitTests {
     func oneShot() async throws {
         let body = HTTPBody.source(length: 4, isReplayable: false) { try HTTPBody.string("text").open() }
         let task = story.call(.put, body: body, retry: Self.growing, answers: [.down])
-        #expect(await story.error(task)?.retryDecision?.reason == "its body cannot be sent a second time")
+        #expect(await story.error(task)?.retryDecision?.reason == "the body cannot be sent a second time")
         #expect(story.times == [0])
     }
 

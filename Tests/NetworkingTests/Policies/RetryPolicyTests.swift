@@ -142,7 +142,7 @@ struct RetryPolicyTests {
         #expect(await !isRetried(.transient, try failure(.invalidRequest)))
     }
 
-    @Test("An async closure can decide: no retry, now, after a wait, or with a changed request", .row("I-38"))
+    @Test("An async closure decides on a retry: none, at once, after a wait, or with a changed request", .row("I-38"))
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
         func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {

@@ -35,7 +35,7 @@ struct SessionOriginTests {
     }
 
     @Test(
-        "The token is sent only to the environment's server and listed origins; this includes a handler's retry")
+        "The token is sent only to the environment's server and listed origins, also in a handler's retry")
     func origins() async throws {
         let mirror = try #require(URL(string: "https://mirror.example/x"))
         let handler = ClosureErrorHandler { failure in
@@ -101,7 +101,7 @@ struct SessionOriginTests {
         #expect(error?.reason?.contains("TokenGate") == true && error?.reason?.contains("TokenRequestAdapter") == true)
     }
 
-    /// An endpoint whose properties change each time they are read.
+    /// An endpoint whose authorization type changes after it is first read.
     private final class FickleEndpoint: Endpoint {
         let path: EndpointPath = "x"
         let reads = Box(0)

@@ -185,7 +185,7 @@ struct SessionTests {
 
     // MARK: The store
 
-    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
+    /// Returns a session that starts with the token of the store and whose refresh returns "c", and the refresh tokens
     /// that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])

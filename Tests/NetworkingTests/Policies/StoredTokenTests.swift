@@ -54,7 +54,7 @@ struct StoredTokenTests {
             step(for: token("b", alice), finding: token("a", alice), isUnsaved: true) == .refresh(token("b", alice)))
     }
 
-    @Test("After the end of a session only another token in the store is used")
+    @Test("After the end of a session, a stored token is used only if it is another one")
     func looking() {
         #expect(step(.look, for: token("a", alice), finding: token("a", alice)) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: nil) == .remainOver)

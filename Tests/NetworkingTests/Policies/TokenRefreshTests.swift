@@ -84,7 +84,7 @@ struct TokenRefreshTests {
         holder.change { $0 = nil }
     }
 
-    @Test("Rule 9: after a refresh, the calls of a task that it has left running carry the new token")
+    @Test("Rule 9: a task that a refresh leaves running makes its calls with the new token after the refresh")
     func markEnds() async throws {
         let left = Box<Task<String?, Never>?>(nil)
         let stub = StubTransport { request in

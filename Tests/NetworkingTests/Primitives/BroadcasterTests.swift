@@ -37,7 +37,7 @@ struct BroadcasterTests {
         #expect(token == nil)
     }
 
-    @Test("A handler can publish, observe and cancel; the values that it publishes are delivered afterwards")
+    @Test("A handler can publish and observe; the values that it publishes are delivered afterwards")
     func reentrant() {
         let broadcaster = Broadcaster<Int>()
         let told = Box<[String]>([])

@@ -60,7 +60,7 @@ struct CallErrorTests {
         #expect(gone == "gone")
     }
 
-    @Test("A call without a base URL, or with an invalid scheme or host in it, ends before sending", .row("R-34"))
+    @Test("A call whose base URL is missing or has an invalid scheme or host ends before sending", .row("R-34"))
     func noBaseURL() async {
         struct Bad: Endpoint {
             let baseURL: URL
@@ -94,7 +94,7 @@ struct CallErrorTests {
         #expect(error.map { String(decoding: $0.response?.data ?? Data(), as: UTF8.self) } == "no")
     }
 
-    @Test("No error shows the value that could not be encoded; the error of an invalid port says so")
+    @Test("No error shows the value that could not be encoded; the error for an invalid port mentions the port")
     func encodedSecret() async {
         struct Secret: Encodable {
             func encode(to encoder: any Encoder) throws {

@@ -206,7 +206,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("A subclass with a stored property can use each initializer, and all of them create the same service")
+    @Test("A subclass with a stored property can use each initializer, and all of them build it in the same way")
     func subclasses() {
         let services = [
             Tagged("a") { _ in }, Tagged("b", of: NetworkConfiguration(environment: Fixture.environment)),

@@ -100,7 +100,7 @@ struct EventStreamTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A refused connection is retried if the reconnection settings contain its status")
+    @Test("A response with an error status is retried if the reconnection settings contain the status")
     func statuses() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .status(.badGateway), events("data: b\n\n"), .status(.noContent))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Idempotency keys and refused statuses")
+@Suite("Idempotency keys and refused tokens")
 struct IdempotencyTests {
     private struct Item: Endpoint {
         var path: EndpointPath = "item"
@@ -16,7 +16,7 @@ struct IdempotencyTests {
     }
 
     /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
-    /// designated, because a call of a convenience initializer compiles but does not link.
+    /// designated, because a `super.init` call of a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
 
@@ -44,7 +44,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "The statuses that refuse a token can be set, and a repeated 403 ends the call", .row("N-36"))
+        "The statuses that mean that a token is refused can be set, and a repeated 403 ends the call", .row("N-36"))
     func refusals() async throws {
         let refreshes = Box(0)
         let session = AccessTokenSupervisor(

@@ -133,7 +133,7 @@ struct PrecedenceTests {
             stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Token t", "Bearer t"])
     }
 
-    @Test("The settings and the key of a call precede those of its endpoint")
+    @Test("The settings and the idempotency key of a call precede those of its endpoint")
     func ownMembers() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"

@@ -32,7 +32,7 @@ struct RequestTaskTests {
     }
 
     @Test(
-        "The first `cancel()` returns true, ends the call and runs its callbacks in reverse order",
+        "The first `cancel()` returns true, ends the call and runs `onCancel` callbacks in reverse order",
         .row("I-25", "N-22", "P-20"))
     func cancelling() async {
         let task = task()

@@ -131,7 +131,7 @@ struct TaskChainTests {
         #expect(transport.count == 6)
     }
 
-    @Test("The state, the attempts and the progress of a poll are those of its last call")
+    @Test("The report, the attempts and the request of a poll are those of its last call")
     func track() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .text("1"), .text("2"), .status(.notFound))
@@ -176,7 +176,7 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
-    @Test("A closure that returns its own task fails that task and does not wait forever")
+    @Test("If the closure of a task returns that task, the task fails and does not wait forever")
     func itself() async throws {
         let made = Box<RequestTask<String>?>(nil)
         let transport = ManualTransport()

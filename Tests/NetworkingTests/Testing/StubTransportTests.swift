@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Tests for defects that a second review found and that must stay fixed.
+/// Tests for defects that were fixed and must not return.
 @Suite("Stub transports", .timeLimit(.minutes(5)))
 struct StubTransportTests {
     private let clock = ManualClock()

@@ -17,7 +17,7 @@ struct CookieLimitTests {
         jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
     }
 
-    @Test("A name and value of more than 4,096 bytes, and an attribute of more than 1,024, are ignored")
+    @Test("Cookies of more than 4,096 bytes (name and value), and attributes of more than 1,024, are ignored")
     func lengths() throws {
         let long = String(repeating: "v", count: 4_093)
         try jar.keep("abc=\(long)", "abcd=\(long)", from: "http://x.example/")
@@ -29,7 +29,7 @@ struct CookieLimitTests {
         #expect(jar.cookies.map(\.path) == [path, "/d", "/c"])
     }
 
-    @Test("Expires and Max-Age last 400 days at most")
+    @Test("An expiry that Expires or Max-Age sets is at most 400 days away")
     func longestAge() throws {
         let url = "http://x.example/"
         try jar.keep(
@@ -116,7 +116,7 @@ struct CookieLimitTests {
         #expect(storage.cookies?.count == 2)
     }
 
-    @Test("Secure cookies in a Foundation storage are also protected")
+    @Test("Secure cookies in a Foundation storage are also protected from responses over http")
     func secureInStorage() throws {
         let (storage, jar) = try storedJar()
         try jar.keep("sid=1; Secure; HttpOnly", from: "https://x.example/")

@@ -137,7 +137,7 @@ struct DuplicateOutcomeTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("Every caller of a shared transfer receives its failure, and so do the error handlers of each call")
+    @Test("Every caller of a shared transfer receives the failure of the transfer")
     func failures() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()

@@ -56,7 +56,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("The cancellation of one caller detaches only that caller; the last one cancels the transfer", .row("I-40"))
+    @Test("Cancelling one caller detaches only that caller; cancelling the last one cancels the transfer", .row("I-40"))
     func countedByReference() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -116,7 +116,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("The transfer can continue for a closure alone, or a new one can start for the closure", .row("I-47", "I-43"))
+    @Test("Both calls end; the transfer continues for a closure, or a new one starts for it", .row("I-47", "I-43"))
     func observers() async throws {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])
@@ -186,7 +186,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("The observer of a transfer that replaces another one is notified even if it gets the response at once")
+    @Test("The observer of a transfer that replaces another one is notified even if the response arrives at once")
     func observedRestart() async throws {
         let told = Box(0)
         let first = ManualTransport()

@@ -60,7 +60,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test("A TLS part that cannot be read is an error that names the part")
+    @Test("A TLS setting that cannot be read causes an error that names the setting")
     func unreadable() {
         let wrong: [(String, TLSConfiguration)] = [
             ("tls.trust", TLSConfiguration(trust: .pem(Data("no PEM".utf8)))),
@@ -82,7 +82,7 @@ struct PublicKeyPinTests {
     }
 
     #if os(Linux)
-        @Test("On Linux, the creation of a URLSessionTransport with TLS settings fails and names the other engine")
+        @Test("On Linux, URLSessionTransport refuses TLS settings with an error that names the other engine")
         func refused() {
             let pin = TLSConfiguration.Pin(Data(count: 32).base64EncodedString())
             for tls in [TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(pins: [pin].compactMap { $0 })] {

@@ -2,7 +2,7 @@ import Foundation
 @testable import Networking
 import Testing
 
-/// Tests the decisions of the engine for Apple platforms, because the code of these platforms does not run on Linux.
+/// Tests what the engine decides on Apple platforms. These tests also run on Linux, where its other code cannot run.
 @Suite("URLSession platforms")
 struct SessionPlatformTests {
     private let file = URL(fileURLWithPath: "/dev/null")

@@ -67,7 +67,7 @@ struct SessionTimingTests {
         #expect(TransactionTimes().httpVersion == nil)
     }
 
-    @Test("A call that must not use the available network is not retried, because a retry cannot change this")
+    @Test("The error of a call that must not use the available network suggests how to allow the network")
     func restricted() {
         // If the system gives no reason, the kind is `notConnected`: a change of reachability can fix the error.
         #expect(NetworkError.Kind(URLError.Code.dataNotAllowed) == .notConnected)

@@ -10,7 +10,7 @@ public import Foundation
 /// It is a value type: each method returns a changed copy. A service treats it like every other endpoint.
 ///
 /// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles in the arguments of `request`,
-/// `send`, `response` and `task`. Elsewhere (callbacks, `events`), the compiler treats the closure as non-Sendable:
+/// `send`, `response` and `task`. In other methods, such as `events`, the compiler treats the closure as non-Sendable:
 /// write the name of the type there, as in `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
     /// The server, if it is not the environment's. Default: ``NetworkEnvironment/noBaseURL``.
@@ -34,8 +34,8 @@ public struct AdHocEndpoint: Endpoint {
     private var statusErrors: [HTTPStatus: any Error] = [:]
     /// Reads the body of an error response as the type of the server's errors; nil if the call has no such type.
     var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
-    /// Creates, from the body of an error response, the error with which the call ends; nil if the call has no type for
-    /// it.
+    /// Creates, from the body of an error response, the error with which the call ends; nil if the call has no
+    /// error type.
     var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
 
     /// Creates a call to a path below the environment's URL.

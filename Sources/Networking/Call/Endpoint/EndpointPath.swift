@@ -65,7 +65,7 @@ public struct EndpointPath: Hashable, Sendable {
         return String(path[start..<end])
     }
 
-    /// Whether the path begins with the whole segments of a prefix, in literal text and not in interpolated values.
+    /// Whether the path begins with all segments of a prefix, and these segments are literal text.
     func begins(with prefix: String) -> Bool {
         let written = interpolations.first.map { bytes[..<$0.lowerBound] } ?? bytes[...]
         let path = written.first == EndpointPath.slash ? written.dropFirst() : written

@@ -21,16 +21,16 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     /// A new UUID for each call. It is the same in all attempts of the call: retries, and repeats with a new token.
     public static let unique = IdempotencyKey(content: .minted)
 
-    /// Returns a key of the app's own, for example to repeat a call of an earlier process. An empty key ends the call
-    /// before anything is sent.
+    /// Returns a key that the app has chosen, for example to repeat a call of an earlier process. With an empty key,
+    /// the call fails before anything is sent.
     public static func value(_ key: String) -> IdempotencyKey { IdempotencyKey(content: .given(key)) }
 
-    /// Creates a key of the app's own: see ``value(_:)``.
+    /// Creates a key that the app has chosen: see ``value(_:)``.
     public init(stringLiteral key: String) {
         self = .value(key)
     }
 
-    /// Whether the key is one of the app's own, which is the same for each call.
+    /// Whether the app has chosen the key, so that it is the same for each call.
     var isGiven: Bool { if case .given = content { true } else { false } }
 
     /// Returns the field's value for one call; nil for ``none``.
@@ -44,7 +44,7 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
 }
 
 extension IdempotencyKey: RedactedReflectable {
-    /// The kind of the key, without the value of a key of the app's own.
+    /// The kind of the key, without the value of a key that the app has chosen.
     var redactedDescription: String {
         switch content {
         case .none: "none"

@@ -2,16 +2,16 @@ public import Foundation
 
 /// A server, with the path prefix, header fields and query of every request to it.
 ///
-/// The values of an endpoint override those of the environment, and adapters override both. The query of the base URL
-/// is preserved.
+/// Header fields of an endpoint override those of the environment, and adapters override both. No query is overridden:
+/// the items of the base URL come first, then those of the environment, then those of the endpoint.
 public struct NetworkEnvironment: Sendable {
     /// The server, with or without a path; nil if every endpoint has a base URL of its own.
     ///
     /// A user and password in the URL are sent as `Authorization: Basic …`, unless the request has that field. No
     /// description shows them.
     public let baseURL: URL?
-    /// The path between the base URL and an endpoint's path. It is not inserted if the endpoint's path begins with the
-    /// same whole segments. Default: empty.
+    /// The path between the base URL and an endpoint's path. It is not inserted if the endpoint's path already begins
+    /// with all of its segments. Default: empty.
     public let pathPrefix: EndpointPath
     /// The header fields of every request. Default: none.
     public let headers: HTTPHeaders

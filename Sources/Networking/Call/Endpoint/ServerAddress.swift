@@ -8,12 +8,12 @@ struct ServerAddress: Sendable {
     let origin: HTTPOrigin?
     /// The path, without slashes at its ends.
     let path: String
-    /// The path as it is in the URL, without the slash at its start.
+    /// The path as it is in the URL, without slashes at its start.
     let wholePath: String
     /// The query, without its question mark; empty if there is none.
     let query: String
 
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if scheme or host is missing.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the URL is not a valid base URL.
     init(_ url: URL) throws {
         let parts = URLAuthority(url)
         guard let scheme = url.scheme, !parts.host.isEmpty else {
@@ -57,8 +57,8 @@ struct ServerAddress: Sendable {
 }
 
 extension URL {
-    /// Throws an error if the path has a segment `.` or `..`, because such a path may leave the part of the server that
-    /// the address is meant for.
+    /// Throws an error if the path has a segment `.` or `..`, because such a segment may lead to a path outside the one
+    /// that the app intends.
     fileprivate func checkSegments() throws {
         let path = self.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
         guard let segment = path.split(separator: "/").first(where: { $0 == "." || $0 == ".." }) else { return }

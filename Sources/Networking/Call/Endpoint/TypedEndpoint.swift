@@ -21,9 +21,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `ResponseValue` is read by its type, as in `request(_:)`; `Void` reads nothing. `ServerError` is read by its type,
-/// too: `String` is the text of the body, and for an optional, an empty body is nil. If the body cannot be read as
-/// `ServerError`, the call still ends with an error that has the status.
+/// The type `ResponseValue` determines how the response is read, as in `request(_:)`; for `Void`, nothing is read.
+/// `ServerError` determines how an error is read: `String` is the text of the body, and for an optional, an empty
+/// body is nil. If the body cannot be read as `ServerError`, the call still ends with an error that has the status.
 public protocol TypedEndpoint<ResponseValue>: Endpoint {
     /// The type of the body of an error response. Default: none.
     associatedtype ServerError: Decodable & Sendable = Untyped
@@ -44,8 +44,8 @@ extension TypedEndpoint where ResponseValue: Decodable {
 }
 
 extension TypedEndpoint where ResponseValue == Void {
-    // The result is not `ResponseConverter<Void>`, because the compiler would take an endpoint's own `ResponseValue`
-    // for `Void`.
+    // The result is not `ResponseConverter<Void>`, because the compiler would then treat an endpoint's own
+    // `ResponseValue` as `Void`.
     /// Returns a converter that reads nothing.
     public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .void }
 }

@@ -6,8 +6,8 @@
 /// ## When it is called
 ///
 /// The pipeline calls the handlers in order after each failed attempt: the handler of the session, those of
-/// ``NetworkConfiguration/errorHandlingService``, retries, the general mapping. Each handler gets the error that the
-/// previous one returned. An attempt fails if an adapter, the transport, a validator or the converter throws.
+/// ``NetworkConfiguration/errorHandlingService``, the retry handler, ``GeneralErrorHandler``. Each gets the error that
+/// the previous one returned. An attempt fails if an adapter, the transport, a validator or the converter throws.
 ///
 /// The method runs in the task of the call, on any thread. Several calls may fail at once, so the method is called
 /// concurrently.

@@ -95,6 +95,6 @@ public struct ErrorHandlingService: Sendable {
         return mapped(failure.error, failure)
     }
 
-    /// Returns the error with which a call ends. This method is called once, when the call has ended.
+    /// Returns the error with which a call ends, or its body if the body fails after the end of the call.
     func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

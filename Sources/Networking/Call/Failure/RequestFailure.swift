@@ -4,7 +4,7 @@ public import Foundation
 public struct RequestFailure: Sendable {
     /// The endpoint of the call.
     public let endpoint: any Endpoint
-    /// The request as it was sent, after adapters and redirects; nil if no request could be created.
+    /// The request that was sent last, or ``originalRequest`` if none was sent; nil if no request could be created.
     public let request: HTTPRequest?
     /// The request as it was sent first, after adapters and before redirects; nil if no request was sent.
     public let adaptedRequest: HTTPRequest?
@@ -48,8 +48,8 @@ public struct RequestFailure: Sendable {
         self.history = history
     }
 
-    /// Whether sending the request again has the same effect as sending it once: each request of the attempt, the one
-    /// before redirects and the last one, has an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A
+    /// Whether sending the request again has the same effect as sending it once: the request before redirects and the
+    /// last one each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A
     /// POST that a redirect changed to GET is not safe to repeat.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
@@ -65,7 +65,7 @@ public struct RequestFailure: Sendable {
     /// never a network error.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
-    /// Whether the call was ended from outside. No handler can change that.
+    /// Whether the call was ended by a cancellation, a reset or its deadline. No handler can change that.
     var isInterruption: Bool {
         switch (originalError as? NetworkError ?? networkError)?.kind {
         case .cancelled, .resetting, .deadlineTimedOut: true
@@ -73,14 +73,14 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// Returns the reason why the call may not be sent again after a delay, whatever a handler has decided; nil if it
-    /// may.
+    /// Returns the reason why the call must not be sent again after a delay, whatever a handler decided; nil if there
+    /// is none.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
         guard let next = replacement ?? originalRequest else { return "no request could be created" }
-        // A body that was never read can still be sent: the attempt ended before the request was sent.
-        guard next.body.isReplayable || adaptedRequest == nil else { return "its body cannot be sent a second time" }
+        // If no request was sent, the body has not been read, and even a body that is not replayable can be sent.
+        guard next.body.isReplayable || adaptedRequest == nil else { return "the body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {
             return "the wait of \(delay.shortText) would not end before the call's deadline"
         }

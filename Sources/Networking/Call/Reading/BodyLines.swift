@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lines of a body, as it arrives: UTF-8 text between LF or CRLF, without the line endings. Text after the last
+/// The lines of a body while it arrives: UTF-8 text without the line endings, which are LF or CRLF. Text after the last
 /// line ending is a line, too, if it is not empty.
 struct BodyLines: AsyncSequence, Sendable {
     typealias Element = String

@@ -27,7 +27,7 @@ extension HTTPResponse {
 
 /// A type that is read in its own way and not from JSON.
 private protocol SelfReading {
-    /// Whether a value of the type inside JSON is read as JSON: a string there has quotation marks, which are not part
+    /// Whether a value of the type in a JSON document is read as JSON: a string has quotation marks, which are not part
     /// of the text.
     static var isJSONInside: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self

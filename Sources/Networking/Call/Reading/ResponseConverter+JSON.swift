@@ -26,7 +26,7 @@ extension ResponseConverter {
     ///
     /// If the other converter reads JSON, the body is parsed once. If there is no value at the path, the error contains
     /// the path. The names in the path must be those after the decoder's key conversion: with `.convertFromSnakeCase`,
-    /// `"userData"` finds `user_data`.
+    /// `"userData"` finds `user_data`. For a converter made from a closure, they must be the names in the body.
     public static func keyPath(_ path: JSONValue.Path, _ converter: ResponseConverter) -> ResponseConverter {
         if let located = converter.converter(at: path) { return located }
         return .transformingJSON(
@@ -53,7 +53,7 @@ extension ResponseConverter {
         .defaultHeaders(.json)
     }
 
-    /// Returns a converter that reads a fallback value if this converter fails.
+    /// Returns a converter that returns a fallback value if this converter fails.
     public func replacingErrors(with fallback: Value) -> ResponseConverter {
         recovering { _ in fallback }
     }

@@ -95,8 +95,8 @@ extension ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
 
-    /// A validator that accepts the media types that the request's `Accept` names; any type if only the converter has
-    /// set `Accept`, or nothing has.
+    /// A validator that accepts the media types that the request's `Accept` names. It accepts any type if the request
+    /// has no `Accept`, or if only the converter has set it.
     public static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers[.accept] != response.request[option: DerivedAccept.self] else { return .valid }
@@ -112,7 +112,7 @@ extension [ResponseValidator] {
 }
 
 extension HTTPResponse {
-    /// Whether the response has no content whose type could be checked, also if the body is a stream.
+    /// Whether the response has no content whose type can be checked. For a stream, the method and the head decide.
     private var hasNoContent: Bool {
         if case .data(let data) = content { return data.isEmpty }
         return [.noContent, .resetContent, .notModified].contains(status) || request.method == .head

@@ -44,7 +44,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
 
-    /// Returns the name of a type in JSON terms: a decoder that expects an object reports `Dictionary<String, Any>`.
+    /// Returns the name of a type; for the `Dictionary` or `Array` type of a decoder's error, the JSON name.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         if name.hasPrefix("Dictionary<") { return "an object" }

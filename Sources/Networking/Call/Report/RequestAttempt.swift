@@ -7,7 +7,7 @@ public struct RequestAttempt: Sendable {
     public let request: HTTPRequest?
     /// The response; nil if none was received.
     public let response: HTTPResponse?
-    /// The error before any error handler; nil if the attempt succeeded.
+    /// The error before any error handler changes it; nil if the attempt succeeded.
     public let error: (any Error)?
     /// The time from the start of the call to the start of the attempt.
     public let start: Duration

@@ -1,7 +1,7 @@
 /// A step of a call, for its observers.
 ///
 /// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Between
-/// them, each attempt reports ``attemptStarted(_:_:)``, waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the
+/// them, each attempt reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the
 /// events of the transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same
 /// number. If the request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be
 /// added: a `switch` needs a `default`.

@@ -11,7 +11,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private let file: FileHandle
     private var left: Int
     private var chunks: [Data] = []
-    /// The number of bytes of the first chunk that have been read.
+    /// The number of bytes of the first chunk that the sender has already taken.
     private var position = 0
     private var isReading = false
     private var isAtEnd = false

@@ -85,7 +85,7 @@ extension Settlement where Value == Void {
 }
 
 extension NetworkError {
-    /// Returns the error for a request body with more bytes than its `length`. The rest would be cut off silently.
+    /// Returns the error for a request body with more bytes than its `length`. Without it, the rest would be lost.
     static func bodyTooLong(_ length: Int) -> NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
     }

@@ -6,8 +6,8 @@ extension HTTPBody {
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with
     ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
-    ///   - encoder: The encoder. Default: the encoder of the call's settings, which has Foundation's default settings
-    ///     unless the service sets another one.
+    ///   - encoder: The encoder. Default: the encoder of the call's settings. If call, endpoint and service set none,
+    ///     a `JSONEncoder` with Foundation's defaults is used.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0).encode(value)) }
     }

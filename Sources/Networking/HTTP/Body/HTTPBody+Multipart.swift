@@ -70,8 +70,8 @@ struct MultipartForm: Sendable {
 enum MultipartBoundary {
     private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
-    /// Returns 30 random letters and digits, which are 178 random bits. The boundary does not occur in parts in memory,
-    /// which are searched, and in practice not in other parts, because of its randomness.
+    /// Returns 30 random letters and digits, which are 178 random bits. The parts in memory are searched, so that the
+    /// boundary does not occur in them. It is so random that in practice it does not occur in other parts either.
     static func random(besides parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(

@@ -18,7 +18,7 @@ extension HTTPBody {
         /// The part's bytes, with their media type.
         let body: HTTPBody
 
-        /// Creates a part of any body: data, text, JSON, a file or a custom source.
+        /// Creates a part from any body: data, text, JSON, a file or a custom source.
         ///
         /// - Parameters:
         ///   - name: The name of the form field.
@@ -35,7 +35,7 @@ extension HTTPBody {
             HTTPBody.Part(name, body: .data(Data(value.description.utf8), contentType: nil))
         }
 
-        /// Creates a part of bytes in memory: a file if `fileName` is not nil, otherwise a field.
+        /// Creates a part from bytes in memory: a file if `fileName` is not nil, otherwise a field.
         public static func data(
             _ name: String, _ data: Data, fileName: String? = nil, contentType: MediaType? = nil
         ) -> HTTPBody.Part {
@@ -43,7 +43,7 @@ extension HTTPBody {
             return HTTPBody.Part(name, fileName: fileName, body: .data(data, contentType: type))
         }
 
-        /// Creates a part of a file, which is read while it is sent.
+        /// Creates a part from a file, which is read while it is sent.
         ///
         /// - Parameters:
         ///   - name: The name of the form field.

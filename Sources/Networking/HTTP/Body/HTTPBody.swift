@@ -198,7 +198,7 @@ public struct HTTPBody: Sendable {
     /// Returns the body with its values encoded.
     ///
     /// - Parameter encoder: The encoder for JSON, unless the body has its own encoder.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/bodyNotEncodable``; it wraps the encoder's error.
+    /// - Throws: A ``NetworkError``. Any other error is wrapped in one of kind ``NetworkError/Kind/bodyNotEncodable``.
     package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {

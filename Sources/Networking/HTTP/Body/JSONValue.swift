@@ -36,7 +36,7 @@ extension JSONValue {
     public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
     /// The number, if it is an integer that fits into an `Int64`.
     var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-    /// The number, also if it is an integer; a large integer is rounded to the nearest `Double`.
+    /// The number as a `Double`. A large integer is rounded to the nearest `Double`.
     public var double: Double? {
         switch self {
         case .int(let value): Double(value)

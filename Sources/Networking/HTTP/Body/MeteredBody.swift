@@ -1,7 +1,7 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Opens the body for one sending of the request. If the call has a ``ProgressMeter``, the reader reports the bytes
+    /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes
     /// to it. A transport of your own opens bodies with this method.
     ///
     /// - Throws: The error of the encoding or of the source.

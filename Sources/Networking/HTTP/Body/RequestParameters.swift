@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The parameters of a call, where they are sent and how they are written. It is a short form for endpoints that would
+/// The parameters of a call, with their place and format in the request. This is a short form for endpoints that would
 /// otherwise send the same values in `query` or `body`.
 ///
 /// ```swift

@@ -1,5 +1,5 @@
-/// The number of bytes that a call has transferred in one direction, over all of its attempts. Each attempt begins to
-/// count at its own start position.
+/// The progress of a call in one direction: the furthest position that its attempts have reached. Each attempt begins
+/// at its own start position.
 struct TransferCount: Sendable {
     private(set) var progress = RequestProgress.Transfer()
     /// The position of the current attempt, which may be less than the number of bytes already reported.

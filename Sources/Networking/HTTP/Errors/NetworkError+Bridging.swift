@@ -1,7 +1,7 @@
 import Foundation
 
 extension NetworkError: BridgedError {
-    /// The status code if the status is the failure; otherwise the Foundation code with the same meaning, such as -1001
+    /// The status code if the status is rejected; otherwise the Foundation code with the same meaning, such as -1001
     /// for a timeout; otherwise 0.
     var bridgedCode: Int {
         if kind == .unacceptableStatus, let status { return status.code }

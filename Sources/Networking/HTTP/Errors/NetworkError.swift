@@ -17,7 +17,7 @@ public struct NetworkError: Error {
     public var kind: Kind
     /// The reason in words; nil if the kind is sufficient. It never contains credentials or the text of a body.
     public var reason: String?
-    /// The request as it was sent; nil if no request could be created.
+    /// The request as it was sent, or as it was created if it was not sent; nil if none could be created.
     public var request: HTTPRequest?
     /// The response; nil if no head was received.
     public var response: HTTPResponse?
@@ -85,7 +85,7 @@ extension NetworkError {
         NetworkError(.idleTimedOut, reason: "no bytes were transferred for \(idle.shortText)")
     }
 
-    /// Returns the error for a failure of the request's body while it is read.
+    /// Returns the error for a failed read of the request's body.
     static func bodyUnreadable(_ error: any Error) -> NetworkError {
         if let error = error as? NetworkError { return error }
         return NetworkError(

@@ -41,7 +41,7 @@ extension HTTPHeader {
         /// Whether values of this name are known to be credentials.
         ///
         /// The values of all other names are treated as secrets, too, except the values of the names in ``harmless``,
-        /// such as `Accept`. A secret value is not shown, and redirects do not send it to another origin.
+        /// such as `Accept`. A secret value is not shown. For redirects to another origin, see ``mayLeaveOrigin``.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
@@ -70,7 +70,7 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether a redirect to another origin sends the field. This is true if the value of the field is harmless, or if
+    /// Whether a redirect to another origin may send the field: if the value of the field is harmless, or if
     /// the request would have another meaning without the field.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 

@@ -10,8 +10,8 @@ public struct HTTPHeader: Hashable, Sendable {
     public let value: String
     /// Whether the value is known to be a credential.
     ///
-    /// Every other value is treated in the same way, unless its name is known to be harmless: the library does not show
-    /// it in any text, and a redirect to another origin removes it. Such a redirect retains `Idempotency-Key`,
+    /// A value is treated as a credential unless its field name is known to be harmless: the library does not show
+    /// it in any text, and a redirect to another origin removes the field. Such a redirect keeps `Idempotency-Key`,
     /// `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without
     /// them. Set this flag if a harmless field contains a secret in your app.
     package let isSensitive: Bool

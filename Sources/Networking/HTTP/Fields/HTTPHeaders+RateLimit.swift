@@ -37,7 +37,7 @@ extension HTTPHeaders {
         }
 
         /// Parses the items of a structured list, with their integer parameters. The older form results in one item,
-        /// because commas separate its numbers.
+        /// because its commas separate numbers, not items.
         private static func items(_ value: String) -> [Item] {
             var scanner = HTTPFieldScanner(value)
             var items: [Item] = []

@@ -12,7 +12,7 @@ enum HostName {
         return name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") } ? name.lowercased() : nil
     }
 
-    /// Returns whether a host is equal to a domain or a subdomain of it (RFC 6265 section 5.1.3). Both names must be
+    /// Returns whether a host is a domain itself or one of its subdomains (RFC 6265 section 5.1.3). Both names must be
     /// canonical.
     static func matches(_ host: String, domain: String) -> Bool {
         guard host != domain else { return true }

@@ -3,7 +3,7 @@ import Foundation
 /// The host and port as a URL contains them. The host is in the form that is sent.
 ///
 /// This type parses the text of the whole URL, because Foundation loses information: `host(percentEncoded:)` decodes
-/// the host, Foundation ignores a port that is not a number or too large, and it removes brackets even if they do not
+/// the host, Foundation ignores a port that is too large or not a number, and it removes brackets even if they do not
 /// contain an IP address.
 struct URLAuthority {
     /// The host. An international name is in its ASCII form (Punycode); an IPv6 address has its brackets. Empty if the

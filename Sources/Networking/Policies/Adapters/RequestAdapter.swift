@@ -4,7 +4,7 @@
 ///
 /// ## When it is called
 ///
-/// The pipeline calls the adapters in order before each attempt, after admission. In each attempt, the first adapter
+/// The pipeline calls the adapters in order, after the admission of each attempt. In each attempt, the first adapter
 /// receives the request that the endpoint describes, so a retry gets current values. The last adapter is the one of the
 /// session, which adds the token. Adapters are not called for redirects.
 ///

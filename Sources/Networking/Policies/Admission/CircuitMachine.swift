@@ -42,7 +42,7 @@ struct CircuitMachine: Sendable {
         sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
 
-    /// Whether requests are sent, independent of the time.
+    /// Whether the circuit is closed, so that every request is sent, whatever the time is.
     var isClosed: Bool { phase == .closed }
 
     /// Returns whether the machine may be removed: if it is closed and its counts have expired, if it has been ready

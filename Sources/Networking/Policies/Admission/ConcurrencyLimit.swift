@@ -46,8 +46,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
     private struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
-        /// The next waiters of the hosts with a free permit, and some outdated entries. Empty if there is no limit in
-        /// total.
+        /// The next waiters of the hosts with a free permit, and some outdated entries. Empty if ``total`` is
+        /// nil.
         var candidates = Heap<Candidate>()
         var active = 0
         /// The number of waiters of all hosts.

@@ -6,7 +6,7 @@ final class Permit: TransferPermit {
     private struct Holding: Sendable {
         /// One permit for each policy. Empty after they have been released.
         var permits: [AdmissionPermit?] = []
-        /// The policies. They are released with the permits, because a stored response retains its request and permit.
+        /// The policies. They are removed with the permits, because a stored response may retain its request's permit.
         var policies: [any AdmissionPolicy] = []
     }
 
@@ -123,7 +123,7 @@ final class Permit: TransferPermit {
 
     /// Returns every permit after a response of any status.
     ///
-    /// Not inlined: the outcome is large and must not become part of the function that waits for the response.
+    /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
         release(.answered(response.withoutStream))

@@ -59,7 +59,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The positions of a request in queues. The request retains them if it must wait for another policy meanwhile.
+/// The positions of a request in queues. The request retains them while it waits for another policy.
 final class QueuePositions: HTTPRequest.Option, Sendable {
     static var defaultValue: QueuePositions? { nil }
 

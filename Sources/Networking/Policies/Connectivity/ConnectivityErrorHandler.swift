@@ -70,7 +70,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     }
 
     /// Returns the pause before a retry: zero before the first one, then one second, doubled each time up to 32
-    /// seconds. The pause is necessary because the system may report a network as reachable that is not.
+    /// seconds. The pause is necessary because the system may report that a network is reachable when it is not.
     private static func pause(after retries: Int) -> Duration {
         retries == 0 ? .zero : .seconds(1 << min(retries - 1, 5))
     }

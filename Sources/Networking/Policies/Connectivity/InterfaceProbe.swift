@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
-/// loopback is up and has an address.
+/// loopback is up and has an address; IPv6 link-local addresses do not count.
 ///
 /// If there are several such interfaces, the one with the default route determines the kind of network. A default route
 /// is not required, because a container may have none. The probe costs a few system calls and sends nothing, so it

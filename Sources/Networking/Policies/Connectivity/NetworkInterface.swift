@@ -5,7 +5,7 @@ enum NetworkInterface {
     /// The folder in which Linux describes its interfaces.
     static let systemFolder = URL(fileURLWithPath: "/sys/class/net")
 
-    /// Returns the kind of network of an interface: from the files of the system or, if they do not say, from its name.
+    /// Finds the kind of network of an interface in the system's files or, if they do not show it, by its name.
     static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
         #if os(Linux)
             if let kindFromSystemFiles = kindFromSystemFiles(of: name, in: folder) { return kindFromSystemFiles }
@@ -18,7 +18,7 @@ enum NetworkInterface {
     }
 
     /// Returns the kind of network from the files of Linux: the wireless folders, the device type, and whether there
-    /// is a device. Returns nil if the files do not say.
+    /// is a device. Returns nil if the files do not show it.
     private static func kindFromSystemFiles(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
         let device = folder.appendingPathComponent(name)
         func has(_ entry: String) -> Bool {

@@ -37,7 +37,7 @@
             return .reachable(path.usesInterfaceType(.cellular) ? .cellular : .ethernetOrWiFi)
         }
 
-        /// Whether the path is expensive: most cellular networks and personal hotspots.
+        /// Whether the path is expensive, as most cellular networks and personal hotspots are.
         public var isExpensive: Bool { monitor.currentPath.isExpensive }
 
         /// Whether the path is in Low Data Mode.

@@ -16,8 +16,8 @@ extension CallReport {
         return attributes
     }
 
-    /// Returns the status code if the status is the error, as the conventions require. Otherwise, a name that is the
-    /// same for the same cause.
+    /// Returns the status code if the status is the error, as the conventions require. Otherwise, returns the name of
+    /// the error's kind or type.
     fileprivate static func name(of cause: any Error) -> String {
         guard let known = cause as? NetworkError else { return "\(type(of: cause))" }
         if known.kind == .unacceptableStatus, let status = known.status { return "\(status.code)" }
@@ -36,7 +36,7 @@ extension RequestAttempt {
     public func attributes(redaction: Redaction = .standard) -> [String: JSONValue] {
         var attributes: [String: JSONValue] = [:]
         if let request {
-            // The conventions define the registered methods. The name of another method has its own attribute.
+            // The conventions allow only registered methods here. Any other method is reported in another attribute.
             let isKnown = RequestAttempt.knownMethods.contains(request.method)
             attributes["http.request.method"] = .string(isKnown ? request.method.rawValue : "_OTHER")
             attributes["http.request.method_original"] = isKnown ? nil : .string(request.method.rawValue)

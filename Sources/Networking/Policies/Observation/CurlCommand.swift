@@ -26,7 +26,7 @@ extension HTTPRequest {
         return body.source.map { "\($0) | \(command)" } ?? command
     }
 
-    /// Returns the header fields of the request, and removes the fields that curl adds by default.
+    /// Returns the header fields for the command. A name without a value stops curl from adding its own field.
     private func curlFields(_ redaction: Redaction) -> [String] {
         let headers = allHeaders
         var lines = headers.map { field in

@@ -130,7 +130,7 @@ extension HARArchive.PostData {
         }
     }
 
-    /// Returns the bytes of the body, if they can be read again.
+    /// Returns the bytes of the body; nil if it is not in memory, and is hidden, too large or not readable.
     private static func bytes(of body: HTTPBody, _ redaction: Redaction) -> Data? {
         if let data = body.data { return data }
         guard redaction.showsBodies, (body.length ?? .max) <= fileLimit else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An observer that writes one line for each event of a service to any destination: the console, a file or a logging
+/// An observer that writes the events of a service as log lines to any destination: the console, a file or a logging
 /// library.
 ///
 /// ```swift

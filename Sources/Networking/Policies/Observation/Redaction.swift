@@ -38,8 +38,8 @@ public struct Redaction: Sendable {
     enum Bodies: Sendable {
         /// The length and the media type of the body.
         case hidden
-        /// All names in a JSON document or a form, and the values of this set. For other bodies, the length and the
-        /// media type.
+        /// All names in a JSON document or a form, and values whose names are in this set. For other bodies, the length
+        /// and the media type.
         case fields(Set<String>)
         /// The complete body.
         case shown

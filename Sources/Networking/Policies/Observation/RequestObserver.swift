@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// ## When it is called
 ///
-/// ``observe(_:of:)`` is called for each ``RequestEvent`` of each call, on the thread that takes the step. The call waits
+/// ``observe(_:of:)`` is called for each ``RequestEvent`` of each call, on the thread of the event. The call waits
 /// until the method returns, so return quickly. The events of one call are reported one after another, including
 /// ``RequestEvent/progress(_:)``. Events of different calls may be reported at the same time.
 ///

@@ -22,7 +22,7 @@ public final class RequestObservers: Sendable {
         registrations.add(observer)
     }
 
-    /// Calls a closure once for each call that is over, after its retries and its own callbacks.
+    /// Calls a closure once at the end of each call, after its retries and after the callbacks of its task.
     public func onFinish(
         _ handler: @escaping @Sendable (RequestEvent.Call, CallReport) -> Void
     ) -> ObservationToken {

@@ -13,7 +13,7 @@ extension RetryPolicy {
         public enum Verdict: Sendable {
             /// The request is not sent again.
             case no
-            /// The request is sent again after a delay. Without a delay, it is sent after the policy's backoff and the
+            /// The request is sent again after a delay. The default delay is the longer of the policy's backoff and the
             /// server's `Retry-After`. A request that is given replaces the original one; adapters run on it.
             case retry(after: Duration? = nil, with: HTTPRequest? = nil)
         }
@@ -36,7 +36,7 @@ extension RetryPolicy {
 }
 
 extension RetryPolicy.Condition {
-    /// Failures that may be temporary: the connection could not be opened or was lost, the attempt timed out, or the
+    /// Failures that may be temporary: the connection failed, the body is damaged, the attempt timed out, or the
     /// status is 408, 429, 500, 502, 503 or 504.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }

@@ -22,7 +22,7 @@ public struct RetryPolicy: Sendable {
     public var condition: RetryPolicy.Condition
     /// The maximum wait for `Retry-After`. A longer time is reduced to this one.
     public var longestRetryAfter: Duration
-    /// Whether requests are repeated that are not idempotent, so that the server may execute them twice.
+    /// Whether requests that are not idempotent are repeated, so that the server may execute them twice.
     public var repeatsUnsafeRequests: Bool
     /// The budget that all retries of this policy share. Default: nil, which means that their total number is not
     /// limited.
@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable {
     ///   - jitter: The random change of the wait. Default: none.
     ///   - condition: The failures that are retried. Default: ``RetryPolicy/Condition/transient``.
     ///   - longestRetryAfter: The longest wait that the server may request. Default: 60 seconds.
-    ///   - repeatsUnsafeRequests: Whether requests are repeated that are not idempotent, so that the server may execute
+    ///   - repeatsUnsafeRequests: Whether requests that are not idempotent are repeated, so that the server may execute
     ///     them twice. Default: false.
     public init(
         retries: Int, backoff: Backoff = .constant(.zero), jitter: Jitter = .none,
@@ -59,7 +59,7 @@ public struct RetryPolicy: Sendable {
     /// No retries. For a call whose endpoint or service has a policy: `$0.retry = .never`.
     public static let never = RetryPolicy(retries: 0)
 
-    /// The retries of a call by a policy so far.
+    /// The retries that a policy has made for a call so far.
     struct History: Hashable, Sendable {
         var retries = 0
         var lastDelay: Duration?

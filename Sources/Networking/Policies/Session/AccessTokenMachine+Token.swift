@@ -12,7 +12,7 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, no session is kept. If the
+    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, the token is ignored. If the
     /// token is the current one, nothing happens, because a refresh that is replacing it must not lose its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }

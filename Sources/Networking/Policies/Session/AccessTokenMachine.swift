@@ -28,7 +28,7 @@ package struct AccessTokenMachine: Sendable {
         case closed(any Error)
     }
 
-    /// The meaning of a refusal for the token that the refused request carried.
+    /// What to do after a refusal, depending on the token that the refused request carried.
     package enum Judgement: Equatable, Sendable {
         /// Rule 2: there is another token of the same session. Send the request again with it.
         case repeatWithCurrent
@@ -101,7 +101,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var mayRefresh = true
     /// Whether the token came from a refresh and no request that carried it has been answered yet.
     package internal(set) var isUntried = false
-    /// Whether the token had already expired when the server issued it, because the local clock is wrong.
+    /// Whether the token appeared to have expired already when the server issued it, because the local clock is wrong.
     package internal(set) var hasWrongExpiry = false
     /// Rule 7: the reason why the session is over.
     package internal(set) var over: (any Error)?
@@ -216,7 +216,7 @@ package struct AccessTokenMachine: Sendable {
 
     var hasStore: Bool { if case .none = storage { false } else { true } }
 
-    /// Rule 1: starts a refresh, unless one runs. A refresh that follows a superseded one waits for its end.
+    /// Rule 1: starts a refresh, unless one runs. A refresh that follows a superseded one starts after that one's end.
     mutating func requireRefresh() -> [Effect] {
         guard refresh == nil else {
             if refresh?.isSuperseded == true { refresh?.isWantedAgain = true }

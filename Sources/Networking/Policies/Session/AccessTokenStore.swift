@@ -40,7 +40,7 @@
 public protocol AccessTokenStore: Sendable {
     /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
     func load() async throws -> AccessToken?
-    /// Writes a token, or removes it if `token` is nil, provided that the store contains the expected token.
+    /// Writes a token, or removes the stored one if `token` is nil, if the store contains the expected token.
     ///
     /// - Parameters:
     ///   - token: The new token.
@@ -51,8 +51,8 @@ public protocol AccessTokenStore: Sendable {
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value
-    /// Returns a sequence with an element for each time that another process may have changed the token, as long as the
-    /// sequence is iterated. The supervisor reads the store for each element. Default: an empty sequence, so that a
+    /// Returns a sequence. While it is iterated, it has an element for each time that another process may have changed
+    /// the token. The supervisor reads the store for each element. Default: an empty sequence, so that a
     /// change is detected at the next refresh.
     func changes() -> AsyncStream<Void>
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-// The methods that the gate, the adapter and the handler call.
+// The methods for the gate, the adapter and the handler.
 extension AccessTokenSupervisor {
     /// Returns the token, and the mark that a request with this token carries.
     ///

@@ -68,7 +68,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Saves a new token in place of the old one, which may have been saved only just before.
+    /// Saves a new token in place of the old one, which may itself have been saved only a moment earlier.
     private func save(
         _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {

@@ -29,12 +29,12 @@ public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
     ///
     /// The closure returns the token and does not save it. Calls made in it need no permit, carry no token, wait for no
-    /// refresh and start none, whichever service makes them. All other adapters and handlers apply. The time limit of
-    /// the closure is `refreshTimeout`, 30 seconds by default.
+    /// refresh and start none, whichever service makes them. All other adapters and handlers apply. Callers wait for
+    /// the closure at most `refreshTimeout`, 30 seconds by default.
     ///
-    /// ``AccessToken/Rejected``, ``GeneralRequestError/noAuth`` and ``GeneralRequestError/forbidden``, and a
-    /// ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403 end the session, also if the service of the
-    /// call maps them to errors of the app. After any other error, the session continues.
+    /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,
+    /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403,
+    /// also if the service of the call maps these to errors of the app. After any other error, the session continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
     /// The broadcaster of the events of the session.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The session that a call belongs to, the number of times that the call was sent, and the reasons of repeats. It is
+/// The session that a call belongs to, the number of times that the call was sent, and the reasons for repeats. It is
 /// an option of the call's requests.
 final class CallSession: HTTPRequest.Option, Sendable {
     static var defaultValue: CallSession? { nil }

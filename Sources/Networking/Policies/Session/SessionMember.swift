@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The state that the rules of a session need of one call: the session it belongs to, and the number of times it was
+/// The state of one call that the rules of a session need: the session it belongs to, and the number of times it was
 /// sent. It is a value, like ``AccessTokenMachine``.
 package struct SessionMember: Sendable {
     /// The reasons to send a call again. Each is granted once.

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A change that a store needs. The content of the store determines what it writes. It is a value that can be tested
+/// A change that a store needs. The content of the store determines what is written. The change can be tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
     /// Save a token. If the store contains another token of the same session, or none (nil), the token is saved only if
-    /// `over` contains that content. Otherwise the content is newer, or another process has logged out. After a
-    /// log-in, the token also replaces an empty store and the token of another session.
+    /// `over` contains that content. Otherwise the content is newer, or another process has logged out. After a log-in,
+    /// the token is also saved if the store is empty or contains the token of another session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token if it belongs to one of these sessions. Nil means any session.
     case remove(sessions: Set<UUID>?)
@@ -32,7 +32,7 @@ package enum StoredTokenChange: Sendable, Equatable {
 
 /// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// The store contains another token than the supervisor. Use it.
+    /// The token in the store is not that of the supervisor. Use the one in the store.
     case adopt(AccessToken)
     /// The store was read for the first time and contains no token.
     case findNothing

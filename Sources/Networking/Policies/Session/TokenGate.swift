@@ -30,7 +30,7 @@ struct TokenGate: StagedAdmissionPolicy {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
-            // A token from a refresh counts as the refresh of this call: if it is refused, the call ends.
+            // If the token is from a refresh, that was the one refresh of this call: if it is refused, the call ends.
             call.change { $0.pass(with: origin) }
         } catch let interruption as Interruption {
             throw interruption

@@ -2,7 +2,7 @@ extension HTTPDate {
     /// Reads the date of a cookie by the algorithm of
     /// [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1).
     ///
-    /// Time, day, month and year are each the first token in the required form, in any order. Other tokens are ignored.
+    /// Each of time, day, month and year is the first token of its form. The order is free. Other tokens are ignored.
     init?(ofCookie text: String) {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)

@@ -20,9 +20,9 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// Returns nil for a cookie that cannot be sent, because other code may store any cookie in a storage.
+    /// Returns nil for a cookie that cannot be sent. Other code may have stored such a cookie in the storage.
     ///
-    /// Foundation marks a cookie that is sent to subdomains by a dot at the start of its domain.
+    /// In Foundation, a dot at the start of the domain marks a cookie that is also sent to subdomains.
     init?(_ cookie: HTTPCookie) {
         guard !cookie.name.isEmpty, HTTPGrammar.isFieldValue("\(cookie.name)=\(cookie.value)") else { return nil }
         let domain = cookie.domain.lowercased()

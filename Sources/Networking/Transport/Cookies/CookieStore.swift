@@ -36,8 +36,8 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Stores a cookie. It replaces the one with the same key, and gets its place in the order. An expired cookie
-    /// only removes the stored one.
+    /// Stores a cookie. It replaces a cookie with the same key and takes its place in the order of creation. An
+    /// expired cookie is not stored; it only removes the stored cookie with the same key.
     @discardableResult
     mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
@@ -59,8 +59,8 @@ struct CookieStore: Sendable {
         return change
     }
 
-    /// Replaces all cookies with those of an `HTTPCookieStorage`. Known cookies keep their position of creation, even
-    /// if their value has changed.
+    /// Replaces all cookies with those of an `HTTPCookieStorage`. Known cookies keep their place in the order
+    /// of creation, even if their value has changed.
     mutating func adopt(_ cookies: [Cookie]) {
         let known = domains
         (domains, count) = ([:], cookies.count)
@@ -88,9 +88,9 @@ struct CookieStore: Sendable {
 
     /// Enforces both limits after a cookie was added to a domain.
     ///
-    /// Over the limit of the domain, its least recently used cookie is removed; a Secure one only if there are no
-    /// others, since responses over http can fill the domain. Over the limit of the jar, all expired cookies are
-    /// removed, and if these are not enough, the least recently used one.
+    /// If the domain has too many cookies, its least recently used one is removed. A Secure cookie is removed only if
+    /// there are no others, since responses over http can fill the domain. If the jar has too many, all expired
+    /// cookies are removed; if it still has too many, the least recently used one is removed.
     private mutating func enforceLimits(addedTo domain: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,

@@ -1,7 +1,7 @@
 /// A transport that sends the cookies of a jar, and stores the cookies that responses set. A service adds it if
 /// ``NetworkConfiguration/cookies`` is set.
 ///
-/// It is called once per redirect, so that each request has the cookies of its own URL. It does not change a `Cookie`
+/// It is also called for redirects, so that each request has the cookies of its own URL. It does not change a `Cookie`
 /// field that an endpoint or an adapter has set.
 package struct CookieTransport: Transport {
     private let base: any Transport

@@ -3,7 +3,7 @@ import Foundation
 /// A `Set-Cookie` field, parsed by
 /// [RFC 6265bis section 5.6](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-5.6).
 ///
-/// ``Cookie`` decides whether the response may set it. `SameSite`, `Partitioned` and unknown attributes are ignored.
+/// ``Cookie`` decides whether the cookie is accepted. `SameSite`, `Partitioned` and unknown attributes are ignored.
 struct SetCookie {
     let name: String
     let value: String

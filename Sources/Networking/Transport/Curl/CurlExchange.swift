@@ -152,8 +152,8 @@
         /// Prepares for sending, when libcurl has a connection and is about to send the request. libcurl calls this
         /// again if it repeats a request whose stream was refused.
         ///
-        /// libcurl also repeats a request to which the server has responded with 417 to `Expect`, or by resetting the
-        /// stream with HTTP_1_1_REQUIRED. The server may have processed it, so the exchange ends with an error.
+        /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
+        /// HTTP_1_1_REQUIRED. If a response had begun, the server may have processed the request: the exchange fails.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
             self.connection = connection
             stream = nil

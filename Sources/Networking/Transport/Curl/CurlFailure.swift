@@ -23,7 +23,7 @@
             return NetworkError(kind, reason: "\(explanation) (\(words))")
         }
 
-        /// The explanation of the kind. It names the proxy or the Unix socket if the connection to that failed.
+        /// The explanation of the kind. It names the proxy or the Unix socket if no connection through it was possible.
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
@@ -32,7 +32,7 @@
             case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
             default: break
             }
-            if let between, kind == .cannotConnect { return "\(between) cannot connect" }
+            if let between, kind == .cannotConnect { return "cannot connect through \(between)" }
             guard requiresHTTP2, !hasHead, kind.isConnectionLoss || kind == .malformedResponse else {
                 return kind.explanation
             }

@@ -54,7 +54,7 @@
         ///
         /// Avoidance: the engine has its own timers (``CurlActivity``).
         case waitsWithoutTimeout
-        /// In two cases libcurl sends a request with any method again, although the server has responded: after status
+        /// In two cases libcurl repeats a request, whatever its method, although the server has responded: after status
         /// 417 if the app has set `Expect`, and after the server reset an HTTP/2 stream with HTTP_1_1_REQUIRED (all
         /// versions).
         ///

@@ -84,7 +84,7 @@
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         private func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
-            update(socket) { $0.registered = 0 }  // replacing the descriptor unregistered it
+            update(socket) { $0.registered = 0 }  // the replacement has unregistered the descriptor
         }
 
         /// Records that the connection of a socket serves one request at a time.

@@ -86,7 +86,7 @@
                 public var connectionsPerHost: Int?
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
-                /// The largest number of idle connections that stay open, and at least one per thread. Default: 256.
+                /// The largest number of idle connections that stay open. Each thread may keep one. Default: 256.
                 public var idleConnections: Int
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some of them. Default:

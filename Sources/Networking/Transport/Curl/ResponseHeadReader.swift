@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It accepts irregular lines that have only one meaning: no space after a colon, spaces around values, empty values,
 /// bare line feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). It ignores heads of
-/// status 1xx except 101, which is an error, and trailers after the head.
+/// status 1xx and trailers after the head. Status 101 is an error.
 struct ResponseHeadReader {
     /// The result of reading a line.
     enum Step {

@@ -26,7 +26,7 @@ public struct FileDestination: Sendable {
 
     /// Whether an incomplete download is resumed by a later attempt, call or process.
     ///
-    /// The part stays in the target's folder, with a small file that describes it. It is resumed with `Range` and
+    /// The received part is kept in the folder, with a small file that describes it. It is resumed with `Range` and
     /// `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) if the server
     /// confirms, with a strong validator, that the content is still the same; otherwise the download restarts.
     ///
@@ -69,7 +69,7 @@ public struct FileDestination: Sendable {
     /// The number of bytes of an incomplete download that can be resumed.
     public var partialSize: Int64 {
         guard point != nil, let attributes = try? FileManager.default.attributesOfItem(atPath: part.path),
-            // A part with a second name is a complete file, which has its final name already.
+            // A part with a second hard link is a complete file, which already has its final name, too.
             (attributes[.referenceCount] as? NSNumber)?.intValue ?? 1 < 2
         else { return 0 }
         return (attributes[.size] as? NSNumber)?.int64Value ?? 0

@@ -28,7 +28,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
         return size == total ? max(total - 1, 0) : 0
     }
 
-    /// Whether a response is the rest of the same content, from a position.
+    /// Whether a response contains the rest of the same content, beginning at the byte `start`.
     func isContinued(by response: HTTPResponse, at start: Int64) -> Bool {
         guard response.status == .partialContent, !response.headers.isContentEncoded,
             let range = response.headers.contentRange, range.first == start
@@ -42,10 +42,10 @@ struct ResumePoint: Codable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether the body has a content coding, so that its bytes are not those of the content.
+    /// Whether the body has a content coding other than `identity`.
     var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
 
-    /// The strong validator, which distinguishes one content from every other, byte for byte (RFC 9110 sections 8.8.2.2
+    /// The strong validator, which changes whenever a byte of the content changes (RFC 9110 sections 8.8.2.2
     /// and 8.8.3): an entity tag that is not weak, or a `Last-Modified` date that is at least one second before the
     /// response's `Date`.
     fileprivate var strongValidator: String? {

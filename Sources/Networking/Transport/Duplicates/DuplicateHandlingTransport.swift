@@ -74,7 +74,7 @@ package final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Begins a transfer, or decides about the one in progress. If that one ends meanwhile, it searches again.
+    /// Begins a transfer, or decides about the one in progress. If that one ends meanwhile, the search is repeated.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
             switch running.place(for: key, ignoring: ignored) {
@@ -117,7 +117,7 @@ package final class DuplicateHandlingTransport: Transport {
             throw SharedTransfer.superseded("an equal request is in progress")
         case .all:
             guard let caller = transfer.attach() else { return nil }
-            held?.release(after: nil)  // it waits for another caller's transfer, which has a permit
+            held?.release(after: nil)  // the call waits for another caller's transfer, which has a permit
             return .waiting(caller)
         case .latest:
             return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }

@@ -40,7 +40,7 @@ struct DuplicateKey: Sendable {
     }
 
     /// Whether the response to one request is also a response to the other. Requests of one group may differ, also in
-    /// how their responses are delivered. The requests of a double tap may also have different idempotency keys.
+    /// how their responses are delivered. Two requests that a double tap causes may have different idempotency keys.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -16,7 +16,7 @@
 /// Streams are not compared.
 ///
 /// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an
-/// order must never be executed twice, also give its calls an idempotency key that the app chooses:
+/// order of a customer must never be executed twice, also give its calls an idempotency key that the app chooses:
 /// `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.

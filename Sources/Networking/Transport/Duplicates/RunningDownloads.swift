@@ -1,4 +1,4 @@
-/// The downloads into files that are in progress. Two downloads never share a transfer. The policy decides whether a
+/// The running downloads into files. Two downloads never share a transfer. The policy decides whether a
 /// new download that is equal to one in progress is rejected, replaces that one, or is sent separately.
 struct RunningDownloads: Sendable {
     private let downloads = Locked<[Int: Few<RunningDownload>]>([:])

@@ -1,6 +1,6 @@
 /// The transfers in progress that a duplicate may join, each with its key. Copies share them.
 struct RunningTransfers: Sendable {
-    /// The transfers by the hash of their keys. Equal keys have equal hashes.
+    /// The transfers by the hash of their keys. The keys of duplicates have equal hashes.
     private let transfers = Locked<[Int: Few<SharedTransfer>]>([:])
 
     enum Place {
@@ -24,7 +24,7 @@ struct RunningTransfers: Sendable {
         return transfers.withLock { find(in: &$0[key.hash, default: Few()]) }
     }
 
-    /// Replaces a transfer with another one that has an equal key; returns false if the old one is no longer in
+    /// Replaces a transfer with one whose request is a duplicate; returns false if the old one is no longer in
     /// progress.
     func replace(_ old: SharedTransfer, by new: SharedTransfer) -> Bool {
         transfers.withLock { transfers in

@@ -72,7 +72,7 @@ final class SharedTransfer: Sendable {
         }
     }
 
-    /// Sends the request. A stream has only one reader, so for several callers the body is read into memory.
+    /// Sends the request. A buffered body is read into memory, because a stream cannot have several readers.
     private func send(on base: any Transport) async {
         let outcome: Outcome
         do {

@@ -33,7 +33,7 @@ struct OutgoingBody: ~Copyable {
 
     /// Reads the next bytes into a buffer of any size.
     ///
-    /// - Throws: ``NetworkError`` if the body is longer or shorter than its length.
+    /// - Throws: ``NetworkError`` if the body is longer or shorter than its declared length.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> HTTPBody.ReadResult {
         guard let reader else { return .end }
         if let count = staged?.take(into: buffer) { return .bytes(count) }
@@ -65,7 +65,7 @@ struct OutgoingBody: ~Copyable {
         return result
     }
 
-    /// Checks that the body has no bytes after its length. The engine would cut them off without an error.
+    /// Checks that the body has no bytes beyond its declared length. The engine would cut them off without an error.
     private func checkEnd(of reader: any HTTPBody.Reader, after length: Int) throws(NetworkError) {
         // As large as an engine's buffer, because a reader may rely on a minimum size.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)

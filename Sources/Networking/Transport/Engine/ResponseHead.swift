@@ -2,7 +2,7 @@
 struct ResponseHead: Sendable {
     let status: HTTPStatus
     let headers: HTTPHeaders
-    /// The version of HTTP, `1.1` or `2`; nil if the engine does not report it.
+    /// The version of HTTP, such as `1.1` or `2`; nil if the engine does not report it.
     var version: String?
 
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).

@@ -5,7 +5,7 @@ import Foundation
 /// It does not depend on any engine. An engine reports the head, the bytes and the end, one after another on its own
 /// thread or queue. The engine ends the exchange when the bytes are no longer needed: the caller no longer waits, the
 /// reader has stopped reading, or a limit was exceeded.
-final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue touches its variables
+final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue changes its variables
     let request: HTTPRequest
     /// Settled when the values of which the response consists (head, body and timing) are final.
     private let isAnswered = Settlement<Void>()

@@ -1,5 +1,5 @@
-/// The activity of a `URLSession` task. It shows whether the task is idle. All times are measured from the
-/// start of the task.
+/// The activity of a `URLSession` task. It shows whether the task is idle. All times are measured from one
+/// moment, before the task begins.
 struct SessionActivity {
     private let idle: Duration
     /// The limit that applies until there is a sign of a connection.
@@ -39,7 +39,7 @@ struct SessionActivity {
         isWaiting || isHeldBack ? nil : limit - (time - last)
     }
 
-    /// Returns whether there was no activity since `other` was copied.
+    /// Returns whether nothing has changed since `other`, an earlier copy of this value, was made.
     func isUnchanged(since other: SessionActivity) -> Bool {
         last == other.last && isConnected == other.isConnected && isWaiting == other.isWaiting
             && isHeldBack == other.isHeldBack

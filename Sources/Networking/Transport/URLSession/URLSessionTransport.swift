@@ -14,10 +14,10 @@
 /// On Linux, Foundation has limitations that the library cannot remove:
 ///
 /// - The transport refuses the following requests with ``NetworkError/Kind/invalidRequest`` before it sends anything: a
-///   body on GET, a method in lower case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
+///   body on GET, a method not in upper case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
 ///   would send such a request in another form, or not at all.
 /// - A request with a body, or with a method that is not idempotent, has its own session and connection, because
-///   Foundation repeats requests on lost connections, without their bodies.
+///   Foundation repeats a request after its connection is lost, without its body.
 /// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
 ///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
@@ -26,10 +26,10 @@
 ///
 /// On Apple platforms, the transport sends files with upload tasks, and other bodies that are not in memory as streams.
 /// A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of a
-/// response that is not streamed. These points differ from Linux:
+/// response that is not streamed. Also note these points:
 ///
 /// - Connecting has no timeout of its own. With the default idle timeout, a call times out as idle if there is no sign
-///   of a connection (a new certificate, or bytes) within twice ``HTTPRequest/Timeouts/connect``, 30 s by default.
+///   of a connection (the server's certificate, or bytes) within twice ``HTTPRequest/Timeouts/connect`` (2 × 15 s).
 /// - If a session waits for a network (`waitsForConnectivity`), the call has no idle timeout from the start of this
 ///   wait until the first bytes arrive. Give such calls a total deadline.
 /// - A background session is refused, because its tasks can continue after the process, and with it the call, has
@@ -180,7 +180,7 @@ public final class URLSessionTransport: Transport {
     /// Returns the session for a request.
     private func session(for request: HTTPRequest) -> URLSession {
         #if canImport(FoundationNetworking)
-            // A new session has no open connections. On an open connection, Foundation would repeat the request.
+            // A new session has no open connection. If one was reused and lost, Foundation would repeat the request.
             guard request.body.isEmpty, request.method.isIdempotent else {
                 return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
             }
