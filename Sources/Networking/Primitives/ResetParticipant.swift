@@ -37,6 +37,7 @@ public protocol ResetParticipant: Sendable {
 }
 
 extension ResetParticipant {
+    // Not asynchronous: asynchronous code would prefer an asynchronous default to a type's own method that is not.
     /// Does nothing.
-    public func reset() async {}
+    public func reset() {}
 }

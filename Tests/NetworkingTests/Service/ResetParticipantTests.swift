@@ -25,7 +25,37 @@ struct ResetParticipantTests {
         (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
     }
 
-    @Test("Two calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(5)))
+    @Test("A call of a part's own method calls that method, not the default that does nothing")
+    func ownMethod() async {
+        let count = Box(0)
+        final class Plain: ResetParticipant {
+            let count: Box<Int>
+            init(_ count: Box<Int>) { self.count = count }
+            func reset() { count.change { $0 += 1 } }
+        }
+        struct Waiting: RequestAdapter {
+            let count: Box<Int>
+            func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {}
+            func reset() async { count.change { $0 += 10 } }
+        }
+        actor Isolated: ResetParticipant {
+            let count: Box<Int>
+            init(_ count: Box<Int>) { self.count = count }
+            func reset() { count.change { $0 += 100 } }
+        }
+        func resetInAsynchronousCode() async {
+            Plain(count).reset()
+            await Waiting(count: count).reset()
+            await Isolated(count).reset()
+        }
+        await resetInAsynchronousCode()
+        #expect(count.value == 111)
+        let parts: [any ResetParticipant] = [Plain(count), Waiting(count: count), Isolated(count)]
+        for part in parts { await part.reset() }
+        #expect(count.value == 222)
+    }
+
+    @Test("Calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(5)))
     func fromInsideTwice() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in
@@ -42,7 +72,7 @@ struct ResetParticipantTests {
         service.change { $0 = nil }
     }
 
-    @Test("Transports, policies and handlers that participate are reset once, after every call has returned")
+    @Test("A transport that participates is reset once, after every call has returned")
     func participants() async throws {
         final class Remembering: Transport, ResetParticipant {
             let base: any Transport
