@@ -3,18 +3,39 @@ extension NetworkRequesting {
     /// Returns the stored response for a call, fresh or stale, without waiting. Returns nil if the service has no
     /// cache, if the cache stores no response for the call, or if the stored response cannot be read.
     ///
-    /// Only ``SynchronousRequestAdapter``s adapt the request. A response that was stored for other credentials than the
-    /// ones they add is not returned.
+    /// Only ``SynchronousRequestAdapter``s adapt the request. A response that was stored for credentials other than
+    /// those of the adapted request is not returned.
     public func cachedResponse<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache,
             let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
-            let response = cache.response(to: request)?.response(to: request, at: cache.date()),
+            let asked = CacheRequest(request, .only),
+            let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
         return Response(value, response)
+    }
+
+    /// Returns the stored response for a call at once, fresh or stale, and then the response of the server: a list is
+    /// shown without waiting, and updated when the new one has arrived.
+    ///
+    /// ```swift
+    /// for try await news in service.cachedThenFresh(NewsEndpoint.latest, as: .json([Story].self)) {
+    ///     show(news.value)
+    /// }
+    /// ```
+    ///
+    /// If the stored response is fresh, nothing is sent, and the sequence ends after it. Without a stored response, the
+    /// sequence has one element. Each iterator makes the call once; the iterator throws the error of the call.
+    public func cachedThenFresh<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
+        with settings: RequestSettings = RequestSettings()
+    ) -> ResponseCache.CachedThenFresh<Value> {
+        ResponseCache.CachedThenFresh(stored: cachedResponse(endpoint, as: converter, with: settings)) {
+            try await send(endpoint, as: converter, with: settings)
+        }
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.

@@ -34,6 +34,14 @@ extension NetworkRequesting {
         cachedResponse(endpoint, as: converter(of: endpoint, settings), with: settings)
     }
 
+    /// Returns the stored response for a call, and then the response of the server: see
+    /// ``cachedThenFresh(_:as:with:)``.
+    public func cachedThenFresh<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings = RequestSettings()
+    ) -> ResponseCache.CachedThenFresh<Call.ResponseValue> {
+        cachedThenFresh(endpoint, as: converter(of: endpoint, settings), with: settings)
+    }
+
     func converter<Call: TypedEndpoint>(
         of endpoint: Call, _ settings: RequestSettings
     ) -> ResponseConverter<Call.ResponseValue> {

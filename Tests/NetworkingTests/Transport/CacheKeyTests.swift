@@ -92,7 +92,7 @@ struct CacheKeyTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Custom headers that identify users separate responses; headers that differ for each request do not")
+    @Test("Custom headers, which can identify users, are part of the key; headers that differ for each request are not")
     func ownFields() async throws {
         stub.on(nil, nil) { request in
             StubResponse(

@@ -97,18 +97,44 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Only successful responses to GET are stored; an unsafe request removes the responses of its URL")
+    @Test("Responses of other methods and error responses without freshness are not stored")
     func methods() async throws {
         responses([.cacheControl: "max-age=60"])
-        stub.on(.get, "/v1/missing", .status(.notFound, headers: [.cacheControl: "max-age=60"]))
+        stub.on(.get, "/v1/missing", .status(.notFound))
         let service = service()
         _ = await Fixture.failure { try await service.request(Get(path: "missing")) }
         try await service.request(Get(method: .head))
         try await service.request(Get(path: "other", method: .post))
         #expect(cache.count == 0)
+    }
+
+    @Test("An unsafe request does not keep responses of other URLs that are in progress out of the cache")
+    func otherURLs() async throws {
+        let service = service()
+        stub.on(.get, nil) { _ in
+            try await service.request(Get(path: "other", method: .post))
+            return StubResponse(.ok, headers: [.cacheControl: "max-age=60"])
+        }
+        stub.on(.post, nil, .status(.noContent))
         try await service.request(Get())
         #expect(cache.count == 1)
-        try await service.request(Get(method: .put))
+    }
+
+    @Test("A response whose URL was changed while it was in progress is not stored")
+    func changedMeanwhile() async throws {
+        let service = service()
+        stub.on(.put, nil, .status(.noContent))
+        stub.on(.get, nil) { _ in
+            try await service.request(Get(method: .put))
+            return StubResponse(.ok, headers: [.cacheControl: "max-age=60"])
+        }
+        try await service.request(Get())
+        #expect(cache.count == 0)
+        stub.on(.get, nil) { _ in
+            cache.reset()
+            return StubResponse(.ok, headers: [.cacheControl: "max-age=60"])
+        }
+        try await service.request(Get())
         #expect(cache.count == 0)
     }
 
@@ -150,8 +176,8 @@ struct CacheTests {
         #expect(stub.requests.count == 4)
         let _: String = try await service.request(Get())
         #expect(stub.requests.count == 4)
-        let _: String = try await service.request(Get(headers: [.ifNoneMatch: "\"mine\""]))
-        #expect(stub.requests.count == 5, "a call with its own conditions gets the server's response")
+        let _: String = try await service.request(Get(headers: [.ifMatch: "\"mine\""]))
+        #expect(stub.requests.count == 5, "the server checks a condition on a state to change")
         let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(plain.cachedResponse(Get(), as: .string) == nil)
     }
@@ -174,5 +200,124 @@ struct CacheTests {
         stub.on(nil, "/v1/big", StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
         try await service.request(Get(path: "big"))
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
+    }
+
+    @Test("A stale response is used at once and validated meanwhile, if stale-while-revalidate permits it")
+    func revalidatedMeanwhile() async throws {
+        let limit = ConcurrencyLimit(2)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+        }
+        let answers = Answers()
+        stub.on(nil, nil) { _ in await answers.next() }
+        await answers.give("one")
+        #expect(try await service.request(Get()) == "one")
+        clock.advance(by: .seconds(61))
+        for _ in 0..<3 {
+            let response = try await service.response(Get()) as Response<String>
+            #expect(response.value == "one" && response.source == .cache)
+        }
+        while stub.requests.count < 2 { await Task.yield() }
+        #expect(limit.activeCount == 1, "the validation has the permit of its call")
+        await answers.give("two")
+        while limit.activeCount > 0 { await Task.yield() }
+        #expect(try await service.request(Get()) == "two")
+        #expect(stub.requests.count == 2, "a URL is validated once at a time")
+    }
+
+    @Test("The source of a response is the network, the cache, or the cache after a validation")
+    func sources() async throws {
+        responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
+        let service = service()
+        var sources: [HTTPResponse.Source] = []
+        for _ in 0..<2 { sources.append((try await service.response(Get()) as Response<String>).source) }
+        clock.advance(by: .seconds(61))
+        let response: Response<String> = try await service.response(Get())
+        #expect(sources + [response.source] == [.network, .cache, .revalidated])
+        #expect(response.report.waterfall.hasSuffix("from the cache, confirmed by the server"))
+        let entries = HARArchive.entries(of: response.report, redaction: .standard)
+        #expect(entries.map(\.comment) == ["from the cache, confirmed by the server"])
+    }
+
+    @Test("A call that may only use the cache sends nothing, and fails if nothing is stored")
+    func onlyCache() async throws {
+        responses([.cacheControl: "max-age=60, no-cache"])
+        let service = service()
+        let settings = RequestSettings { $0.caching = .only }
+        let error = await Fixture.failure { try await service.request(Get(), with: settings) } as? NetworkError
+        #expect(error?.kind == .notCached && stub.requests.isEmpty)
+        #expect(error?.description.contains("may only use the cache") == true)
+        try await service.request(Get())
+        clock.advance(by: .seconds(3_600))
+        #expect(try await service.request(Get(), with: settings) == "one", "stale, but the app wants it")
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("The stored response comes first, and then the server's; a fresh one comes alone")
+    func cachedThenFresh() async throws {
+        func texts() async throws -> [String] {
+            var texts: [String] = []
+            for try await response in service().cachedThenFresh(Get(), as: .string) { texts.append(response.value) }
+            return texts
+        }
+        responses([.cacheControl: "max-age=60"], "one")
+        #expect(try await texts() == ["one"], "nothing is stored")
+        #expect(try await texts() == ["one"], "the stored response is fresh")
+        #expect(stub.requests.count == 1)
+        clock.advance(by: .seconds(61))
+        responses([.cacheControl: "max-age=60"], "two")
+        #expect(try await texts() == ["one", "two"])
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil, .failure(.notConnected))
+        var seen: [String] = []
+        await #expect(throws: GeneralRequestError.noInternetConnection) {
+            for try await response in service().cachedThenFresh(Get(), as: .string) { seen.append(response.value) }
+        }
+        #expect(seen == ["two"])
+    }
+
+    @Test("Without a heuristic, a response without explicit freshness is validated before each use")
+    func noHeuristic() async throws {
+        let strict = ResponseCache(heuristicFreshness: 0, clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = strict
+            $0.transport = stub
+        }
+        responses([.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"])
+        for _ in 0..<2 { let _: String = try await service.request(Get()) }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("A 304 that names another response than the stored one is not used: the request is sent again")
+    func foreignConfirmation() async throws {
+        responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
+        let service = service()
+        let _: String = try await service.request(Get())
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil) { request in
+            request.headers.contains(.ifNoneMatch)
+                ? StubResponse(.notModified, headers: [.eTag: "\"b\""])
+                : StubResponse(.ok, headers: [.eTag: "\"b\""], body: Data("two".utf8))
+        }
+        #expect(try await service.request(Get()) == "two")
+        #expect(stub.requests.count == 3)
+    }
+}
+
+/// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
+private actor Answers {
+    private var given: [String] = []
+    private var waiting: [CheckedContinuation<String, Never>] = []
+
+    func give(_ text: String) {
+        if waiting.isEmpty { given.append(text) } else { waiting.removeFirst().resume(returning: text) }
+    }
+
+    func next() async -> StubResponse {
+        let text = given.isEmpty ? await withCheckedContinuation { waiting.append($0) } : given.removeFirst()
+        return StubResponse(
+            .ok, headers: [.cacheControl: "max-age=60, stale-while-revalidate=60"], body: Data(text.utf8))
     }
 }

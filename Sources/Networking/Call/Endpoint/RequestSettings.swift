@@ -47,7 +47,7 @@ public struct RequestSettings: Sendable {
         set { options.set(ProgressOption.self, newValue) }
     }
 
-    /// How the call uses its service's cache. Default: ``ResponseCache/Rule/standard``.
+    /// How the call uses its service's cache. Default: ``ResponseCache/Rule/fresh``.
     public var caching: ResponseCache.Rule? {
         get { options[CachingOption.self] }
         set { options.set(CachingOption.self, newValue) }

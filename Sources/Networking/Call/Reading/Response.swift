@@ -26,6 +26,9 @@ public struct Response<Value: Sendable>: Sendable {
         return CallReport(of: nil, last: last, duration: .zero)
     }
 
+    /// Whether the response comes from the server or from the service's cache.
+    public var source: HTTPResponse.Source { http.source }
+
     /// The status of the response.
     public var status: HTTPStatus { http.status }
 

@@ -62,7 +62,7 @@ extension ResponseConverter where Value == ServerSentEvents? {
 
 extension HTTPHeaders {
     fileprivate static let events: HTTPHeaders = [
-        HTTPHeader.accept(.eventStream), HTTPHeader(.cacheControl, "no-store"),
+        HTTPHeader.accept(.eventStream), HTTPHeader(.cacheControl, "no-cache"),
     ]
 }
 

@@ -31,6 +31,8 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
+    /// The call may only use the service's cache, which stores no response for it. See ``ResponseCache/Rule/only``.
+    public static let notCached = Self("notCached")
 }
 
 /// Failures of the transfer.
@@ -173,6 +175,7 @@ extension NetworkError.Kind {
         .bodyUnreadable: "the request's body cannot be read",
         .noToken: "no access token is available",
         .circuitOpen: "the host has failed too often recently",
+        .notCached: "no response is stored in the cache",
         .notConnected: "there is no network connection",
         .networkRestricted: "the available network is excluded by the request",
         .cannotResolveHost: "the host's name cannot be resolved",

@@ -1,5 +1,5 @@
-/// The names of the [IANA registry of header fields](https://www.iana.org/assignments/http-fields) that clients use
-/// most often. Write any other name as a string literal, such as `"Forwarded"`.
+/// The field names that clients use most often. Most of them are in the [IANA
+/// registry](https://www.iana.org/assignments/http-fields). Write any other name as a string literal: `"Forwarded"`.
 extension HTTPHeader.Name {
     /// `Accept`.
     public static let accept = HTTPHeader.Name("Accept")
@@ -67,6 +67,8 @@ extension HTTPHeader.Name {
     public static let location = HTTPHeader.Name("Location")
     /// `Origin`.
     static let origin = HTTPHeader.Name("Origin")
+    /// `Pragma`.
+    static let pragma = HTTPHeader.Name("Pragma")
     /// `Prefer`.
     static let prefer = HTTPHeader.Name("Prefer")
     /// `Proxy-Authorization`.

@@ -17,7 +17,7 @@ extension HTTPResponse {
 
         /// Returns the content in memory.
         ///
-        /// - Parameter limit: The maximum number of bytes. A longer content throws
+        /// - Parameter limit: The maximum number of bytes. If the content is longer, the method throws
         ///   ``NetworkError/Kind/responseTooLarge``.
         package func collected(upTo limit: Int) async throws -> HTTPResponse.Content {
             switch self {
@@ -54,10 +54,10 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// The maximum number of bytes to store of a rejected response's body: 1 MiB, which is enough to read an error.
+    /// The maximum number of bytes of a rejected response's body that are stored: 1 MiB, which is enough for an error.
     static let refusedBodySize = 1 << 20
 
-    /// Returns the part of a too large body that is stored: the beginning for an error status, nothing for a success.
+    /// Returns the part to store of a body that is too large: the beginning for an error status, else nothing.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }

@@ -13,6 +13,7 @@ public struct HTTPResponse: Sendable {
         var timing: HTTPResponse.Timing
         var redirects: [HTTPResponse] = []
         var httpVersion: String?
+        var source = HTTPResponse.Source.network
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -49,6 +50,12 @@ public struct HTTPResponse: Sendable {
 
     /// The redirects before this response, in order, each with its request.
     public var redirects: [HTTPResponse] { parts.value.redirects }
+
+    /// Whether the response comes from the server or from the service's cache.
+    public internal(set) var source: HTTPResponse.Source {
+        get { parts.value.source }
+        set { parts.value.source = newValue }
+    }
 
     /// The HTTP version of the response: `1.1` or `2`; nil if the response comes from a cache or a test, or if the
     /// engine does not report the version (``URLSessionTransport`` on Linux).

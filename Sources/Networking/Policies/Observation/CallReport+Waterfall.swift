@@ -66,11 +66,12 @@ extension RequestAttempt {
         return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 
-    /// The notes on the attempt: its token, error, redirects, connection and retry decision.
+    /// The notes on the attempt: its token, error, source, redirects, connection and retry decision.
     fileprivate var notes: [String] {
         var notes: [String] = []
         if let tokenGeneration { notes.append("token \(tokenGeneration)") }
         if let fault { notes.append(fault) }
+        if let source = response?.source.note { notes.append(source) }
         let redirects = redirects.count
         if redirects > 0 { notes.append(redirects == 1 ? "1 redirect" : "\(redirects) redirects") }
         if let timing = response?.timing, let connect = timing.connect, connect > .zero {

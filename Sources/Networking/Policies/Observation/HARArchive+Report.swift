@@ -35,7 +35,8 @@ extension HARArchive {
 
     private static func comment(on attempt: RequestAttempt) -> String? {
         let words = [
-            attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.lostBody, attempt.decision?.description,
+            attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.response?.source.note, attempt.lostBody,
+            attempt.decision?.description,
         ]
         let known = words.compactMap { $0 }
         return known.isEmpty ? nil : known.joined(separator: "; ")

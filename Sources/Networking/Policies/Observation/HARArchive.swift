@@ -59,7 +59,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var request: Request
         /// The response. If there was no response, its status is 0.
         package var response: Response
-        /// Empty, because cache use is not recorded.
+        /// Empty; if the response comes from a cache, ``comment`` says so.
         package var cache = Cache()
         /// The durations of the phases.
         package var timings: Timings

@@ -1,7 +1,10 @@
-/// A transport that returns fresh responses from a cache, and stores the responses that may be stored.
+import Foundation
+
+/// A transport that returns fresh responses from a cache, and stores the responses that may be stored: a private cache,
+/// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
-/// A service with a cache puts it directly around the engine, where a request has all its final header fields.
-/// A request that has its own conditions or ranges is always sent to the server.
+/// A service adds it with `cache:`, next to the engine, where a request has all the header fields that it is sent with.
+/// Requests with other methods, with bodies, and whose responses are streamed are sent to the server.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -12,64 +15,106 @@ package struct CachingTransport: Transport {
         self.cache = cache
     }
 
-    /// Sends the request, unless the cache has a fresh response.
+    /// Sends the request, unless the cache has a response that may be used.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        let rule = request[option: CachingOption.self] ?? .standard
-        guard rule != .off, request.method == .get, request.body.isEmpty, case .buffered(let limit) = delivery,
-            !request.hasConditions
-        else {
-            return try await pass(request, delivery)
+        let rule = request[option: CachingOption.self] ?? .fresh
+        guard rule != .off, case .buffered(let limit) = delivery, let asked = CacheRequest(request, rule) else {
+            if rule == .only { throw NetworkError.notCached }
+            return try await forward(request, delivery)
         }
-        let changes = cache.changes
-        var kept = rule == .reload ? nil : cache.response(to: request)
-        if let kept, kept.isFresh(for: request, at: cache.date()) {
-            return kept.response(to: request, at: cache.date())
+        let stored = rule == .reload ? nil : cache.response(to: request)
+        let now = cache.date()
+        let decision = stored?.decision(for: asked, at: now) ?? (asked.mustNotBeSent ? .refuse : .send)
+        if decision == .use || decision == .useAndRevalidate, let stored,
+            let response = stored.response(to: asked, at: now, .cache)
+        {
+            if decision == .useAndRevalidate { revalidate(stored, asked, limit) }
+            return response.content.isPending(upTo: limit) ? try await response.collected(upTo: limit) : response
         }
-        var conditionalRequest = request
-        if kept?.makeConditional(&conditionalRequest) != true { kept = nil }
-        var response = try await base.send(conditionalRequest, delivering: delivery)
-        // The cache has added these conditions. They are removed from the response's request, so that a redirect does
-        // not copy them to the request to its target.
-        response.request.headers.remove(.ifNoneMatch)
-        response.request.headers.remove(.ifModifiedSince)
-        if response.status == .notModified, let kept { return unchanged(kept, by: response, to: request, changes) }
-        if response.content.isPending(upTo: limit) {
-            response = try await response.collected(upTo: limit)
-        }
-        if response.status.isSuccessful {
-            cache.keep(CachedResponse(response, to: request, at: cache.date()), to: request, since: changes)
-        }
-        return response
-    }
-
-    /// Returns the stored response after the server has confirmed it with a 304.
-    private func unchanged(
-        _ kept: CachedResponse, by response: HTTPResponse, to request: HTTPRequest, _ changes: UInt64
-    ) -> HTTPResponse {
-        var kept = kept
-        let isKept = kept.refresh(by: response, at: cache.date())
-        cache.keep(isKept ? kept : nil, to: request, since: changes)
-        var updated = kept.response(to: request, at: cache.date())
-        for cookie in response.headers.values(for: .setCookie) {
-            updated.headers.append(HTTPHeader(.setCookie, cookie))
-        }
-        return updated
+        if rule == .only { throw NetworkError.notCached }
+        if asked.isOnlyIfCached { return HTTPResponse(.gatewayTimeout, to: request) }
+        return try await fetch(asked, stored, limit)
     }
 
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
-    /// responses of the URL (RFC 9111 section 4.4).
-    private func pass(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
+    /// responses of its URL, and of the URLs in `Location` and `Content-Location` (RFC 9111 section 4.4).
+    private func forward(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
-        if !request.method.isSafe, (200..<400).contains(response.status.code) {
-            cache.removeResponses(from: request.url)
+        guard !request.method.isSafe, (200..<400).contains(response.status.code) else { return response }
+        cache.removeResponses(from: request.url)
+        for field in [HTTPHeader.Name.location, "Content-Location"] {
+            // A URL of another origin could belong to somebody else.
+            guard let url = response.headers[field].flatMap({ URL(string: $0, relativeTo: request.url) }),
+                HTTPOrigin(url) == request.origin
+            else { continue }
+            cache.removeResponses(from: url.absoluteURL)
         }
         return response
+    }
+
+    /// Sends a request to the server. A stored response is validated, or used if the request fails.
+    private func fetch(_ asked: CacheRequest, _ stored: CachedResponse?, _ limit: Int) async throws -> HTTPResponse {
+        var request = asked.request
+        let isValidating =
+            !asked.isConditional && asked.range == nil && stored?.makeConditional(&request) == true
+        let exchange = cache.begin(request.url)
+        defer { cache.end(exchange) }
+        let requested = cache.date()
+        var response: HTTPResponse
+        do { response = try await base.send(request, delivering: .buffered(limit: limit)) } catch {
+            guard let stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+            else { throw error }
+            return stale
+        }
+        if let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+        {
+            return stale
+        }
+        response.request.headers = asked.request.headers.merging(response.request.headers, .keepExisting)
+        response.request.removeConditions(addedTo: asked.request)
+        if response.content.isPending(upTo: limit) { response = try await response.collected(upTo: limit) }
+        if let stored, response.status == .notModified, isValidating, !stored.isConfirmed(by: response) {
+            cache.remove(stored, of: asked.request.url)
+            return try await fetch(asked, nil, limit)
+        }
+        return cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
+    }
+
+    /// Validates a stored response that has been used already, without a caller that waits. A stored response is
+    /// validated once at a time.
+    private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest, _ limit: Int) {
+        guard let claim = cache.claimRevalidation(of: asked.request.url) else { return }
+        // The request belongs to no call, but it needs the permit of the call that caused it.
+        let permit = CallScope.currentPermit?.handOver()
+        let asked = asked.withoutWatch
+        Task.detached { [self] in
+            let result: Result<HTTPResponse, any Error>
+            do { result = .success(try await fetch(asked, stored, limit)) } catch { result = .failure(error) }
+            permit?.release(after: result)
+            cache.endRevalidation(claim)
+        }
+    }
+}
+
+extension CachedResponse {
+    /// Returns the response to use instead of a failure; nil if the failure must be reported.
+    fileprivate func replacement(of failure: CacheFailure, for asked: CacheRequest, _ now: Date) -> HTTPResponse? {
+        mayReplace(failure, of: asked, at: now) ? response(to: asked, at: now, .cache) : nil
     }
 }
 
 extension HTTPRequest {
-    fileprivate var hasConditions: Bool {
-        let names: [HTTPHeader.Name] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range]
-        return names.contains { headers.contains($0) }
+    /// Removes the conditions that a cache has added, so that a redirect does not copy them to its target.
+    fileprivate mutating func removeConditions(addedTo original: HTTPRequest) {
+        for name in [HTTPHeader.Name.ifNoneMatch, .ifModifiedSince, .ifRange, .range]
+        where !original.headers.contains(name) {
+            headers.remove(name)
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate static var notCached: NetworkError {
+        NetworkError(.notCached, reason: "the call may only use the cache, which stores no response for it")
     }
 }

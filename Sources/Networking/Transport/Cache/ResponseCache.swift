@@ -1,119 +1,141 @@
 public import Foundation
 
-/// The responses that one service stores in memory: successful responses to GET that a private cache may store (RFC
-/// 9111).
+/// The responses that one service stores in memory: a private cache, [RFC
+/// 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
 /// and the same credentials. Requests with other credentials never get it. A service has no cache unless one is set:
 /// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
-    fileprivate struct Page: Sendable {
-        var responses: [CachedResponse]
-        /// The value of `State.uses` at the last use.
-        var use: UInt64
-    }
-
-    fileprivate struct State: Sendable {
-        var pages: [URL: Page] = [:]
-        var uses: UInt64 = 0
-        var size = 0
-        /// The number of removals. A response whose request was sent before a removal is not stored.
-        var changes: UInt64 = 0
-    }
-
-    /// The maximum size in bytes. Above it, the responses of the least recently used URL are removed first.
+    /// The maximum size in bytes. Above it, the responses of the least recently used URLs are removed first.
     let capacity: Int
     let date: @Sendable () -> Date
-    private let state = Locked(State())
+    private let heuristicFreshness: Double
+    private let state = Locked(CachePages())
 
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored.
+    ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored,
+    ///     and at most eight responses are stored for a URL.
+    ///   - heuristicFreshness: The fraction of the time since `Last-Modified` for which a response is fresh if the
+    ///     server does not say how long, at most one week (RFC 9111 section 4.2.2). Default: 0.1, as in browsers. With
+    ///     0, such a response is validated before each use.
     ///   - clock: The clock that measures the age of responses.
-    public init(capacity: Int = 16 << 20, clock: NetworkClock = .continuous) {
+    public init(capacity: Int = 16 << 20, heuristicFreshness: Double = 0.1, clock: NetworkClock = .continuous) {
         self.capacity = capacity
+        self.heuristicFreshness = heuristicFreshness
         date = clock.date
     }
 
     /// The number of stored responses.
-    package var count: Int { state.withLock { $0.pages.values.reduce(0) { $0 + $1.responses.count } } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// Removes every response.
     public func removeAll() {
-        state.withLock { $0 = State(changes: $0.changes + 1) }
+        state.withLock { $0.removeAll() }
     }
 
-    /// Removes the responses of a URL, for whatever credentials they were stored.
+    /// Removes the responses of a URL, whatever their credentials are.
     public func removeResponses(from url: URL) {
-        state.withLock { state in
-            state.changes += 1
-            state.remove(url)
-        }
+        state.withLock { $0.remove(CachePages.key(url)) }
     }
 
-    /// The number of removals so far. A response whose request was sent before a removal is not stored.
-    var changes: UInt64 { state.withLock { $0.changes } }
-
-    /// Returns the stored response for a request, fresh or not.
+    /// Returns the stored response for a request, fresh or not; of several, the most recent one (RFC 9111 section 4).
     func response(to request: HTTPRequest) -> CachedResponse? {
-        state.withLock { state in
-            guard let found = state.pages[request.url]?.responses.first(where: { $0.isFor(request) }) else {
-                return nil
-            }
-            state.uses += 1
-            state.pages[request.url]?.use = state.uses
-            return found
-        }
+        let key = CachePages.key(request.url)
+        return state.withLock { $0.response(at: key, to: request) }
     }
 
-    /// Stores the response to a request. It replaces the stored response that this request would get.
+    /// Records that a request is being sent. If the responses of its URL are removed meanwhile, its response is not
+    /// stored.
+    func begin(_ url: URL) -> CachePages.Exchange {
+        state.withLock { $0.begin(CachePages.key(url)) }
+    }
+
+    func end(_ exchange: CachePages.Exchange) {
+        state.withLock { $0.end(exchange) }
+    }
+
+    /// Returns a claim to validate the responses of a URL; nil if they are being validated already.
+    func claimRevalidation(of url: URL) -> CachePages.Exchange? {
+        state.withLock { $0.claim(CachePages.key(url)) }
+    }
+
+    func endRevalidation(_ claim: CachePages.Exchange) {
+        state.withLock { $0.endClaim(claim) }
+    }
+
+    /// Removes one stored response.
+    func remove(_ response: CachedResponse, of url: URL) {
+        state.withLock { $0.remove(response, at: CachePages.key(url)) }
+    }
+
+    /// Stores what a response of the server tells about a URL, and returns the response to the caller.
     ///
     /// - Parameters:
-    ///   - response: The response; nil only removes the stored one.
-    ///   - changes: The value of ``changes`` when the request was sent.
-    func keep(_ response: CachedResponse?, to request: HTTPRequest, since changes: UInt64) {
-        state.withLock { state in
-            let url = request.url
-            var responses = (state.pages[url]?.responses ?? []).filter { !$0.isFor(request) }
-            if let response, response.size <= capacity / 8, changes == state.changes {
-                responses = responses.suffix(7) + [response]
-            }
-            state.remove(url)
-            guard !responses.isEmpty else { return }
-            state.uses += 1
-            state.pages[url] = Page(responses: responses, use: state.uses)
-            state.size += responses.reduce(0) { $0 + $1.size }
-            while state.size > capacity, let oldest = state.pages.min(by: { $0.value.use < $1.value.use }) {
-                state.remove(oldest.key)
-            }
+    ///   - stored: The stored response for the request, before it was sent.
+    ///   - isValidating: Whether the request was made conditional to validate `stored`.
+    ///   - requested: The time at which the request was sent.
+    func receive(
+        _ response: HTTPResponse, to asked: CacheRequest, _ stored: CachedResponse?, _ isValidating: Bool,
+        requested: Date, _ exchange: CachePages.Exchange
+    ) -> HTTPResponse {
+        let received = date()
+        let fresh = { [heuristicFreshness] (status: HTTPStatus, headers: HTTPHeaders) in
+            CacheFreshness(status, headers, requested: requested, received: received, heuristic: heuristicFreshness)
         }
+        let isConfirmed = stored?.isConfirmed(by: response) == true
+        if var stored, response.status == .notModified, isConfirmed, stored.part == nil || !isValidating {
+            stored.refresh(by: response, fresh)
+            keep(stored.mayRemain(after: response, asked) ? stored : nil, asked, exchange)
+            guard isValidating else { return response }
+            return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
+        }
+        if asked.request.method == .head {
+            guard var stored, response.status == .ok else { return response }
+            if stored.isDescribed(by: response) { stored.refresh(by: response, fresh) }
+            keep(stored.isDescribed(by: response) ? stored : nil, asked, exchange)
+            return response
+        }
+        let freshness = fresh(response.status, response.headers)
+        let new = CachedResponse(response, to: asked, freshness)
+        if response.status == .partialContent {
+            guard let new else { return response }
+            if var combined = stored, combined.combine(with: new) {
+                keep(combined, asked, exchange)
+                guard asked.range == nil else { return response }
+                return combined.response(to: asked, at: received, .network) ?? response
+            }
+            if stored == nil || stored?.part != nil { keep(new, asked, exchange) }
+            return response
+        }
+        // Other statuses than these say nothing about the stored response.
+        if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
+            keep(new, asked, exchange)
+        }
+        return response
+    }
+
+    private func keep(_ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CachePages.Exchange) {
+        state.withLock { $0.keep(response, to: asked.request, exchange, capacity) }
     }
 }
 
-extension ResponseCache.State {
-    fileprivate mutating func remove(_ url: URL) {
-        guard let gone = pages.removeValue(forKey: url) else { return }
-        size -= gone.responses.reduce(0) { $0 + $1.size }
+extension CachedResponse {
+    /// Whether a validated response may stay in the cache.
+    fileprivate func mayRemain(after response: HTTPResponse, _ asked: CacheRequest) -> Bool {
+        !CacheDirectives(response.headers).has("no-store") && !asked.refusesStoring
     }
 }
 
-extension ResponseCache {
-    /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
-    public enum Rule: Hashable, Sendable {
-        /// A fresh response is used without a request. For a stale response, the server is asked whether it has
-        /// changed. Default.
-        case standard
-        /// The request is sent without conditions, and its response is stored.
-        case reload
-        /// No stored response is used, and the response is not stored.
-        case off
+extension HTTPResponse {
+    /// Returns the response with the cookies that another one sets.
+    fileprivate func settingCookies(of other: HTTPResponse) -> HTTPResponse {
+        var response = self
+        for cookie in other.headers.values(for: .setCookie) { response.headers.append(HTTPHeader(.setCookie, cookie)) }
+        return response
     }
-}
-
-enum CachingOption: HTTPRequest.Option {
-    /// Nil, which means ``ResponseCache/Rule/standard``.
-    static var defaultValue: ResponseCache.Rule? { nil }
 }
 
 extension ResponseCache: ResetParticipant {

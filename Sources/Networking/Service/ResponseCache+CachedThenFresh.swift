@@ -1,0 +1,37 @@
+extension ResponseCache {
+    /// The stored response of a call, and then the server's: see ``NetworkRequesting/cachedThenFresh(_:as:with:)``.
+    public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
+        /// A response with its value.
+        public typealias Element = Response<Value>
+        let stored: Response<Value>?
+        let load: @Sendable () async throws -> Response<Value>
+
+        /// An iterator over the responses.
+        public struct Iterator: AsyncIteratorProtocol {
+            private enum Step { case stored, server, end }
+
+            private let responses: CachedThenFresh
+            private var step = Step.stored
+
+            init(_ responses: CachedThenFresh) {
+                self.responses = responses
+            }
+
+            /// Returns the next response; nil at the end. Throws the error of the call.
+            public mutating func next() async throws -> Response<Value>? {
+                if step == .stored {
+                    step = .server
+                    if let stored = responses.stored { return stored }
+                }
+                guard step == .server else { return nil }
+                step = .end
+                let response = try await responses.load()
+                // A fresh stored response is the response of the call, too.
+                return responses.stored != nil && response.source == .cache ? nil : response
+            }
+        }
+
+        /// Returns an iterator. Each iterator makes the call once.
+        public func makeAsyncIterator() -> Iterator { Iterator(self) }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// How a request is answered by a cache ([RFC 9111 section 4](https://www.rfc-editor.org/rfc/rfc9111#section-4)).
+enum CacheDecision: Sendable {
+    /// With the stored response.
+    case use
+    /// With the stored response, which is stale and is validated meanwhile (RFC 5861 section 3).
+    case useAndRevalidate
+    /// With a response of the server; a stored response is validated.
+    case send
+    /// Not at all, because the request must not be sent and nothing suitable is stored.
+    case refuse
+}
+
+extension CachedResponse {
+    /// Returns how a request is answered if this response is stored for it.
+    func decision(for request: CacheRequest, at now: Date) -> CacheDecision {
+        if request.rule == .only { return .use }
+        let age = freshness.age(at: now)
+        let staleness = age - freshness.lifetime
+        let isPermitted = !freshness.needsValidation && !request.needsValidation
+        let isYoung = request.maximumAge.map { age <= $0 } ?? true
+        if isPermitted, isYoung {
+            if staleness < 0, -staleness >= request.minimumFreshness { return .use }
+            if !freshness.mustRevalidate {
+                if let accepted = request.maximumStaleness, staleness <= accepted { return .use }
+                if staleness < freshness.staleWhileRevalidate, request.minimumFreshness == 0 {
+                    return request.isOnlyIfCached ? .use : .useAndRevalidate
+                }
+            }
+        }
+        return request.isOnlyIfCached ? .refuse : .send
+    }
+
+    /// Whether the response may be used instead of an error: of a status (RFC 5861 section 4), or of a request that got
+    /// no response.
+    func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
+        guard !freshness.needsValidation, !freshness.mustRevalidate, !request.needsValidation else { return false }
+        if failure == .noResponse, request.rule == .staleIfOffline { return true }
+        let staleness = freshness.age(at: now) - freshness.lifetime
+        return staleness < max(freshness.staleIfError, request.staleIfError)
+    }
+}
+
+/// A failure instead of which a stale response may be used.
+enum CacheFailure: Equatable, Sendable {
+    /// The request got no response.
+    case noResponse
+    /// The server responded with 500, 502, 503 or 504.
+    case serverError
+
+    /// Creates the failure that a status means; returns nil for other statuses.
+    init?(_ status: HTTPStatus) {
+        guard [500, 502, 503, 504].contains(status.code) else { return nil }
+        self = .serverError
+    }
+
+    /// Creates the failure that an error means; returns nil for other errors.
+    init?(_ error: any Error) {
+        let kinds: Set<NetworkError.Kind> = [
+            .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut,
+            .connectionLostBeforeHead, .tlsFailed,
+        ]
+        guard let error = error as? NetworkError, kinds.contains(error.kind) else { return nil }
+        self = .noResponse
+    }
+}

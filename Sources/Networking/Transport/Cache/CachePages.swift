@@ -1,0 +1,113 @@
+import Foundation
+
+/// The stored responses by their URLs, and the requests in progress.
+struct CachePages: Sendable {
+    /// A request in progress.
+    struct Exchange: Sendable {
+        fileprivate let id: UInt64
+        fileprivate let key: String
+    }
+
+    private struct Page: Sendable {
+        var responses: [CachedResponse]
+        var size: Int
+        /// The value of `uses` at the last use.
+        var use: UInt64
+    }
+
+    private var pages: [String: Page] = [:]
+    private var uses: UInt64 = 0
+    private var size = 0
+    private var nextID: UInt64 = 0
+    /// The keys of the requests in progress whose responses may be stored.
+    private var exchanges: [UInt64: String] = [:]
+    /// The keys whose responses are being validated without a caller.
+    private var claims: Set<String> = []
+
+    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1).
+    static func key(_ url: URL) -> String {
+        let text = url.absoluteString
+        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+    }
+
+    var count: Int { pages.values.reduce(0) { $0 + $1.responses.count } }
+
+    mutating func removeAll() {
+        pages = [:]
+        size = 0
+        exchanges = [:]
+    }
+
+    mutating func remove(_ key: String) {
+        exchanges = exchanges.filter { $0.value != key }
+        removePage(key)
+    }
+
+    private mutating func removePage(_ key: String) {
+        if let removed = pages.removeValue(forKey: key) { size -= removed.size }
+    }
+
+    mutating func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
+        guard let page = pages[key] else { return nil }
+        // The last one is the most recent one.
+        guard let found = page.responses.last(where: { $0.isFor(request) }) else { return nil }
+        uses += 1
+        pages[key]?.use = uses
+        return found
+    }
+
+    mutating func begin(_ key: String) -> Exchange {
+        nextID += 1
+        exchanges[nextID] = key
+        return Exchange(id: nextID, key: key)
+    }
+
+    mutating func end(_ exchange: Exchange) {
+        exchanges[exchange.id] = nil
+    }
+
+    mutating func claim(_ key: String) -> Exchange? {
+        guard claims.insert(key).inserted else { return nil }
+        return Exchange(id: 0, key: key)
+    }
+
+    mutating func endClaim(_ claim: Exchange) {
+        claims.remove(claim.key)
+    }
+
+    /// Stores a response in place of the ones that its request would get; nil only removes them. Does nothing if the
+    /// responses of the URL were removed during the request.
+    mutating func keep(
+        _ response: CachedResponse?, to request: HTTPRequest, _ exchange: Exchange, _ capacity: Int
+    ) {
+        guard exchanges[exchange.id] != nil else { return }
+        var responses = (pages[exchange.key]?.responses ?? []).filter { !$0.isFor(request) }
+        if let response, response.size <= capacity / 8 { responses = responses.suffix(7) + [response] }
+        set(responses, at: exchange.key)
+        makeRoom(capacity)
+    }
+
+    mutating func remove(_ response: CachedResponse, at key: String) {
+        guard let page = pages[key] else { return }
+        set(page.responses.filter { !$0.isForSameRequests(as: response) }, at: key)
+    }
+
+    private mutating func set(_ responses: [CachedResponse], at key: String) {
+        removePage(key)
+        guard !responses.isEmpty else { return }
+        uses += 1
+        let page = Page(responses: responses, size: responses.reduce(0) { $0 + $1.size }, use: uses)
+        pages[key] = page
+        size += page.size
+    }
+
+    /// Removes the least recently used URLs until the size is within the capacity. It then leaves room for more, so
+    /// that the URLs are not sorted for each response that is stored.
+    private mutating func makeRoom(_ capacity: Int) {
+        guard size > capacity else { return }
+        for (key, _) in pages.map({ ($0.key, $0.value.use) }).sorted(by: { $0.1 < $1.1 }) {
+            guard size > capacity - capacity / 8 else { return }
+            removePage(key)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// What a request asks of a cache: the directives of its `Cache-Control`, its range and its conditions.
+struct CacheRequest: Sendable {
+    private(set) var request: HTTPRequest
+    let rule: ResponseCache.Rule
+    /// The request's directives; nil if it has none.
+    private let directives: CacheDirectives?
+    /// The one byte range that the request asks for.
+    let range: ByteRange?
+
+    /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a body,
+    /// several ranges, or conditions that only the server can check.
+    init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule) {
+        guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
+        let headers = request.headers
+        guard !headers.contains(.ifMatch), !headers.contains(.ifUnmodifiedSince) else { return nil }
+        self.request = request
+        self.rule = rule
+        directives = CacheDirectives(request: headers)
+        if let value = headers[.range] {
+            guard request.method == .get, let range = ByteRange(value) else { return nil }
+            self.range = range
+        } else {
+            range = nil
+        }
+    }
+
+    /// The request without the observers of its call, for a request that outlives the call.
+    var withoutWatch: CacheRequest {
+        var other = self
+        other.request[option: RequestWatch.self] = nil
+        return other
+    }
+
+    /// Whether the response must not be stored.
+    var refusesStoring: Bool { directives?.has("no-store") == true }
+    /// Whether a stored response must not be used without validation.
+    var needsValidation: Bool { directives?.has("no-cache") == true || directives?.seconds("max-age") == 0 }
+    /// The maximum age in seconds of a stored response.
+    var maximumAge: Int64? { directives?.seconds("max-age") }
+    /// The seconds for which a stored response must remain fresh.
+    var minimumFreshness: Int64 { directives?.seconds("min-fresh") ?? 0 }
+    /// The seconds after its lifetime for which a stored response may be used; nil if no stale response is accepted.
+    var maximumStaleness: Int64? {
+        guard let directives else { return nil }
+        return directives.hasBare("max-stale") ? .max : directives.seconds("max-stale")
+    }
+    /// The seconds after its lifetime for which a stored response may be used instead of an error.
+    var staleIfError: Int64 { directives?.seconds("stale-if-error") ?? 0 }
+    /// Whether the request must not be sent to the server (`only-if-cached`).
+    var isOnlyIfCached: Bool { directives?.has("only-if-cached") == true }
+    /// Whether the request has a condition of the caller's own.
+    var isConditional: Bool {
+        request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
+    }
+
+    /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
+    /// 13.2.2).
+    func isUnchanged(_ headers: HTTPHeaders) -> Bool {
+        if let tags = request.headers[.ifNoneMatch] {
+            guard let tag = headers[.eTag] else { return false }
+            return tags == "*"
+                || tags.split(separator: ",").contains { EntityTag($0).isWeaklyEqual(to: EntityTag(tag)) }
+        }
+        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }),
+            let modified = headers[.lastModified].flatMap({ HTTPDate($0) })
+        else { return false }
+        return modified <= since
+    }
+}
+
+/// An entity tag, [RFC 9110 section 8.8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
+struct EntityTag: Equatable, Sendable {
+    let isWeak: Bool
+    private let text: String
+
+    init(_ text: some StringProtocol) {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        isWeak = text.hasPrefix("W/")
+        self.text = isWeak ? String(text.dropFirst(2)) : text
+    }
+
+    func isWeaklyEqual(to other: EntityTag) -> Bool { text == other.text }
+    func isStronglyEqual(to other: EntityTag) -> Bool { text == other.text && !isWeak && !other.isWeak }
+}
+
+/// One byte range of a `Range` field: `bytes=0-99`, `bytes=100-` or `bytes=-5` (RFC 9110 section 14.1.2).
+struct ByteRange: Sendable {
+    /// The offset of the first byte; nil for the last `last` bytes.
+    private let first: Int64?
+    private let last: Int64?
+
+    /// Parses a field value. Returns nil for several ranges, other units and malformed ranges.
+    init?(_ value: String) {
+        let parts = value.split(separator: "=", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "bytes" else {
+            return nil
+        }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        first = CacheDirectives.number(ends[0])
+        last = CacheDirectives.number(ends[1])
+        guard first != nil || last != nil, ends[0].isEmpty == (first == nil), ends[1].isEmpty == (last == nil),
+            first.flatMap({ first in last.map { first <= $0 } }) ?? true
+        else { return nil }
+    }
+
+    /// Returns the bytes of a content that has `total` bytes; nil if the range has none of them.
+    func resolved(in total: Int64) -> Range<Int64>? {
+        guard let first else {
+            let count = min(last ?? 0, total)
+            return count > 0 ? total - count..<total : nil
+        }
+        guard first < total else { return nil }
+        return first..<min(last ?? .max - 1, total - 1) + 1
+    }
+}
+
+extension CacheRequest {
+    /// Whether nothing may be sent, by the rule of the call or by `only-if-cached`.
+    var mustNotBeSent: Bool { rule == .only || isOnlyIfCached }
+}

@@ -1,0 +1,23 @@
+extension ResponseCache {
+    /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
+    public enum Rule: Hashable, Sendable {
+        /// A fresh response is used without a request. A stale response is validated first, unless its
+        /// `stale-while-revalidate` or `stale-if-error` permits its use. Default.
+        case fresh
+        /// As ``fresh``, but a stale response is also used if the request gets no response, for example because there
+        /// is no network. Responses with `must-revalidate` or `no-cache` are not used in this case.
+        case staleIfOffline
+        /// Only a stored response is used, fresh or stale; nothing is sent. Without one, the call fails with
+        /// ``NetworkError/Kind/notCached``.
+        case only
+        /// The request is sent without conditions, and its response is stored.
+        case reload
+        /// The cache is neither read nor written.
+        case off
+    }
+}
+
+enum CachingOption: HTTPRequest.Option {
+    /// Nil, which means ``ResponseCache/Rule/fresh``.
+    static var defaultValue: ResponseCache.Rule? { nil }
+}

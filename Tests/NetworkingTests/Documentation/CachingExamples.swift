@@ -1,0 +1,42 @@
+// The Swift blocks of Caching.md, as they stand there, run. `DocumentationTests` compares them.
+
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+// snippet.news
+func makeNews(_ environment: NetworkEnvironment) -> NetworkService {
+    NetworkService(environment: environment) { $0.cache = ResponseCache(capacity: 64 << 20) }
+}
+// snippet.end
+
+// snippet.stories
+func stories(_ news: NetworkService) async throws -> (stories: [String], isStored: Bool) {
+    let settings = RequestSettings { $0.caching = .staleIfOffline }
+    let response: Response<[String]> = try await news.response(.get("stories"), with: settings)
+    return (response.value, response.source == .cache)
+}
+// snippet.end
+
+// snippet.show
+func show(_ news: NetworkService, _ display: ([String]) -> Void) async throws {
+    for try await stories in news.cachedThenFresh(.get("stories"), as: .json([String].self)) { display(stories.value) }
+}
+// snippet.end
+
+@Suite("Examples of caching")
+struct CachingExamples {
+    @Test("Stored stories are used without a network, and shown before new ones")
+    func offline() async throws {
+        let stub = StubTransport()
+        stub.on(.get, nil, .json(["one"]), .failure(.notConnected), .json(["two"]))
+        let news = NetworkService(client: makeNews(Fixture.environment).client.with { $0.transport = stub })
+        #expect(try await stories(news).isStored == false)
+        let stored = try await stories(news)
+        #expect(stored.isStored && stored.stories == ["one"])
+        let shown = Box<[[String]]>([])
+        try await show(news) { stories in shown.change { $0.append(stories) } }
+        #expect(shown.value == [["one"], ["two"]])
+    }
+}

@@ -1,0 +1,114 @@
+@testable import Networking
+
+extension CacheCase {
+    private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
+    private static let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+    private static let dated: HTTPHeaders = [
+        .cacheControl: "max-age=60", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
+    ]
+
+    static let validation = [
+        CacheCase(
+            "4.3.1", "The entity tag is sent in If-None-Match", .sent(tagged),
+            .sent(tagged, "", .notModified) { ($0.wait, $0.asks, $0.text) = (61, [.ifNoneMatch: "\"a\""], "one") }),
+        CacheCase(
+            "4.3.1", "A weak entity tag is sent, too", .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""]),
+            .sent([:], "", .notModified) { ($0.wait, $0.asks, $0.text) = (61, [.ifNoneMatch: "W/\"a\""], "one") }),
+        CacheCase(
+            "4.3.1", "Last-Modified is sent in If-Modified-Since", .sent(dated),
+            .sent(dated, "", .notModified) {
+                ($0.wait, $0.asks, $0.text) = (61, [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"], "one")
+            }),
+        CacheCase(
+            "4.3.1", "Both validators are sent", .sent(tagged.merging(dated)),
+            .sent([:], "", .notModified) {
+                $0.wait = 61
+                $0.asks = [.ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]
+            }),
+        CacheCase(
+            "4.3.2", "A condition of the caller that names the stored response is answered with 304", .sent(tagged),
+            .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
+            .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
+        CacheCase(
+            "4.3.2", "A condition of the caller that names another response is answered with the stored one",
+            .sent(tagged), .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
+        CacheCase(
+            "4.3.2", "If-Modified-Since is compared with Last-Modified", .sent(dated),
+            .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"], 304) },
+            .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "Sat, 05 Nov 1994 08:49:37 GMT"], 200) }),
+        CacheCase(
+            "4.3.2", "If-None-Match precedes If-Modified-Since", .sent(tagged.merging(dated)),
+            .cached {
+                $0.sends = [.ifNoneMatch: "\"b\"", .ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"]
+                $0.status = 200
+            }),
+        CacheCase(
+            "4.3.2", "Conditions on a state to change are left to the server", .sent(tagged),
+            .sent(tagged) { $0.sends = [.ifMatch: "\"a\""] },
+            .sent(tagged) { $0.sends = [.ifUnmodifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"] }),
+        CacheCase(
+            "4.3.2", "A range is answered only if If-Range names the stored response", .sent(tagged, "0123"),
+            .cached("01") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"a\""], 206) },
+            .cached("0123") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"b\""], 200) }),
+        CacheCase(
+            "4.3.3", "A full response replaces the stored one", .sent(tagged),
+            .sent(fresh, "two") { ($0.wait, $0.text) = (61, "two") }, .cached("two")),
+        CacheCase(
+            "4.3.3", "A server error is passed on, and the stored response remains", .sent(tagged),
+            .sent([:], "", .serviceUnavailable) { ($0.wait, $0.status) = (61, 503) },
+            .sent(tagged, "", .notModified) { ($0.asks, $0.text) = ([.ifNoneMatch: "\"a\""], "one") }),
+        CacheCase(
+            "4.3.4", "A 304 makes the stored response fresh again", .sent(tagged),
+            .sent(tagged, "", .notModified) { ($0.wait, $0.has) = (61, [.age: "0"]) }, .cached(after: 59)),
+        CacheCase(
+            "4.3.4", "A 304 to a condition of the caller freshens the response that it names", .sent(tagged),
+            .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },
+            .cached(after: 59)),
+        CacheCase(
+            "4.3.4", "A 304 to a condition of the caller does not freshen another response", .sent(tagged),
+            .sent([.cacheControl: "max-age=60", .eTag: "\"b\""], "", .notModified) {
+                ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"b\""], 304)
+            }, .sent { $0.asks = [.ifNoneMatch: "\"a\""] }),
+        CacheCase(
+            "4.3.5", "HEAD freshens the stored response to GET", .sent(tagged),
+            .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method) = (61, .head) },
+            .cached { $0.has = ["X-New": "1"] }),
+        CacheCase(
+            "4.3.5", "HEAD with another validator removes the stored response", .sent(tagged),
+            .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) }, .sent { $0.asks = [.ifNoneMatch: nil] }),
+        CacheCase(
+            "4.3.5", "HEAD with another length removes the stored response",
+            .sent(tagged.merging([.contentLength: "3"])),
+            .sent(tagged.merging([.contentLength: "4"]), "") { ($0.wait, $0.method) = (61, .head) },
+            .sent { $0.asks = [.ifNoneMatch: nil] }),
+    ]
+
+    static let invalidation = [
+        CacheCase(
+            "4.4", "A non-error response to an unsafe method removes the responses of the URL", .sent(fresh),
+            .sent([:], "", .noContent) { $0.method = .put }, .sent()),
+        CacheCase(
+            "4.4", "A redirect of an unsafe method removes the responses of the URL", .sent(fresh),
+            .sent([:], "", .seeOther) { $0.method = .post }, .sent()),
+        CacheCase(
+            "4.4", "An error response to an unsafe method removes nothing", .sent(fresh),
+            .sent([:], "", .conflict) { $0.method = .put }, .cached()),
+        CacheCase("4.4", "A safe method removes nothing", .sent(fresh), .sent { $0.method = .options }, .cached()),
+        CacheCase(
+            "4.4", "A method that is not understood removes the responses", .sent(fresh), .sent { $0.method = "FROB" },
+            .sent()),
+        CacheCase(
+            "4.4", "The responses of other URLs remain", .sent(fresh), .sent { ($0.method, $0.path) = (.post, "b") },
+            .cached()),
+        CacheCase(
+            "4.4", "The responses of Location are removed", .sent(fresh),
+            .sent([.location: "/a"], "", .created) { ($0.method, $0.path) = (.post, "b") }, .sent()),
+        CacheCase(
+            "4.4", "The responses of Content-Location are removed", .sent(fresh),
+            .sent(["Content-Location": "https://api.example.com/a"]) { ($0.method, $0.path) = (.post, "b") }, .sent()),
+        CacheCase(
+            "4.4", "The responses of other origins remain", .sent(fresh),
+            .sent([.location: "http://api.example.com/a"], "", .created) { ($0.method, $0.path) = (.post, "b") },
+            .cached()),
+    ]
+}
