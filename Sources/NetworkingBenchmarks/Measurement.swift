@@ -20,6 +20,15 @@
             return Measurement(calls: calls, wall: wall, processor: processorTime - processor)
         }
 
+        /// Measures work that does not wait.
+        static func ofWork(_ body: () -> Int) -> Measurement {
+            let processor = processorTime
+            let start = ContinuousClock.now
+            let calls = body()
+            let wall = (ContinuousClock.now - start) / .seconds(1)
+            return Measurement(calls: calls, wall: wall, processor: processorTime - processor)
+        }
+
         /// The processor time that this process has used in user mode and in the kernel, in seconds.
         static var processorTime: Double {
             var usage = rusage()

@@ -20,7 +20,7 @@ enum NetworkingBenchmarks {
             PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
             RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(), CutsBenchmark(),
-            KeyPathBenchmark(), ExactlyOnceBenchmark(),
+            KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {

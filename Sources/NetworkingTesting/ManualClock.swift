@@ -113,7 +113,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
         /// The error text, with advice about the likely cause.
         public var description: String {
-            "the condition is still false after the clock was moved by \(passed); "
+            "the condition was false before each step, and the clock was moved by \(passed); "
                 + "give this clock to the service, the session and the stub"
         }
 

@@ -60,7 +60,7 @@ extension Loopback {
             (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
         }
 
-        /// Runs a download that ends after `count` bytes and leaves its part file.
+        /// Runs a download that fails after `count` bytes.
         private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
             shelf.change { $0.cuts = [count] }
             await #expect(throws: NetworkError.self) {

@@ -91,8 +91,8 @@ struct RequestCall: Sendable {
         return response
     }
 
-    /// Validates the response. If a validator rejects a streamed response, reads as much of its body as is needed to
-    /// decode an error, and records the response with that part.
+    /// Validates the response. If a validator rejects a streamed response, reads up to 1 MiB of its body, which is
+    /// enough to decode an error, and records the response with that part.
     mutating func validate(_ response: HTTPResponse, by validators: [ResponseValidator]) async throws {
         do { try response.validated(by: validators) } catch {
             if case .stream = response.content {

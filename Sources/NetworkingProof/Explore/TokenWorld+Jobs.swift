@@ -109,7 +109,7 @@ extension TokenWorld {
 
     private mutating func refresh(_ index: Int, _ life: Life) {
         guard case .refreshing(let old, let stored) = running[index].stage else { return }
-        if rumour == old { rumour = nil }  // the app must not set a token that has already been used
+        if rumour == old { rumour = nil }  // the app must not set a token whose refresh token is spent
         let token = newToken(life, in: old?.session ?? running[index].job.session, for: old)
         guard options.hasStore else { return succeed(index, with: token, from: .refresh, isKept: true) }
         running[index].stage = .saving(token, old: old, stored: stored)

@@ -135,7 +135,7 @@ struct StressTotals: CustomStringConvertible {
     var logIns = 0
 
     var description: String {
-        "\(answered.grouped) succeeded, \(sent.grouped) requests, "
+        "\(answered.grouped) succeeded, \(sent.grouped) requests with a token, "
             + "\(refreshes.grouped) refreshes, \(logIns.grouped) log-ins"
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Several thousand calls of 200 workers on services that share a session. Checks at the end that no state is left.
+/// Up to 20,000 calls of 200 workers on services that share a session. Checks at the end that no state is left.
 struct StressRound: Sendable {
     static let workers = 200
 
@@ -89,7 +89,7 @@ struct StressRound: Sendable {
 
     private var remains: [String] {
         let counts = [
-            ("permits", limit.activeCount), ("calls that wait for a permit", limit.waiterCount),
+            ("permits in use", limit.activeCount), ("calls that wait for a permit", limit.waiterCount),
             ("calls that wait for a token", session.waiterCount), ("refreshes", session.isRefreshing ? 1 : 0),
             ("calls without a report of their end", ledger.unfinishedCount),
             ("running calls", services.reduce(0) { $0 + $1.client.runningCallCount }),

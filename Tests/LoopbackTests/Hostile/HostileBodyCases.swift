@@ -39,7 +39,7 @@ extension HostileCase {
             "endless 100",
             [.readHead, .flood(Data(String(repeating: continueHead, count: 2_000).utf8), upTo: 4 << 20), .drain],
             .either(.tooLarge, .idle)
-        ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "Foundation has one code for both"),
+        ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "one code: too large and malformed"),
         HostileCase(
             "eight times 100, every 100 ms, then silence",
             [.readHead] + Array(repeating: [.text(continueHead), .pause(milliseconds: 100)], count: 8).flatMap(\.self)

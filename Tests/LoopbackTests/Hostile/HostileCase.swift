@@ -30,7 +30,7 @@ struct HostileCase: Sendable {
     /// Returns the same case with another client.
     func through(_ client: HostileClient) -> Self { changed { $0.client = client } }
 
-    /// The same case with an idle timeout of 500 ms, for a call that times out, or that would on a faulty engine.
+    /// The same case with an idle timeout of 500 ms, for a call that times out, or would time out on a faulty engine.
     var stalling: Self { changed { $0.idle = .milliseconds(500) } }
 
     /// Returns the same case with other outcomes on an engine that cannot meet `expected`. The reason is only a note.

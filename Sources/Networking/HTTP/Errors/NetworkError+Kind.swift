@@ -40,7 +40,7 @@ extension NetworkError.Kind {
     /// The system has no connection to a network.
     public static let notConnected = Self("notConnected")
     /// The request excludes the only available network (``NetworkAccess``), because it is cellular, expensive, or in
-    /// Low Data Mode. The call is not retried, because waiting for reachability does not help. Apple platforms only.
+    /// Low Data Mode. By default, the call is not retried, because waiting does not help. Apple platforms only.
     public static let networkRestricted = Self("networkRestricted")
     /// The host's name cannot be resolved to an address.
     public static let cannotResolveHost = Self("cannotResolveHost")
@@ -70,7 +70,7 @@ extension NetworkError.Kind {
     public static let responseTooLarge = Self("responseTooLarge")
     /// There were more redirects than allowed.
     public static let tooManyRedirects = Self("tooManyRedirects")
-    /// A redirect was not followed, because its target is insecure or cannot be read, or because the request has a body
+    /// A redirect was not followed, because its `Location` is insecure or invalid, or because the request has a body
     /// that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
     /// The transport was shut down.
@@ -113,7 +113,7 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// The Foundation code with the same meaning, for `Endpoint.error(for: URLError.Code)`; nil if there is none.
+    /// The Foundation code with the closest meaning, for `Endpoint.error(for: URLError.Code)`; nil if there is none.
     public var urlErrorCode: URLError.Code? {
         NetworkError.Kind.urlErrorCodes[self]
     }

@@ -1,7 +1,7 @@
-/// Whether a failed attempt was followed by another one, and why. It is part of the record of the attempt and of the
+/// A decision about sending a failed request again, and its reason. It is part of the record of the attempt and of the
 /// text of a ``NetworkError``.
 public struct RetryDecision: Hashable, Sendable {
-    /// The delay before the next attempt; nil if the request was not sent again.
+    /// The delay before the next attempt; nil if the decision is not to send the request again.
     public let delay: Duration?
     /// The reason, such as `POST without an idempotency key`.
     public let reason: String

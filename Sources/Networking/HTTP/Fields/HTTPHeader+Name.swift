@@ -41,7 +41,8 @@ extension HTTPHeader {
         /// Whether values of this name are known to be credentials.
         ///
         /// The values of all other names are treated as secrets, too, except the values of the names in ``harmless``,
-        /// such as `Accept`. A secret value is not shown. For redirects to another origin, see ``mayLeaveOrigin``.
+        /// such as `Accept`. A secret value is not shown; of a URL (`Location`), only the secret parts are hidden.
+        /// For redirects to another origin, see ``mayLeaveOrigin``.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
@@ -57,7 +58,7 @@ extension HTTPHeader {
 extension HTTPHeader.Name {
     /// The names whose values are not secret. Descriptions show these values, and redirects to another origin retain
     /// them, except fields that are meant for one server, such as `Host` and `traceparent`. The values of all other
-    /// names are treated as secrets.
+    /// names are treated as secrets, but descriptions show the harmless parts of URLs, as in `Location`.
     static let harmless: Set<HTTPHeader.Name> = [
         .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
         .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,

@@ -11,16 +11,16 @@ public struct HTTPHeader: Hashable, Sendable {
     /// Whether the value is known to be a credential.
     ///
     /// A value is treated as a credential unless its field name is known to be harmless: the library does not show
-    /// it in any text, and a redirect to another origin removes the field. Such a redirect keeps `Idempotency-Key`,
-    /// `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without
-    /// them. Set this flag if a harmless field contains a secret in your app.
+    /// it by default, except a URL without its secrets; a redirect to another origin removes the field. The redirect
+    /// keeps `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have
+    /// another meaning without them. Set this flag if a harmless field contains a secret in your app.
     package let isSensitive: Bool
 
     /// Creates a field.
     ///
     /// - Parameters:
     ///   - name: The field name.
-    ///   - value: The field value. If it contains CR, LF, NUL or another control character, sending the request fails.
+    ///   - value: The field value. If it contains a control character other than TAB, sending the request fails.
     ///   - isSensitive: Whether the value is a credential. Default: false. `Authorization`, `Cookie` and other known
     ///     names are always sensitive.
     public init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool = false) {
@@ -55,7 +55,7 @@ public struct HTTPHeader: Hashable, Sendable {
 }
 
 extension HTTPHeader {
-    /// Whether the value may identify the user: it is a credential, or the meaning of its name is unknown.
+    /// Whether the value may identify the user: it is a credential, or its name may identify the user.
     var mayIdentifyUser: Bool { isSensitive || name.mayIdentifyUser }
 }
 

@@ -137,7 +137,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The fields, one per line, with `<redacted>` in place of values that are not known to be harmless.
+    /// The fields, one per line, with `<redacted>` in place of values and parts of URLs that may be secret.
     public var description: String { fields.map(\.description).joined(separator: "\n") }
 }
 

@@ -1,19 +1,6 @@
 import Foundation
 
-extension CallReport: RedactedReflectable {
-    /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. It shows no query, credentials or body.
-    var redactedDescription: String {
-        let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
-        let outcome =
-            status.map(\.description) ?? (error as? NetworkError ?? attempts.last?.error as? NetworkError)?.kind
-            .description
-            ?? error.map { "\(type(of: $0))" } ?? "completed"
-        let count = attempts.count
-        let fault = status == nil ? nil : attempts.last?.fault
-        return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.shortText)"
-            + (count > 1 ? ", \(count) attempts" : "")
-    }
-
+extension CallReport {
     /// The call as text: a line for the call, then a line for each attempt with a bar for its time, its status, its
     /// duration and notes.
     ///
@@ -57,13 +44,6 @@ extension RequestAttempt {
             bar += String(repeating: character, count: upTo - bar.count)
         }
         return bar
-    }
-
-    /// The error, if the status does not show it.
-    fileprivate var fault: String? {
-        guard let error else { return nil }
-        guard let known = error as? NetworkError else { return "\(type(of: error))" }
-        return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 
     /// The notes on the attempt: its token, error, source, redirects, connection and retry decision.

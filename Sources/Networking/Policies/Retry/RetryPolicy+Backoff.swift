@@ -3,9 +3,9 @@ extension RetryPolicy {
     public enum Backoff: Hashable, Sendable {
         /// The same time before each retry.
         case constant(Duration)
-        /// The first time, then a time that grows by `step` with each retry, up to `limit`.
+        /// `first`, then a time that grows by `step` with each retry, up to `limit`.
         case linear(first: Duration, step: Duration, limit: Duration = .seconds(60))
-        /// The first time, then a time that is multiplied by `factor` (1 to 1,000) with each retry, up to `limit`.
+        /// `first`, then a time that is multiplied by `factor` (1 to 1,000) with each retry, up to `limit`.
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
 
         /// Returns the time before a retry. The first retry has number 0. A factor that is not a number counts as 1.

@@ -29,7 +29,7 @@ package struct SessionMember: Sendable {
         self.session = session
     }
 
-    /// Whether a refresh for this call has already brought a token. A refusal of that token ends the call.
+    /// Whether the call has used up its one refresh. A refusal of the current token then ends the call.
     package var hasRefreshed: Bool { repeats.contains(.afterRefresh) }
 
     /// Counts a request that is about to be sent with a token of a session. A call without a session joins it.
@@ -60,8 +60,8 @@ package struct SessionMember: Sendable {
     /// Rule 2: returns whether the call may be sent again with the current token.
     package mutating func mayRepeatWithCurrent() -> Bool { repeats.insert(.withCurrent).inserted }
 
-    /// Rule 3: returns whether the call may be sent again after it waited for a refresh. A token that another process
-    /// has saved counts as a newer one, so that the call may still start a refresh of it.
+    /// Rule 3: returns whether the call may be sent again after it waited for a refresh. If the app or another process
+    /// has set a token meanwhile, rule 2 is used first, so that the call may still start a refresh.
     package mutating func mayRepeat(with origin: AccessTokenMachine.Origin) -> Bool {
         origin == .elsewhere && repeats.insert(.withCurrent).inserted || repeats.insert(.afterRefresh).inserted
     }

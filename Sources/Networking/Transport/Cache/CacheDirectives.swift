@@ -61,7 +61,7 @@ struct CacheDirectives: Sendable {
 
     /// Parses delta-seconds (section 1.2.2): digits only. Numbers above 2³¹ count as 2³¹.
     static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
-        number(text).map { min($0, 1 << 31) }
+        number(text).map { min($0, Int64(1) << 31) }
     }
 
     /// Parses a number that consists of digits only. A number that does not fit counts as the largest one.

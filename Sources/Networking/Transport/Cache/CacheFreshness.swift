@@ -55,7 +55,7 @@ struct CacheFreshness: Sendable {
         let first = headers.values(for: .age).first.flatMap { $0.split(separator: ",").first }
         let stated = first.flatMap { CacheDirectives.deltaSeconds($0.trimmingCharacters(in: .whitespaces)) } ?? 0
         let delay = Int64(min(max(received.timeIntervalSince(requested), 0), 1e9))
-        return min(max(apparent, stated + delay), 1 << 32)
+        return min(max(apparent, stated + delay), Int64(1) << 32)
     }
 
     /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is no date is in the past (section

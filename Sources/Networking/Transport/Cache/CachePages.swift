@@ -48,11 +48,12 @@ struct CachePages: Sendable {
     }
 
     mutating func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
-        guard let page = pages[key] else { return nil }
         // The last one is the most recent one.
-        guard let found = page.responses.last(where: { $0.isFor(request) }) else { return nil }
+        guard let index = pages.index(forKey: key),
+            let found = pages.values[index].responses.last(where: { $0.isFor(request) })
+        else { return nil }
         uses += 1
-        pages[key]?.use = uses
+        pages.values[index].use = uses
         return found
     }
 

@@ -25,7 +25,7 @@
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         private let library: CurlLibrary
 
-        /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
+        /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting, which the error names.
         init(
             _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
         ) throws {

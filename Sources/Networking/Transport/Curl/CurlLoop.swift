@@ -64,7 +64,7 @@
 
         /// Starts an exchange.
         ///
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop has been stopped.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once it is drained or stopped.
         func start(_ exchange: CurlExchange) throws {
             guard let isAsleep = inbox.add(.start(exchange)) else {
                 exchange.closeBody()
