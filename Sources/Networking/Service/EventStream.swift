@@ -30,7 +30,7 @@ struct EventStream: AsyncSequence, Sendable {
         /// The current connection and the reader of its events; nil between two connections.
         private var connection: ServerSentEvents?
         private var events: ServerSentEvents.Iterator?
-        private var lastEventID = ""
+        private var lastEventID: String
         private var delay: Duration
         private var hasConnected = false
         private var isOver = false
@@ -42,6 +42,7 @@ struct EventStream: AsyncSequence, Sendable {
         fileprivate init(stream: EventStream) {
             self.stream = stream
             delay = stream.reconnection.delay
+            lastEventID = stream.reconnection.lastEventID
         }
 
         /// Returns the next event; nil if there are no more events.

@@ -27,6 +27,9 @@ extension ServerSentEvent {
         /// The statuses of a failed reconnection after which another reconnection is tried. Default: none, as the
         /// standard says. A server behind a proxy may need `[.badGateway, .serviceUnavailable]`.
         public var statuses: Set<HTTPStatus>
+        /// The identifier of the event after which the stream begins. Default: empty, for the server's choice. To resume
+        /// after a restart of the app, store ``ServerSentEvent/id`` of each event, and pass the last one.
+        public var lastEventID: String
 
         /// Creates a rule.
         ///
@@ -34,10 +37,15 @@ extension ServerSentEvent {
         ///   - delay: The delay before a reconnection. Default: 3 seconds.
         ///   - maximumFailures: The number of consecutive connections that may fail. Default: no limit.
         ///   - statuses: The statuses after which another reconnection is tried. Default: none.
-        public init(delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = []) {
+        ///   - lastEventID: The identifier of the event after which the stream begins. Default: empty.
+        public init(
+            delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = [],
+            after lastEventID: String = ""
+        ) {
             self.delay = delay
             self.maximumFailures = maximumFailures
             self.statuses = statuses
+            self.lastEventID = lastEventID
         }
 
         /// Returns whether a new attempt may succeed: true if the connection failed, false if the request itself

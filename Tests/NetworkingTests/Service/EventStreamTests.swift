@@ -108,6 +108,15 @@ struct EventStreamTests {
         #expect(try await read(stream, waits: 3).0 == ["a", "b"])
     }
 
+    @Test("A stream can begin after an event that an earlier run of the app has stored")
+    func resumed() async throws {
+        stub.on(.get, "/v1/news", events("data: a\n\n"), events("id: 9\ndata: b\n\n"), .status(.noContent))
+        let stream = service().events(News(), reconnecting: ServerSentEvent.Reconnection(after: "7"))
+        #expect(try await read(stream, waits: 2).0 == ["a", "b"])
+        #expect(stub.requests.map { $0.headers[.lastEventID] } == ["7", "7", "9"])
+        #expect(stub.requests.allSatisfy { $0.headers[.cacheControl] == "no-cache" })
+    }
+
     @Test("The failure of the first connection is thrown, and so is a failure beyond the maximum")
     func firstAndLast() async throws {
         stub.on(.get, "/v1/news", .failure(.cannotConnect))
