@@ -1,7 +1,7 @@
 /// Access to the response cache of a service.
 extension NetworkRequesting {
     /// Returns the stored response for a call, fresh or stale, without waiting. Returns nil if the service has no
-    /// cache, if the cache stores no response for the call, or if the stored response cannot be read.
+    /// cache, if the cache stores no successful response for the call, or if the stored response cannot be read.
     ///
     /// Only ``SynchronousRequestAdapter``s adapt the request. A response that was stored for credentials other than
     /// those of the adapted request is not returned.
@@ -13,6 +13,7 @@ extension NetworkRequesting {
             let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
             let asked = CacheRequest(request, .only),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
+            response.status.isSuccessful,
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
         else { return nil }
         return Response(value, response)
@@ -33,9 +34,11 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Value> {
-        ResponseCache.CachedThenFresh(stored: cachedResponse(endpoint, as: converter, with: settings)) {
-            try await send(endpoint, as: converter, with: settings)
-        }
+        var awaiting = settings
+        awaiting.options.set(AwaitingValidationOption.self, true)
+        return ResponseCache.CachedThenFresh(
+            stored: { cachedResponse(endpoint, as: converter, with: settings) },
+            load: { [awaiting] in try await send(endpoint, as: converter, with: awaiting) })
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.

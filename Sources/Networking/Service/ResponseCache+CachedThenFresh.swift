@@ -3,7 +3,7 @@ extension ResponseCache {
     public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
         /// A response with its value.
         public typealias Element = Response<Value>
-        let stored: Response<Value>?
+        let stored: @Sendable () -> Response<Value>?
         let load: @Sendable () async throws -> Response<Value>
 
         /// An iterator over the responses.
@@ -12,6 +12,7 @@ extension ResponseCache {
 
             private let responses: CachedThenFresh
             private var step = Step.stored
+            private var stored: HTTPResponse?
 
             init(_ responses: CachedThenFresh) {
                 self.responses = responses
@@ -21,13 +22,17 @@ extension ResponseCache {
             public mutating func next() async throws -> Response<Value>? {
                 if step == .stored {
                     step = .server
-                    if let stored = responses.stored { return stored }
+                    if let response = responses.stored() {
+                        stored = response.http
+                        return response
+                    }
                 }
                 guard step == .server else { return nil }
                 step = .end
                 let response = try await responses.load()
                 // A fresh stored response is the response of the call, too.
-                return responses.stored != nil && response.source == .cache ? nil : response
+                let isSame = response.source == .cache && stored.map { $0.data == response.http.data } == true
+                return isSame ? nil : response
             }
         }
 

@@ -88,6 +88,11 @@ extension CacheCase {
                 control("max-age=60, no-cache=\"X-Once, X-Two\"").merging(["X-Once": "1", "X-Two": "2", "X-Three": "3"])
             ),
             .cached { $0.has = ["X-Once": nil, "X-Two": nil, "X-Three": "3"] }),
+        CacheCase(
+            "5.2.2.4", "A malformed no-cache validates, too", .sent(control("max-age=60, no-cache=")), .sent()),
+        CacheCase(
+            "5.2.2.4", "Directives that are separated by a semicolon apply", .sent(control("no-cache; max-age=60")),
+            .sent()),
         CacheCase("5.2.2.5", "no-store stores nothing", .sent(control("no-store, max-age=60")), .sent()),
         CacheCase(
             "5.2.2.5", "A response with no-store removes the stored one", .sent(tagged),

@@ -74,6 +74,22 @@ extension CacheCase {
             .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method) = (61, .head) },
             .cached { $0.has = ["X-New": "1"] }),
         CacheCase(
+            "4.3.1", "A validator that cannot be sent is not sent",
+            .sent([.cacheControl: "max-age=60", .eTag: "a\"b"]),
+            .sent { ($0.wait, $0.asks) = (61, [.ifNoneMatch: nil]) }),
+        CacheCase(
+            "4.3.4", "A 304 without a date has the time at which it was received",
+            .sent(tagged.merging([.date: "@0"])), .sent(tagged, "", .notModified) { $0.wait = 61 }, .cached(after: 59)),
+        CacheCase(
+            "4.3.4", "A 304 to a date of the caller does not freshen a response with another date", .sent(dated),
+            .sent([.cacheControl: "max-age=60"], "", .notModified) {
+                ($0.wait, $0.sends) = (61, [.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"])
+            }, .sent(dated)),
+        CacheCase(
+            "4.3.5", "HEAD with a validator that the stored response lacks removes it", .sent(fresh),
+            .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) },
+            .sent { $0.asks = [.ifNoneMatch: nil] }),
+        CacheCase(
             "4.3.5", "HEAD with another validator removes the stored response", .sent(tagged),
             .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) }, .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
@@ -93,6 +109,9 @@ extension CacheCase {
         CacheCase(
             "4.4", "An error response to an unsafe method removes nothing", .sent(fresh),
             .sent([:], "", .conflict) { $0.method = .put }, .cached()),
+        CacheCase(
+            "4.4", "A URL with its default port is the same URL", .sent(fresh),
+            .sent { ($0.method, $0.url) = (.put, "HTTPS://API.example.com:443/a") }, .sent()),
         CacheCase("4.4", "A safe method removes nothing", .sent(fresh), .sent { $0.method = .options }, .cached()),
         CacheCase(
             "4.4", "A method that is not understood removes the responses", .sent(fresh), .sent { $0.method = "FROB" },

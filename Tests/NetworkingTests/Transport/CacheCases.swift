@@ -21,6 +21,13 @@ extension CacheCase {
             .sent([:], "", .notFound) { $0.wait = 61 }, .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase("3", "A 401 is not stored, so that a new token is tried", .sent(fresh, "", .unauthorized), .sent()),
         CacheCase(
+            "3", "A 416 is not stored, because it depends on the range",
+            .sent(fresh, "", .init(416)) { asking("9-")(&$0) }, .sent()),
+        CacheCase(
+            "3", "A success that is not cacheable by default is stored only with freshness",
+            .sent([.eTag: "\"a\""], "", .created),
+            .sent { $0.asks = [.ifNoneMatch: nil] }),
+        CacheCase(
             "3", "A redirect with explicit freshness is stored",
             .sent([.cacheControl: "max-age=60", .location: "/b"], "", .found), .cached("") { $0.status = 302 }),
         CacheCase(
@@ -83,6 +90,10 @@ extension CacheCase {
             .sent(part("5-9/10"), "56789", .partialContent, asking("5-9")), .cached("0123456789") { $0.status = 200 },
             .cached("45", asking("4-5"))),
         CacheCase(
+            "3.4", "A part that has all bytes is a complete response",
+            .sent(part("0-9/10"), "0123456789", .partialContent, asking("0-")),
+            .cached("0123456789") { $0.status = 200 }),
+        CacheCase(
             "3.4", "Parts with other validators are not combined",
             .sent(part("0-4/10"), "01234", .partialContent, asking("0-4")),
             .sent(part("5-9/10", "\"b\""), "56789", .partialContent, asking("5-9")), .sent()),
@@ -106,6 +117,9 @@ extension CacheCase {
             .sent { $0.path = "a?x=2" },
             .cached { $0.path = "a?x=1" }),
         CacheCase("4", "The fragment is not part of the URL", .sent(fresh), .cached { $0.path = "a#x" }),
+        CacheCase(
+            "4", "Another Host is another URL", .sent(fresh) { $0.sends = ["Host": "a"] },
+            .sent { $0.sends = ["Host": "b"] }),
         CacheCase("4", "HEAD is answered from the response to GET", .sent(fresh), .cached("") { $0.method = .head }),
         CacheCase("4", "A used response has an Age", .sent(fresh), .cached(after: 7) { $0.has = [.age: "7"] }),
         CacheCase("4", "A request with an unsafe method is written through", .sent(fresh), .sent { $0.method = .put }),
@@ -130,9 +144,23 @@ extension CacheCase {
             .sent(varied, "en") { $0.sends = [.acceptLanguage: "en"] },
             .sent(varied)),
         CacheCase(
-            "4.1", "Blanks, order and case of a list of preferences do not matter",
+            "4.1", "Blanks around commas and the case of languages do not matter, but their order does",
             .sent(varied, "en") { $0.sends = [.acceptLanguage: "en, de;q=0.5"] },
-            .cached("en") { $0.sends = [.acceptLanguage: "de;q=0.5,EN"] }),
+            .cached("en") { $0.sends = [.acceptLanguage: "EN,de;q=0.5"] },
+            .sent(varied, "de") { $0.sends = [.acceptLanguage: "de;q=0.5,en"] }),
+        CacheCase(
+            "4.1", "A field that may identify a user is compared as it is",
+            .sent([.cacheControl: "max-age=60", .vary: "X-User"], "Mary") { $0.sends = ["X-User": "Mary Ann"] },
+            .sent([:], "other") { $0.sends = ["X-User": "MaryAnn"] }, .sent([:], "none")),
+        CacheCase(
+            "4.1", "A field with an empty value does not match a missing one",
+            .sent(varied, "en") { $0.sends = [.acceptLanguage: ""] }, .sent([:], "none")),
+        CacheCase(
+            "4.1", "A 304 with another Vary changes which requests match",
+            .sent([.cacheControl: "max-age=60", .eTag: "\"a\""], "en") { $0.sends = [.acceptLanguage: "en"] },
+            .sent([.cacheControl: "max-age=60", .vary: "Accept-Language"], "", .notModified) {
+                ($0.wait, $0.sends) = (61, [.acceptLanguage: "en"])
+            }, .sent([:], "de") { $0.sends = [.acceptLanguage: "de"] }),
         CacheCase(
             "4.1", "Several fields of a name are combined",
             .sent(varied, "en") { $0.sends = [HTTPHeader(.acceptLanguage, "en"), HTTPHeader(.acceptLanguage, "de")] },

@@ -22,7 +22,7 @@ struct CacheRuleTests {
                 clock.advance(by: .seconds(step.latency))
                 return step.reply?.with(headers: step.resolved(step.replyHeaders, at: now)) ?? .failure(.notConnected)
             }
-            let url = try #require(URL(string: "https://api.example.com/" + step.path))
+            let url = try #require(URL(string: step.url ?? "https://api.example.com/" + step.path))
             var request = HTTPRequest(step.method, url, headers: step.resolved(step.sends, at: now))
             request[option: CachingOption.self] = step.rule
             let response = try? await transport.send(request, delivering: .buffered(limit: 1 << 20))
@@ -68,6 +68,8 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
         var wait = 0
         var method = HTTPMethod.get
         var path = "a"
+        /// The URL in place of ``path``.
+        var url: String?
         var sends: HTTPHeaders = [:]
         var rule: ResponseCache.Rule?
         /// Whether the request reaches the server.

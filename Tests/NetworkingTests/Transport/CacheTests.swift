@@ -278,6 +278,19 @@ struct CacheTests {
         #expect(seen == ["two"])
     }
 
+    @Test("The server's response comes, too, if the stored one may be used while it is validated")
+    func cachedThenFreshWhileRevalidating() async throws {
+        let service = service()
+        var texts: [String] = []
+        for text in ["one", "two"] {
+            responses([.cacheControl: "max-age=60, stale-while-revalidate=600"], text)
+            texts = []
+            for try await response in service.cachedThenFresh(Get(), as: .string) { texts.append(response.value) }
+            clock.advance(by: .seconds(61))
+        }
+        #expect(texts == ["one", "two"])
+    }
+
     @Test("Without a heuristic, a response without explicit freshness is validated before each use")
     func noHeuristic() async throws {
         let strict = ResponseCache(heuristicFreshness: 0, clock: clock.networkClock)

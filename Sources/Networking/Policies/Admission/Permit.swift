@@ -126,7 +126,8 @@ final class Permit: TransferPermit {
     /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
-        release(.answered(response.withoutStream))
+        // A stored response says nothing about the server, the token or the load.
+        release(response.source == .cache ? .notSent : .answered(response.withoutStream))
     }
 
     func release(after outcome: Result<HTTPResponse, any Error>?) {

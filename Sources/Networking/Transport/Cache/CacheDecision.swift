@@ -24,7 +24,9 @@ extension CachedResponse {
             if staleness < 0, -staleness >= request.minimumFreshness { return .use }
             if !freshness.mustRevalidate {
                 if let accepted = request.maximumStaleness, staleness <= accepted { return .use }
-                if staleness < freshness.staleWhileRevalidate, request.minimumFreshness == 0 {
+                if staleness < freshness.staleWhileRevalidate, request.minimumFreshness == 0,
+                    request.request[option: AwaitingValidationOption.self] != true
+                {
                     return request.isOnlyIfCached ? .use : .useAndRevalidate
                 }
             }

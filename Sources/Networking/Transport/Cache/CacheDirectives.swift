@@ -32,11 +32,12 @@ struct CacheDirectives: Sendable {
             if let name = scanner.token()?.lowercased() {
                 var argument = scanner.skip("=") ? scanner.quotedString() ?? scanner.token() ?? "" : nil
                 scanner.skipBlanks()
-                if let next = scanner.next, next != UInt8(ascii: ",") { argument = "" }
+                if let next = scanner.next, next != UInt8(ascii: ","), next != UInt8(ascii: ";") { argument = "" }
                 directives.append(Directive(name: name, argument: argument))
             }
-            _ = scanner.text { $0 != UInt8(ascii: ",") }
-            _ = scanner.skip(",")
+            // A semicolon is malformed, but some servers separate directives by it.
+            _ = scanner.text { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+            _ = scanner.skip(",") || scanner.skip(";")
         }
     }
 

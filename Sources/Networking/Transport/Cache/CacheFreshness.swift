@@ -36,7 +36,8 @@ struct CacheFreshness: Sendable {
         lifetime =
             explicit
             ?? CacheFreshness.heuristicLifetime(status, headers, directives, date, fraction: heuristic)
-        needsValidation = directives.hasBare("no-cache")
+        // With fields as its argument, the directive concerns only these fields.
+        needsValidation = directives.has("no-cache") && directives.fields("no-cache").isEmpty
         mustRevalidate = directives.has("must-revalidate")
         staleWhileRevalidate = directives.seconds("stale-while-revalidate") ?? 0
         staleIfError = directives.seconds("stale-if-error") ?? 0
@@ -44,7 +45,8 @@ struct CacheFreshness: Sendable {
 
     /// Returns the age in seconds (section 4.2.3).
     func age(at now: Date) -> Int64 {
-        initialAge + Int64(min(max(now.timeIntervalSince(received), 0), 1e12))
+        // If the clock was set back, the time is unknown: the difference counts as time that has passed.
+        initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 
     /// The age at reception: the larger one of the time since `Date`, and of `Age` plus the duration of the request.

@@ -20,14 +20,17 @@ struct CachePages: Sendable {
     private var size = 0
     private var nextID: UInt64 = 0
     /// The keys of the requests in progress whose responses may be stored.
-    private var exchanges: [UInt64: String] = [:]
+    private var exchanges: [String: Set<UInt64>] = [:]
     /// The keys whose responses are being validated without a caller.
     private var claims: Set<String> = []
 
-    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1).
+    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme and
+    /// host in lower case and without a default port (section 4.2.3).
     static func key(_ url: URL) -> String {
-        let text = url.absoluteString
-        return text.firstIndex(of: "#").map { String(text[..<$0]) } ?? text
+        guard let origin = HTTPOrigin(url) else { return url.absoluteString }
+        let path = url.path(percentEncoded: true)
+        let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
+        return "\(origin.scheme)://\(origin.host):\(origin.port)\(path.isEmpty ? "/" : path)\(query)"
     }
 
     var count: Int { pages.values.reduce(0) { $0 + $1.responses.count } }
@@ -39,7 +42,7 @@ struct CachePages: Sendable {
     }
 
     mutating func remove(_ key: String) {
-        exchanges = exchanges.filter { $0.value != key }
+        exchanges[key] = nil
         removePage(key)
     }
 
@@ -59,13 +62,17 @@ struct CachePages: Sendable {
 
     mutating func begin(_ key: String) -> Exchange {
         nextID += 1
-        exchanges[nextID] = key
+        exchanges[key, default: []].insert(nextID)
         return Exchange(id: nextID, key: key)
     }
 
     mutating func end(_ exchange: Exchange) {
-        exchanges[exchange.id] = nil
+        exchanges[exchange.key]?.remove(exchange.id)
+        if exchanges[exchange.key]?.isEmpty == true { exchanges[exchange.key] = nil }
     }
+
+    /// Whether the responses of the URL were not removed since the request was sent.
+    func isCurrent(_ exchange: Exchange) -> Bool { exchanges[exchange.key]?.contains(exchange.id) == true }
 
     mutating func claim(_ key: String) -> Exchange? {
         guard claims.insert(key).inserted else { return nil }
@@ -81,8 +88,15 @@ struct CachePages: Sendable {
     mutating func keep(
         _ response: CachedResponse?, to request: HTTPRequest, _ exchange: Exchange, _ capacity: Int
     ) {
-        guard exchanges[exchange.id] != nil else { return }
-        var responses = (pages[exchange.key]?.responses ?? []).filter { !$0.isFor(request) }
+        guard isCurrent(exchange) else { return }
+        let existing = pages[exchange.key]?.responses ?? []
+        let replaced = existing.filter { $0.isFor(request) }
+        guard !replaced.contains(where: { $0.order > exchange.id }) else { return }
+        // A part does not replace a complete response.
+        if response?.part != nil, replaced.contains(where: { $0.part == nil }) { return }
+        var response = response
+        response?.order = exchange.id
+        var responses = existing.filter { !$0.isFor(request) }
         if let response, response.size <= capacity / 8 { responses = responses.suffix(7) + [response] }
         set(responses, at: exchange.key)
         makeRoom(capacity)
@@ -97,7 +111,8 @@ struct CachePages: Sendable {
         removePage(key)
         guard !responses.isEmpty else { return }
         uses += 1
-        let page = Page(responses: responses, size: responses.reduce(0) { $0 + $1.size }, use: uses)
+        let page = Page(
+            responses: responses, size: responses.reduce(key.utf8.count) { $0 + $1.size }, use: uses)
         pages[key] = page
         size += page.size
     }

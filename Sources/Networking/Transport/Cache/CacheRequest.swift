@@ -2,7 +2,7 @@ import Foundation
 
 /// What a request asks of a cache: the directives of its `Cache-Control`, its range and its conditions.
 struct CacheRequest: Sendable {
-    private(set) var request: HTTPRequest
+    let request: HTTPRequest
     let rule: ResponseCache.Rule
     /// The request's directives; nil if it has none.
     private let directives: CacheDirectives?
@@ -26,11 +26,13 @@ struct CacheRequest: Sendable {
         }
     }
 
-    /// The request without the observers of its call, for a request that outlives the call.
-    var withoutWatch: CacheRequest {
-        var other = self
-        other.request[option: RequestWatch.self] = nil
-        return other
+    /// The request that validates a stored response after the call has ended: without the observers of the call, its
+    /// range and its conditions. Nil if it is no request for a cache.
+    var afterCall: CacheRequest? {
+        var request = request
+        request[option: RequestWatch.self] = nil
+        for name in [HTTPHeader.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
+        return CacheRequest(request, rule)
     }
 
     /// Whether the response must not be stored.
@@ -59,9 +61,9 @@ struct CacheRequest: Sendable {
     /// 13.2.2).
     func isUnchanged(_ headers: HTTPHeaders) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
-            guard let tag = headers[.eTag] else { return false }
-            return tags == "*"
-                || tags.split(separator: ",").contains { EntityTag($0).isWeaklyEqual(to: EntityTag(tag)) }
+            if tags == "*" { return true }
+            guard let tag = headers[.eTag].map({ EntityTag($0) }) else { return false }
+            return tags.split(separator: ",").contains { EntityTag($0).isWeaklyEqual(to: tag) }
         }
         guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }),
             let modified = headers[.lastModified].flatMap({ HTTPDate($0) })
@@ -79,6 +81,13 @@ struct EntityTag: Equatable, Sendable {
         let text = text.trimmingCharacters(in: .whitespaces)
         isWeak = text.hasPrefix("W/")
         self.text = isWeak ? String(text.dropFirst(2)) : text
+    }
+
+    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks and control characters inside.
+    var isValid: Bool {
+        let bytes = text.utf8
+        return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+            && bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }
     }
 
     func isWeaklyEqual(to other: EntityTag) -> Bool { text == other.text }

@@ -8,11 +8,13 @@ struct CachedResponse: Sendable {
     /// The part of the content that is stored; nil if the content is complete.
     private(set) var part: Part?
     private(set) var freshness: CacheFreshness
+    /// The position of the response's request among all requests.
+    var order: UInt64 = 0
     /// The fields that the `Vary` fields of the response name.
-    private let varying: [HTTPHeader.Name]
+    private var varying: [HTTPHeader.Name]
     /// The request's fields that may identify its user, and the fields that ``varying`` names. The response is not used
     /// for a request with other values.
-    private let audience: HTTPHeaders
+    private var audience: HTTPHeaders
 
     /// The bytes of an incomplete content.
     struct Part: Sendable {
@@ -25,8 +27,8 @@ struct CachedResponse: Sendable {
         guard request.request.method == .get, !request.refusesStoring, case .data(let body) = response.content,
             CachedResponse.mayStore(response, freshness)
         else { return nil }
-        varying = CachedResponse.names(in: response.headers.values(for: .vary))
-        guard !varying.contains("*") else { return nil }
+        guard let varying = CachedResponse.varying(response.headers) else { return nil }
+        self.varying = varying
         if response.status == .partialContent {
             guard let part = Part(response.headers.contentRange, body) else { return nil }
             self.part = part
@@ -36,6 +38,13 @@ struct CachedResponse: Sendable {
         self.body = body
         self.freshness = freshness
         audience = CachedResponse.audience(of: request.request, varying)
+        if let part, part.isWhole { complete() }
+    }
+
+    /// Returns the fields that `Vary` names; nil if no request matches (`*`), or if there are too many names.
+    private static func varying(_ headers: HTTPHeaders) -> [HTTPHeader.Name]? {
+        let names = names(in: headers.values(for: .vary))
+        return names.contains("*") || names.count > 32 ? nil : names
     }
 
     /// Whether a response may be stored. A success may be stored even if it is stale at once, because it can be
@@ -50,10 +59,9 @@ struct CachedResponse: Sendable {
         } else if directives.has("no-store") {
             return false
         }
-        guard status.code >= 200, status != .notModified, status != .unauthorized, status.code != 407 else {
-            return false
-        }
-        return status.isSuccessful || freshness.lifetime > freshness.initialAge
+        // The other statuses here depend on fields that are not part of the key: credentials, conditions, ranges.
+        guard status.code >= 200, ![304, 401, 407, 412, 416].contains(status.code) else { return false }
+        return status.isSuccessful && status.isHeuristicallyCacheable || freshness.lifetime > freshness.initialAge
     }
 
     /// Whether the response may be used for a request (section 4.1).
@@ -66,45 +74,53 @@ struct CachedResponse: Sendable {
         audience == other.audience && varying == other.varying
     }
 
-    /// Returns the fields that separate requests, with normalized values of the fields that `Vary` names.
+    /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
+    /// ones that `Vary` names, with normalized values.
     private static func audience(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
-        var headers = request.allHeaders
-        headers.removeAll { !$0.mayIdentifyUser || varying.contains($0.name) }
-        for name in varying {
-            headers.append(HTTPHeader(name, normalized(request.allHeaders.values(for: name), name)))
+        let all = request.allHeaders
+        var headers = all
+        headers.removeAll { !$0.mayIdentifyUser && $0.name != .host }
+        for name in varying where all.contains(name) && !headers.contains(name) {
+            headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
         return headers
     }
 
-    /// Returns the values of a field in a form that is equal for values of the same meaning: without blanks around
-    /// commas, and for lists of preferences also without regard to order and case.
+    /// Returns the values of a field in a form that is equal for values of the same meaning: as one list, without blanks
+    /// around commas, and without regard to case if the elements of the list have none.
     private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
-        let elements = values.flatMap { value in value.split(separator: ",") }
-            .map { element in String(element.filter { $0 != " " && $0 != "\t" }) }
-        let isPreference = [.accept, "Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
-        return (isPreference ? elements.map { $0.lowercased() }.sorted() : elements).joined(separator: ",")
+        let elements = values.flatMap { value in value.split(separator: ",", omittingEmptySubsequences: false) }
+            .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
+        let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
+        return ignoresCase ? elements.lowercased() : elements
     }
 
     private static func names(in values: [String]) -> [HTTPHeader.Name] {
-        values.flatMap { $0.split(separator: ",") }
-            .map { HTTPHeader.Name($0.trimmingCharacters(in: .whitespaces)) }.filter { !$0.rawValue.isEmpty }
+        var seen: Set<HTTPHeader.Name> = []
+        return values.flatMap { $0.split(separator: ",") }
+            .map { HTTPHeader.Name($0.trimmingCharacters(in: .whitespaces)) }
+            .filter { !$0.rawValue.isEmpty && seen.insert($0).inserted }
     }
 
     /// Returns the fields without those that must not be stored: fields of the connection (section 3.1), fields that
     /// `no-cache` names, and cookies, which must not be set again.
     private static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let connection: [HTTPHeader.Name] = [
+        let connection: Set<HTTPHeader.Name> = [
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "TE", "Trailer", "Upgrade",
             "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", .setCookie,
         ]
-        let excluded = names(in: headers.values(for: "Connection")) + CacheDirectives(headers).fields("no-cache")
+        let excluded = connection.union(names(in: headers.values(for: "Connection")))
+            .union(CacheDirectives(headers).fields("no-cache"))
         var stored = headers
-        stored.removeAll { connection.contains($0.name) || excluded.contains($0.name) }
+        stored.removeAll { excluded.contains($0.name) }
         return stored
     }
 
     /// The approximate size in bytes.
-    var size: Int { body.count + headers.reduce(512) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count } }
+    var size: Int {
+        let fields = [headers, audience].joined().reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
+        return body.count + fields + 512
+    }
 
     /// Returns the stored response as a response to a request, with the current `Age`; nil if only a part is stored
     /// that does not contain what the request asks for. A request with a range gets the bytes of its range.
@@ -146,43 +162,60 @@ extension CachedResponse {
     /// Makes a request conditional on the `ETag` and `Last-Modified` of the response (section 4.3.1); returns false if
     /// the response has neither. If only the beginning of the content is stored, the request asks for the rest.
     func makeConditional(_ request: inout HTTPRequest) -> Bool {
+        let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
         if let part {
-            guard part.bytes.lowerBound == 0, let tag = headers[.eTag], !EntityTag(tag).isWeak,
+            guard part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak, request.method == .get,
                 !request.headers.contains(.range)
             else { return false }
             request.headers[.range] = "bytes=\(part.bytes.upperBound)-"
             request.headers[.ifRange] = tag
             return true
         }
-        guard headers.contains(.eTag) || headers.contains(.lastModified) else { return false }
-        request.headers[.ifNoneMatch] = headers[.eTag]
-        request.headers[.ifModifiedSince] = headers[.lastModified]
+        let modified = headers[.lastModified].flatMap { HTTPDate($0) == nil ? nil : $0 }
+        guard tag != nil || modified != nil else { return false }
+        request.headers[.ifNoneMatch] = tag
+        request.headers[.ifModifiedSince] = modified
         return true
     }
 
-    /// Whether a 304, or the response to HEAD, is about this response (sections 4.3.4 and 4.3.5).
+    /// Whether a 304 to a request that had the conditions of this response is about this response (section 4.3.4).
     func isConfirmed(by response: HTTPResponse) -> Bool {
-        if let new = response.headers[.eTag], let old = headers[.eTag] {
-            return EntityTag(new).isWeaklyEqual(to: EntityTag(old))
+        guard let new = response.headers[.eTag] else {
+            let (new, old) = (response.headers[.lastModified], headers[.lastModified])
+            return new == nil || old == nil || new == old
         }
-        if let new = response.headers[.lastModified], let old = headers[.lastModified] { return new == old }
-        return true
+        guard let old = headers[.eTag] else { return EntityTag(new).isWeak }
+        return EntityTag(new).isWeaklyEqual(to: EntityTag(old))
     }
 
-    /// Whether a 200 response to HEAD has the validators and the length of this response (section 4.3.5).
-    func isDescribed(by response: HTTPResponse) -> Bool {
-        isConfirmed(by: response)
-            && (response.headers.contentLength ?? headers.contentLength) == headers.contentLength
+    /// Whether a response names this response by a validator: a 304 to conditions of the caller, or a 200 response to
+    /// HEAD, which must also have the same length (section 4.3.5).
+    func isNamed(by response: HTTPResponse) -> Bool {
+        let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
+        guard pairs.contains(where: { $0 != nil && $1 != nil }), isConfirmed(by: response) else { return false }
+        return pairs.allSatisfy { new, old in new == nil || old != nil }
+            && (response.status == .notModified
+                || response.headers.contentLength.map { $0 == headers.contentLength ?? body.count } ?? true)
     }
 
-    /// Updates the header fields from a response that has confirmed this one (section 3.2).
-    mutating func refresh(by response: HTTPResponse, _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness) {
+    /// Updates the header fields from a response that has confirmed this one (section 3.2). Returns false if the
+    /// response must not remain in the cache.
+    mutating func refresh(
+        by response: HTTPResponse, to request: CacheRequest, at now: Date,
+        _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
+    ) -> Bool {
         let kept: [HTTPHeader.Name] = [.contentLength, .contentEncoding, .contentRange]
         var news = CachedResponse.storable(response.headers)
         news.removeAll { kept.contains($0.name) }
         headers.remove(.age)
         headers.merge(news)
+        // Without a date of its own, the confirmation has the time at which it was received (RFC 9110 section 6.6.1).
+        if !news.contains(.date) { headers[.date] = HTTPDate(now).description }
         self.freshness = freshness(status, headers)
+        guard let varying = CachedResponse.varying(headers) else { return false }
+        self.varying = varying
+        audience = CachedResponse.audience(of: request.request, varying)
+        return !CacheDirectives(response.headers).has("no-store") && !request.refusesStoring
     }
 
     /// Adds the bytes of a partial response to the stored ones (section 3.4). Returns false if the parts do not belong
@@ -202,9 +235,9 @@ extension CachedResponse {
         }
         body = bytes
         headers.merge(other.headers)
-        freshness = other.freshness
+        (freshness, varying, audience) = (other.freshness, other.varying, other.audience)
         part = Part(bytes: lower..<upper, total: old.total)
-        if bytes.count == old.total { complete() }
+        if part?.isWhole == true { complete() }
         return true
     }
 
@@ -217,6 +250,8 @@ extension CachedResponse {
 }
 
 extension CachedResponse.Part {
+    var isWhole: Bool { bytes.lowerBound == 0 && bytes.upperBound == total }
+
     /// Creates a part from a `Content-Range`; returns nil if the field is missing, does not state the total length, or
     /// does not fit the body.
     fileprivate init?(_ range: ContentRange?, _ body: Data) {

@@ -20,6 +20,9 @@ package struct CachingTransport: Transport {
         let rule = request[option: CachingOption.self] ?? .fresh
         guard rule != .off, case .buffered(let limit) = delivery, let asked = CacheRequest(request, rule) else {
             if rule == .only { throw NetworkError.notCached }
+            if CacheDirectives(request: request.headers)?.has("only-if-cached") == true {
+                return HTTPResponse(.gatewayTimeout, to: request)
+            }
             return try await forward(request, delivery)
         }
         let stored = rule == .reload ? nil : cache.response(to: request)
@@ -33,7 +36,9 @@ package struct CachingTransport: Transport {
         }
         if rule == .only { throw NetworkError.notCached }
         if asked.isOnlyIfCached { return HTTPResponse(.gatewayTimeout, to: request) }
-        return try await fetch(asked, stored, limit)
+        let exchange = cache.begin(request.url)
+        defer { cache.end(exchange) }
+        return try await fetch(asked, stored, limit, exchange)
     }
 
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
@@ -53,12 +58,12 @@ package struct CachingTransport: Transport {
     }
 
     /// Sends a request to the server. A stored response is validated, or used if the request fails.
-    private func fetch(_ asked: CacheRequest, _ stored: CachedResponse?, _ limit: Int) async throws -> HTTPResponse {
+    private func fetch(
+        _ asked: CacheRequest, _ stored: CachedResponse?, _ limit: Int, _ exchange: CachePages.Exchange
+    ) async throws -> HTTPResponse {
         var request = asked.request
         let isValidating =
             !asked.isConditional && asked.range == nil && stored?.makeConditional(&request) == true
-        let exchange = cache.begin(request.url)
-        defer { cache.end(exchange) }
         let requested = cache.date()
         var response: HTTPResponse
         do { response = try await base.send(request, delivering: .buffered(limit: limit)) } catch {
@@ -70,26 +75,28 @@ package struct CachingTransport: Transport {
         {
             return stale
         }
-        response.request.headers = asked.request.headers.merging(response.request.headers, .keepExisting)
         response.request.removeConditions(addedTo: asked.request)
         if response.content.isPending(upTo: limit) { response = try await response.collected(upTo: limit) }
-        if let stored, response.status == .notModified, isValidating, !stored.isConfirmed(by: response) {
-            cache.remove(stored, of: asked.request.url)
-            return try await fetch(asked, nil, limit)
-        }
-        return cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
+        let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
+        // The caller has not asked for a condition or a range: what was added has not led to a response for it.
+        guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else { return result }
+        cache.remove(stored, of: asked.request.url)
+        return try await fetch(asked, nil, limit, exchange)
     }
 
     /// Validates a stored response that has been used already, without a caller that waits. A stored response is
     /// validated once at a time.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest, _ limit: Int) {
-        guard let claim = cache.claimRevalidation(of: asked.request.url) else { return }
+        guard let asked = asked.afterCall, let claim = cache.claimRevalidation(of: asked.request.url) else { return }
         // The request belongs to no call, but it needs the permit of the call that caused it.
         let permit = CallScope.currentPermit?.handOver()
-        let asked = asked.withoutWatch
+        let exchange = cache.begin(asked.request.url)
         Task.detached { [self] in
             let result: Result<HTTPResponse, any Error>
-            do { result = .success(try await fetch(asked, stored, limit)) } catch { result = .failure(error) }
+            do { result = .success(try await fetch(asked, stored, limit, exchange)) } catch {
+                result = .failure(error)
+            }
+            cache.end(exchange)
             permit?.release(after: result)
             cache.endRevalidation(claim)
         }

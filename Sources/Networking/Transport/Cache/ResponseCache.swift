@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The responses that one service stores in memory: a private cache, [RFC
+/// The responses that one or several services store in memory: a private cache, [RFC
 /// 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
-/// and the same credentials. Requests with other credentials never get it. A service has no cache unless one is set:
+/// and the same credentials, as adapters have set them. A service has no cache unless one is set:
 /// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
     /// The maximum size in bytes. Above it, the responses of the least recently used URLs are removed first.
@@ -24,7 +24,7 @@ public final class ResponseCache: Sendable {
     ///   - clock: The clock that measures the age of responses.
     public init(capacity: Int = 16 << 20, heuristicFreshness: Double = 0.1, clock: NetworkClock = .continuous) {
         self.capacity = capacity
-        self.heuristicFreshness = heuristicFreshness
+        self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
         date = clock.date
     }
 
@@ -47,8 +47,8 @@ public final class ResponseCache: Sendable {
         return state.withLock { $0.response(at: key, to: request) }
     }
 
-    /// Records that a request is being sent. If the responses of its URL are removed meanwhile, its response is not
-    /// stored.
+    /// Records that a request is being sent. If the responses of its URL are removed meanwhile, or a request that was
+    /// sent later has stored a response, its response is not stored.
     func begin(_ url: URL) -> CachePages.Exchange {
         state.withLock { $0.begin(CachePages.key(url)) }
     }
@@ -85,17 +85,19 @@ public final class ResponseCache: Sendable {
         let fresh = { [heuristicFreshness] (status: HTTPStatus, headers: HTTPHeaders) in
             CacheFreshness(status, headers, requested: requested, received: received, heuristic: heuristicFreshness)
         }
-        let isConfirmed = stored?.isConfirmed(by: response) == true
-        if var stored, response.status == .notModified, isConfirmed, stored.part == nil || !isValidating {
-            stored.refresh(by: response, fresh)
-            keep(stored.mayRemain(after: response, asked) ? stored : nil, asked, exchange)
+        if var stored, response.status == .notModified,
+            isValidating ? stored.part == nil && stored.isConfirmed(by: response) : stored.isNamed(by: response)
+        {
+            let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
+            keep(mayRemain ? stored : nil, asked, exchange)
             guard isValidating else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
         if asked.request.method == .head {
             guard var stored, response.status == .ok else { return response }
-            if stored.isDescribed(by: response) { stored.refresh(by: response, fresh) }
-            keep(stored.isDescribed(by: response) ? stored : nil, asked, exchange)
+            let isCurrent = stored.status == .ok && stored.part == nil && stored.isNamed(by: response)
+            let mayRemain = isCurrent && stored.refresh(by: response, to: asked, at: received, fresh)
+            keep(mayRemain ? stored : nil, asked, exchange)
             return response
         }
         let freshness = fresh(response.status, response.headers)
@@ -119,13 +121,6 @@ public final class ResponseCache: Sendable {
 
     private func keep(_ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CachePages.Exchange) {
         state.withLock { $0.keep(response, to: asked.request, exchange, capacity) }
-    }
-}
-
-extension CachedResponse {
-    /// Whether a validated response may stay in the cache.
-    fileprivate func mayRemain(after response: HTTPResponse, _ asked: CacheRequest) -> Bool {
-        !CacheDirectives(response.headers).has("no-store") && !asked.refusesStoring
     }
 }
 
