@@ -55,11 +55,7 @@ struct FileLease: Sendable {
 
     /// Calls a closure while the file is locked against all other processes.
     func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw OwnedFile.fault(path) }
-        defer { close(file) }
-        while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw OwnedFile.fault(path) } }
-        return try body(file)
+        try FileLock(path: path).locked(body)
     }
 
     private func take(_ name: String) async throws {
@@ -103,7 +99,7 @@ struct FileLease: Sendable {
             guard new != holder else { return holder }
             let text = try new.map { Array(try JSONEncoder().encode($0)) } ?? []
             guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else {
-                throw OwnedFile.fault(path)
+                throw FileLock.fault(path)
             }
             return new
         }

@@ -15,15 +15,15 @@ enum OwnedFile {
     static func replace(_ path: String, with bytes: Data) throws {
         let new = path + ".new"
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw fault(new) }
+        guard file >= 0 else { throw FileLock.fault(new) }
         do {
             do {
-                guard write(bytes, to: file), synchronizeFile(file) else { throw fault(new) }
+                guard write(bytes, to: file), synchronizeFile(file) else { throw FileLock.fault(new) }
             } catch {
                 close(file)
                 throw error
             }
-            guard close(file) == 0, rename(new, path) == 0 else { throw fault(path) }
+            guard close(file) == 0, rename(new, path) == 0 else { throw FileLock.fault(path) }
         } catch {
             unlink(new)
             throw error
@@ -34,20 +34,13 @@ enum OwnedFile {
     /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.
     static func remove(_ path: String) throws {
         removeRemains(of: path)
-        guard unlink(path) == 0 || errno == ENOENT else { throw fault(path) }
+        guard unlink(path) == 0 || errno == ENOENT else { throw FileLock.fault(path) }
         try synchronizeFolder(of: path)
     }
 
     /// Removes the temporary file of a process that was terminated while it wrote.
     static func removeRemains(of path: String) {
         unlink(path + ".new")
-    }
-
-    /// Returns the error of the last system call, from `errno`.
-    static func fault(_ path: String) -> any Error {
-        let code = POSIXErrorCode(rawValue: errno) ?? .EIO
-        return CocoaError(
-            .fileWriteUnknown, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
     }
 
     /// Returns false if not all bytes were written; `errno` has the reason.
@@ -67,8 +60,8 @@ enum OwnedFile {
     private static func synchronizeFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw fault(folder) }
+        guard file >= 0 else { throw FileLock.fault(folder) }
         defer { close(file) }
-        guard synchronizeFile(file) else { throw fault(folder) }
+        guard synchronizeFile(file) else { throw FileLock.fault(folder) }
     }
 }

@@ -61,7 +61,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
         guard let descriptor = opened else { throw fault(EAGAIN) }
         self.descriptor = descriptor
         self.fault = fault
-        self.largestSize = largestSize ?? PartFile.largestSize
+        self.largestSize = largestSize ?? UInt64(FileSizeLimit.current)
         size = Int64(status.st_size)
         lseek(descriptor, 0, Int32(SEEK_END))
     }
@@ -69,17 +69,6 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     deinit {
         close()
     }
-
-    private static var largestSize: UInt64 {
-        var limit = rlimit()
-        return getrlimit(fileSize, &limit) == 0 ? UInt64(limit.rlim_cur) : .max
-    }
-
-    #if canImport(Glibc)
-        private static let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-        private static let fileSize = RLIMIT_FSIZE
-    #endif
 
     /// Truncates the file. The next bytes are written at its new end.
     func truncate(to size: Int64) throws {
