@@ -7,8 +7,8 @@
     struct CacheBenchmark: Benchmark {
         let name = "cache"
         let explanation =
-            "the pipeline over a stub that responds at once, without a cache and with one: hits among 1, 100 and 10,000 "
-            + "entries, validations, misses; and a lookup in URLCache."
+            "the pipeline over a stub that responds at once, without a cache, with one in memory and with one on disk: hits "
+            + "among 1, 100 and 10,000 entries, validations, misses; and a lookup in URLCache."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let rounds = isQuick ? 5 : 41
@@ -20,7 +20,19 @@
                 for id in 0..<entries { try await service.request(BenchmarkEndpoint.item(id)) as Void }
                 subjects.append(Subject("hit, \(entries) entries", service) { $0 % entries })
             }
+            let folder = FileManager.default.temporaryDirectory.appending(path: "networking-cache-\(UUID())")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            func disk(_ name: String) throws -> ResponseCache {
+                try ResponseCache(directory: folder.appending(path: name), capacity: 512 << 20, storesCredentials: true)
+            }
+            for entries in isQuick ? [1, 100] : [1, 100, 10_000] {
+                let service = service(try disk("\(entries)"), "max-age=3600")
+                for id in 0..<entries { try await service.request(BenchmarkEndpoint.item(id)) as Void }
+                subjects.append(Subject("hit on disk, \(entries) entries", service) { $0 % entries })
+            }
             subjects += [
+                Subject("validation on disk", service(try disk("validation"), "no-cache")) { _ in 1 },
+                Subject("miss, stored on disk", service(try disk("stored"), "max-age=3600")) { _ in next.increment() },
                 Subject("validation", service(ResponseCache(), "no-cache")) { _ in 1 },
                 Subject("miss, not stored", service(ResponseCache(), "no-store")) { _ in 1 },
                 Subject("miss, stored, 4 MiB", service(ResponseCache(capacity: 4 << 20), "max-age=3600")) { _ in

@@ -15,7 +15,11 @@ enum NetworkingProof {
     static func main() async throws {
         #if !EXPLORE_ONLY
             if CommandLine.arguments.dropFirst().first == "work" {
-                guard let worker = TokenWorker(Array(CommandLine.arguments.dropFirst(2))) else {
+                let arguments = Array(CommandLine.arguments.dropFirst(2))
+                if arguments.first == "cache", let worker = CacheWorker(Array(arguments.dropFirst())) {
+                    await worker.run()
+                }
+                guard let worker = TokenWorker(arguments) else {
                     refuse("work: expected a store, the URL of a server and a name")
                 }
                 return await worker.run()

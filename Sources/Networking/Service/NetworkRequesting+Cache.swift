@@ -11,7 +11,7 @@ extension NetworkRequesting {
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache,
             let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
-            let asked = CacheRequest(request, .only),
+            let asked = CacheRequest(request, .only, .buffered(limit: .max)),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
             response.status.isSuccessful,
             let value = try? converter.convertNow(response, decoder(for: endpoint, settings))

@@ -2,14 +2,15 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// At random moments, kills processes that share a token. Checks that the other processes find a correct token, and
-/// that every call ends.
+/// At random moments, kills processes that share a token, or a cache on disk. Checks that the other processes find a
+/// correct token and that every call ends; and that the cache has no wrong byte and has lost nothing.
 struct KillCheck: Check {
     let name = "kill"
-    let parts = ["token-file", "etcd"]
+    let parts = ["token-file", "etcd", "cache"]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
+        if settings.includes("cache") { try await inFolder { try await killWithCache(in: $0, report, settings) } }
         if settings.includes("etcd") { try await inFolder { try await killWithEtcd(in: $0, report, settings) } }
     }
 
@@ -44,6 +45,24 @@ struct KillCheck: Check {
             "kill token-file", since: begun, "\(kills) kills of \(fleet.size) processes, \(fleet.server.summary)",
             violations: fleet.server.violations + fleet.server.idleness(atLeast: kills)
                 + left.map { "\($0) was left behind" })
+    }
+
+    /// Kills 500 processes (30 in a quick run) that write to one cache on disk.
+    private func killWithCache(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let kills = settings.count ?? (settings.isQuick ? 30 : 500)
+        let fleet = try CacheFleet(3, in: folder)
+        defer { fleet.stop() }
+        var random = SeededGenerator(seed: settings.seed)
+        for number in 0..<kills where fleet.violations.isEmpty {
+            try await Task.sleep(for: .microseconds(Int.random(in: 20_000..<120_000, using: &random)))
+            try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            if number % 100 == 99 { report.progress("kill cache", since: begun, "\(number + 1) of \(kills) kills") }
+        }
+        let isIdle = fleet.steps < kills
+        report.end(
+            "kill cache", since: begun, "\(kills) kills of \(fleet.size) processes after \(fleet.steps) steps",
+            violations: fleet.violations + (isIdle ? ["the processes have done too little"] : []))
     }
 
     /// Refuses the token five times a second, kills a process every two seconds, and restarts etcd once.

@@ -11,6 +11,13 @@ func makeNews(_ environment: NetworkEnvironment) -> NetworkService {
 }
 // snippet.end
 
+// snippet.archive
+func makeArchive(_ environment: NetworkEnvironment, in folder: URL) throws -> NetworkService {
+    let cache = try ResponseCache(directory: folder.appendingPathComponent("responses"), capacity: 256 << 20)
+    return NetworkService(environment: environment) { $0.cache = cache }
+}
+// snippet.end
+
 // snippet.stories
 func stories(_ news: NetworkService) async throws -> (stories: [String], isStored: Bool) {
     let settings = RequestSettings { $0.caching = .staleIfOffline }
@@ -38,5 +45,17 @@ struct CachingExamples {
         let shown = Box<[[String]]>([])
         try await show(news) { stories in shown.change { $0.append(stories) } }
         #expect(shown.value == [["one"], ["two"]])
+    }
+
+    @Test("Stories on disk are there after a restart, without a network")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let stub = StubTransport()
+        stub.on(.get, nil, .json(["one"]), .failure(.notConnected))
+        for _ in 0..<2 {
+            let archive = try makeArchive(Fixture.environment, in: folder.url)
+            let news = NetworkService(client: archive.client.with { $0.transport = stub })
+            #expect(try await stories(news).stories == ["one"])
+        }
     }
 }

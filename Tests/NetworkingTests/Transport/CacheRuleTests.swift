@@ -7,15 +7,16 @@ import Testing
 /// The sentences of RFC 9111 that a private cache must or should obey, each with requests that show it: `CacheCase.all`.
 @Suite("RFC 9111, sentence by sentence")
 struct CacheRuleTests {
-    @Test("A private cache obeys", arguments: CacheCase.all)
-    func obeys(_ row: CacheCase) async throws {
+    @Test("A private cache obeys", arguments: CacheCase.all, CachePlace.allCases)
+    func obeys(_ row: CacheCase, in store: CachePlace) async throws {
         let clock = ManualClock()
         let stub = StubTransport()
-        let cache = ResponseCache(clock: clock.networkClock)
+        let folder = try TemporaryFolder()
+        let cache = try store.cache(in: folder, clock)
         let transport = CachingTransport(stub, cache: cache)
         for (index, step) in row.steps.enumerated() {
             clock.advance(by: .seconds(step.wait))
-            let place: Comment = "step \(index + 1) of \(row.testDescription)"
+            let place: Comment = "step \(index + 1) of \(row.testDescription), \(store)"
             let before = stub.requests.count
             let now = clock.date
             stub.on(nil, nil) { _ in

@@ -107,7 +107,8 @@ struct CacheWalkTests {
     @Test("No fields crash the cache, and no user gets bytes of another one", arguments: 0..<8)
     func walk(seed: Int) async throws {
         let clock = ManualClock()
-        let cache = ResponseCache(capacity: 100_000, clock: clock.networkClock)
+        let folder = try TemporaryFolder()
+        let cache = try (seed < 6 ? CachePlace.memory : .disk).cache(in: folder, capacity: 100_000, clock)
         let transport = CachingTransport(Server(seed: UInt64(seed)), cache: cache)
         var fields = Fields(random: SeededGenerator(seed: UInt64(seed) + 100))
         let rules: [ResponseCache.Rule?] = [nil, nil, nil, .staleIfOffline, .only, .reload, .off]

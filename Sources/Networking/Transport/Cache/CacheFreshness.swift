@@ -3,6 +3,8 @@ import Foundation
 /// The age and the freshness lifetime of a stored response, [RFC 9111 section
 /// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2), and how long it may be used after that.
 struct CacheFreshness: Sendable {
+    /// The time at which the request was sent.
+    let requested: Date
     /// The time at which the response was received or last validated.
     let received: Date
     /// The age in seconds at that time.
@@ -30,7 +32,7 @@ struct CacheFreshness: Sendable {
     ) {
         let directives = CacheDirectives(headers)
         let date = headers.date.map(HTTPDate.init) ?? HTTPDate(received)
-        self.received = received
+        (self.requested, self.received) = (requested, received)
         initialAge = CacheFreshness.initialAge(headers, date, requested, received)
         let explicit = CacheFreshness.explicitLifetime(headers, directives, date)
         lifetime =

@@ -4,8 +4,9 @@ import Foundation
 struct CachePages: Sendable {
     /// A request in progress.
     struct Exchange: Sendable {
-        fileprivate let id: UInt64
-        fileprivate let key: String
+        /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later one.
+        let id: UInt64
+        let key: String
     }
 
     private struct Page: Sendable {
@@ -18,7 +19,7 @@ struct CachePages: Sendable {
     private var pages: [String: Page] = [:]
     private var uses: UInt64 = 0
     private var size = 0
-    private var nextID: UInt64 = 0
+    private var lastID: UInt64 = 0
     /// The keys of the requests in progress whose responses may be stored.
     private var exchanges: [String: Set<UInt64>] = [:]
     /// The keys whose responses are being validated without a caller.
@@ -61,9 +62,9 @@ struct CachePages: Sendable {
     }
 
     mutating func begin(_ key: String) -> Exchange {
-        nextID += 1
-        exchanges[key, default: []].insert(nextID)
-        return Exchange(id: nextID, key: key)
+        lastID = max(lastID + 1, CacheRemovals.now())
+        exchanges[key, default: []].insert(lastID)
+        return Exchange(id: lastID, key: key)
     }
 
     mutating func end(_ exchange: Exchange) {

@@ -4,19 +4,26 @@ import Foundation
 struct CacheRequest: Sendable {
     let request: HTTPRequest
     let rule: ResponseCache.Rule
+    let delivery: BodyDelivery
     /// The request's directives; nil if it has none.
     private let directives: CacheDirectives?
     /// The one byte range that the request asks for.
     let range: ByteRange?
 
     /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a body,
-    /// several ranges, or conditions that only the server can check.
-    init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule) {
+    /// several ranges, or conditions that only the server can check. Of the requests whose response is streamed, the
+    /// cache handles no downloads, which are files already, and none with a range or a condition.
+    init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
         guard !headers.contains(.ifMatch), !headers.contains(.ifUnmodifiedSince) else { return nil }
-        self.request = request
-        self.rule = rule
+        if case .streamed = delivery {
+            let fields = [HTTPHeader.Name.range, .ifNoneMatch, .ifModifiedSince]
+            guard request[option: FileDownload.self] == nil, !fields.contains(where: headers.contains) else {
+                return nil
+            }
+        }
+        (self.request, self.rule, self.delivery) = (request, rule, delivery)
         directives = CacheDirectives(request: headers)
         if let value = headers[.range] {
             guard request.method == .get, let range = ByteRange(value) else { return nil }
@@ -32,7 +39,7 @@ struct CacheRequest: Sendable {
         var request = request
         request[option: RequestWatch.self] = nil
         for name in [HTTPHeader.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
-        return CacheRequest(request, rule)
+        return CacheRequest(request, rule, delivery)
     }
 
     /// Whether the response must not be stored.

@@ -4,7 +4,7 @@ import Foundation
 struct CachedResponse: Sendable {
     private(set) var status: HTTPStatus
     private(set) var headers: HTTPHeaders
-    private(set) var body: Data
+    var body: CachedBody
     /// The part of the content that is stored; nil if the content is complete.
     private(set) var part: Part?
     private(set) var freshness: CacheFreshness
@@ -14,7 +14,7 @@ struct CachedResponse: Sendable {
     private var varying: [HTTPHeader.Name]
     /// The request's fields that may identify its user, and the fields that ``varying`` names. The response is not used
     /// for a request with other values.
-    private var audience: HTTPHeaders
+    private(set) var audience: HTTPHeaders
 
     /// The bytes of an incomplete content.
     struct Part: Sendable {
@@ -22,11 +22,13 @@ struct CachedResponse: Sendable {
         let total: Int64
     }
 
-    /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3).
+    /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3). If the body is
+    /// still being received, it is empty at first; a part is then not stored.
     init?(_ response: HTTPResponse, to request: CacheRequest, _ freshness: CacheFreshness) {
-        guard request.request.method == .get, !request.refusesStoring, case .data(let body) = response.content,
-            CachedResponse.mayStore(response, freshness)
+        guard request.request.method == .get, !request.refusesStoring, CachedResponse.mayStore(response, freshness)
         else { return nil }
+        if case .file = response.content { return nil }
+        let body = response.data
         guard let varying = CachedResponse.varying(response.headers) else { return nil }
         self.varying = varying
         if response.status == .partialContent {
@@ -35,10 +37,21 @@ struct CachedResponse: Sendable {
         }
         status = response.status
         headers = CachedResponse.storable(response.headers)
-        self.body = body
+        self.body = .data(body)
         self.freshness = freshness
         audience = CachedResponse.audience(of: request.request, varying)
         if let part, part.isWhole { complete() }
+    }
+
+    /// Creates a stored response from the head of its file. Returns nil if no request could get it.
+    init?(_ file: CacheFileFormat.Head, _ body: CachedBody, heuristicFreshness: Double) {
+        guard let varying = CachedResponse.varying(file.headers),
+            file.part.map({ $0.bytes.count == body.count }) ?? true
+        else { return nil }
+        (status, headers, self.body, part, audience) = (file.status, file.headers, body, file.part, file.audience)
+        self.varying = varying
+        freshness = CacheFreshness(
+            status, headers, requested: file.requested, received: file.received, heuristic: heuristicFreshness)
     }
 
     /// Returns the fields that `Vary` names; nil if no request matches (`*`), or if there are too many names.
@@ -64,14 +77,25 @@ struct CachedResponse: Sendable {
         return status.isSuccessful && status.isHeuristicallyCacheable || freshness.lifetime > freshness.initialAge
     }
 
+    /// Whether the response can be of use later: it is fresh, or can be validated.
+    var isWorthStoring: Bool {
+        freshness.lifetime > freshness.initialAge || headers.contains(.eTag) || headers.contains(.lastModified)
+    }
+
     /// Whether the response may be used for a request (section 4.1).
     func isFor(_ request: HTTPRequest) -> Bool {
-        CachedResponse.audience(of: request, varying) == audience
+        CachedResponse.isEqual(CachedResponse.audience(of: request, varying), audience)
     }
 
     /// Whether another stored response is used for the same requests.
     func isForSameRequests(as other: CachedResponse) -> Bool {
-        audience == other.audience && varying == other.varying
+        CachedResponse.isEqual(audience, other.audience) && varying == other.varying
+    }
+
+    /// Whether fields have the same names and values. A file does not contain which fields an app has marked as
+    /// sensitive.
+    private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
+        fields.elementsEqual(others) { $0.name == $1.name && $0.value == $1.value }
     }
 
     /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
@@ -119,7 +143,7 @@ struct CachedResponse: Sendable {
     /// The approximate size in bytes.
     var size: Int {
         let fields = [headers, audience].joined().reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
-        return body.count + fields + 512
+        return Int(body.count) + fields + 512
     }
 
     /// Returns the stored response as a response to a request, with the current `Age`; nil if only a part is stored
@@ -134,37 +158,44 @@ struct CachedResponse: Sendable {
             return answer
         }
         if let range = request.range, status == .ok || part != nil, request.permitsRange(of: headers) {
-            guard let slice = slice(range) else { return nil }
+            guard let (bytes, content) = slice(range, request.delivery) else { return nil }
             answer.status = .partialContent
             answer.headers[.contentRange] =
-                "bytes \(slice.bytes.lowerBound)-\(slice.bytes.upperBound - 1)/\(part?.total ?? Int64(body.count))"
-            answer.headers.contentLength = slice.data.count
-            answer.content = .data(slice.data)
+                "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(part?.total ?? body.count)"
+            answer.headers.contentLength = bytes.count
+            answer.content = content
             return answer
         }
         guard part == nil else { return nil }
-        if request.request.method != .head { answer.content = .data(body) }
+        guard request.request.method != .head else { return answer }
+        guard let content = body.content(0..<body.count, request.delivery) else { return nil }
+        answer.content = content
         return answer
     }
 
-    private func slice(_ range: ByteRange) -> (bytes: Range<Int64>, data: Data)? {
-        let stored = part?.bytes ?? 0..<Int64(body.count)
-        guard let bytes = range.resolved(in: part?.total ?? Int64(body.count)), stored.contains(bytes.lowerBound),
-            bytes.upperBound <= stored.upperBound
+    private func slice(
+        _ range: ByteRange, _ delivery: BodyDelivery
+    ) -> (bytes: Range<Int64>, content: HTTPResponse.Content)? {
+        let stored = part?.bytes ?? 0..<body.count
+        guard let bytes = range.resolved(in: part?.total ?? body.count), stored.contains(bytes.lowerBound),
+            bytes.upperBound <= stored.upperBound,
+            let content = body.content(
+                bytes.lowerBound - stored.lowerBound..<bytes.upperBound - stored.lowerBound, delivery)
         else { return nil }
-        let start = body.startIndex + Int(bytes.lowerBound - stored.lowerBound)
-        return (bytes, Data(body[start..<start + bytes.count]))
+        return (bytes, content)
     }
 }
 
 /// Validation.
 extension CachedResponse {
     /// Makes a request conditional on the `ETag` and `Last-Modified` of the response (section 4.3.1); returns false if
-    /// the response has neither. If only the beginning of the content is stored, the request asks for the rest.
-    func makeConditional(_ request: inout HTTPRequest) -> Bool {
+    /// the response has neither. If only the beginning of the content is stored, the request asks for the rest,
+    /// provided that the response is read into memory.
+    func makeConditional(_ request: inout HTTPRequest, _ delivery: BodyDelivery) -> Bool {
         let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
         if let part {
-            guard part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak, request.method == .get,
+            guard case .buffered = delivery, part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak,
+                request.method == .get,
                 !request.headers.contains(.range)
             else { return false }
             request.headers[.range] = "bytes=\(part.bytes.upperBound)-"
@@ -195,7 +226,7 @@ extension CachedResponse {
         guard pairs.contains(where: { $0 != nil && $1 != nil }), isConfirmed(by: response) else { return false }
         return pairs.allSatisfy { new, old in new == nil || old != nil }
             && (response.status == .notModified
-                || response.headers.contentLength.map { $0 == headers.contentLength ?? body.count } ?? true)
+                || response.headers.contentLength.map { $0 == headers.contentLength ?? Int(body.count) } ?? true)
     }
 
     /// Updates the header fields from a response that has confirmed this one (section 3.2). Returns false if the
@@ -224,16 +255,17 @@ extension CachedResponse {
         guard let old = part, let new = other.part, old.total == new.total,
             let oldTag = headers[.eTag], let newTag = other.headers[.eTag],
             EntityTag(oldTag).isStronglyEqual(to: EntityTag(newTag)),
-            new.bytes.lowerBound <= old.bytes.upperBound, old.bytes.lowerBound <= new.bytes.upperBound
+            new.bytes.lowerBound <= old.bytes.upperBound, old.bytes.lowerBound <= new.bytes.upperBound,
+            let oldBytes = body.bytes(0..<body.count), let newBytes = other.body.bytes(0..<other.body.count)
         else { return false }
         let lower = min(old.bytes.lowerBound, new.bytes.lowerBound)
         let upper = max(old.bytes.upperBound, new.bytes.upperBound)
         var bytes = Data(count: Int(upper - lower))
-        for (range, data) in [(old.bytes, body), (new.bytes, other.body)] {
+        for (range, data) in [(old.bytes, oldBytes), (new.bytes, newBytes)] {
             let start = Int(range.lowerBound - lower)
             bytes.replaceSubrange(start..<start + data.count, with: data)
         }
-        body = bytes
+        body = .data(bytes)
         headers.merge(other.headers)
         (freshness, varying, audience) = (other.freshness, other.varying, other.audience)
         part = Part(bytes: lower..<upper, total: old.total)
@@ -245,7 +277,7 @@ extension CachedResponse {
         part = nil
         status = .ok
         headers.remove(.contentRange)
-        headers.contentLength = body.count
+        headers.contentLength = Int(body.count)
     }
 }
 

@@ -4,7 +4,7 @@ import Foundation
 /// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A service adds it with `cache:`, next to the engine, where a request has all the header fields that it is sent with.
-/// Requests with other methods, with bodies, and whose responses are streamed are sent to the server.
+/// Requests with other methods or with bodies, and downloads into files, are sent to the server.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -18,7 +18,7 @@ package struct CachingTransport: Transport {
     /// Sends the request, unless the cache has a response that may be used.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let rule = request[option: CachingOption.self] ?? .fresh
-        guard rule != .off, case .buffered(let limit) = delivery, let asked = CacheRequest(request, rule) else {
+        guard rule != .off, let asked = CacheRequest(request, rule, delivery) else {
             if rule == .only { throw NetworkError.notCached }
             if CacheDirectives(request: request.headers)?.has("only-if-cached") == true {
                 return HTTPResponse(.gatewayTimeout, to: request)
@@ -31,14 +31,12 @@ package struct CachingTransport: Transport {
         if decision == .use || decision == .useAndRevalidate, let stored,
             let response = stored.response(to: asked, at: now, .cache)
         {
-            if decision == .useAndRevalidate { revalidate(stored, asked, limit) }
-            return response.content.isPending(upTo: limit) ? try await response.collected(upTo: limit) : response
+            if decision == .useAndRevalidate { revalidate(stored, asked) }
+            return try await response.collected(for: delivery)
         }
         if rule == .only { throw NetworkError.notCached }
         if asked.isOnlyIfCached { return HTTPResponse(.gatewayTimeout, to: request) }
-        let exchange = cache.begin(request.url)
-        defer { cache.end(exchange) }
-        return try await fetch(asked, stored, limit, exchange)
+        return try await fetch(asked, stored, cache.begin(request.url))
     }
 
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
@@ -59,44 +57,50 @@ package struct CachingTransport: Transport {
 
     /// Sends a request to the server. A stored response is validated, or used if the request fails.
     private func fetch(
-        _ asked: CacheRequest, _ stored: CachedResponse?, _ limit: Int, _ exchange: CachePages.Exchange
+        _ asked: CacheRequest, _ stored: CachedResponse?, _ exchange: CacheExchange
     ) async throws -> HTTPResponse {
         var request = asked.request
         let isValidating =
-            !asked.isConditional && asked.range == nil && stored?.makeConditional(&request) == true
+            !asked.isConditional && asked.range == nil && stored?.makeConditional(&request, asked.delivery) == true
         let requested = cache.date()
         var response: HTTPResponse
-        do { response = try await base.send(request, delivering: .buffered(limit: limit)) } catch {
+        do { response = try await base.send(request, delivering: asked.delivery) } catch {
             guard let stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
             else { throw error }
-            return stale
+            return try await stale.collected(for: asked.delivery)
         }
         if let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
         {
-            return stale
+            return try await stale.collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
-        if response.content.isPending(upTo: limit) { response = try await response.collected(upTo: limit) }
+        response = try await response.collected(for: asked.delivery)
         let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
         // The caller has not asked for a condition or a range: what was added has not led to a response for it.
-        guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else { return result }
-        cache.remove(stored, of: asked.request.url)
-        return try await fetch(asked, nil, limit, exchange)
+        guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
+            return try await result.collected(for: asked.delivery)
+        }
+        cache.remove(stored, of: asked.request)
+        return try await fetch(asked, nil, exchange)
     }
 
     /// Validates a stored response that has been used already, without a caller that waits. A stored response is
     /// validated once at a time.
-    private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest, _ limit: Int) {
+    private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
         guard let asked = asked.afterCall, let claim = cache.claimRevalidation(of: asked.request.url) else { return }
         // The request belongs to no call, but it needs the permit of the call that caused it.
         let permit = CallScope.currentPermit?.handOver()
         let exchange = cache.begin(asked.request.url)
         Task.detached { [self] in
             let result: Result<HTTPResponse, any Error>
-            do { result = .success(try await fetch(asked, stored, limit, exchange)) } catch {
+            do {
+                let response = try await fetch(asked, stored, exchange)
+                // The body is stored while it is read.
+                if case .stream(let body) = response.content { for try await _ in body {} }
+                result = .success(response.withoutStream)
+            } catch {
                 result = .failure(error)
             }
-            cache.end(exchange)
             permit?.release(after: result)
             cache.endRevalidation(claim)
         }
@@ -107,6 +111,14 @@ extension CachedResponse {
     /// Returns the response to use instead of a failure; nil if the failure must be reported.
     fileprivate func replacement(of failure: CacheFailure, for asked: CacheRequest, _ now: Date) -> HTTPResponse? {
         mayReplace(failure, of: asked, at: now) ? response(to: asked, at: now, .cache) : nil
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with its content in memory if the caller asks for that.
+    fileprivate func collected(for delivery: BodyDelivery) async throws -> HTTPResponse {
+        guard case .buffered(let limit) = delivery, content.isPending(upTo: limit) else { return self }
+        return try await collected(upTo: limit)
     }
 }
 

@@ -1,19 +1,23 @@
 public import Foundation
 
-/// The responses that one or several services store in memory: a private cache, [RFC
+/// The responses that one or several services store in memory or on disk: a private cache, [RFC
 /// 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
 /// and the same credentials, as adapters have set them. A service has no cache unless one is set:
 /// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
-    /// The maximum size in bytes. Above it, the responses of the least recently used URLs are removed first.
-    let capacity: Int
+    /// The maximum size in bytes of the responses in memory. Above it, the responses of the least recently used URLs are
+    /// removed first.
+    private let capacity: Int
     let date: @Sendable () -> Date
     private let heuristicFreshness: Double
     private let state = Locked(CachePages())
+    private let directory: CacheDirectory?
+    /// Whether responses to requests with credentials are stored in the directory, too.
+    private let storesCredentials: Bool
 
-    /// Creates an empty cache.
+    /// Creates an empty cache in memory.
     ///
     /// - Parameters:
     ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored,
@@ -26,35 +30,78 @@ public final class ResponseCache: Sendable {
         self.capacity = capacity
         self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
         date = clock.date
+        directory = nil
+        storesCredentials = false
+    }
+
+    /// Creates a cache in a directory, which keeps its responses when the app ends.
+    ///
+    /// Several caches and processes may use the directory at the same time, on one machine. The files are not encrypted.
+    /// They contain text, with a checksum; a damaged one is not used. An app can be terminated at any time: no response
+    /// is lost but those that are being written. After a power failure, the last ones may be missing. A response that
+    /// cannot be written, because the disk is full for example, is not stored, and its call succeeds.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory, which belongs to the cache alone. It is created if necessary; only its owner can
+    ///     read it.
+    ///   - capacity: The maximum size in bytes, of which each response occupies at least 8 KiB. Default: 128 MiB. Above
+    ///     it, the least recently used responses are removed in the background. A response larger than an eighth of it
+    ///     is not stored.
+    ///   - storesCredentials: Whether responses to requests with credentials, and these credentials, are stored in the
+    ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
+    ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
+    ///     does not know.
+    ///   - heuristicFreshness: As for a cache in memory.
+    ///   - clock: The clock that measures the age of responses.
+    /// - Throws: `CocoaError` with the path, if the directory cannot be created or written to.
+    public init(
+        directory: URL, capacity: Int = 128 << 20, storesCredentials: Bool = false, heuristicFreshness: Double = 0.1,
+        clock: NetworkClock = .continuous
+    ) throws {
+        self.capacity = min(capacity, 16 << 20)
+        self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
+        date = clock.date
+        self.directory = try CacheDirectory(
+            directory, capacity: capacity, heuristicFreshness: self.heuristicFreshness)
+        self.storesCredentials = storesCredentials
     }
 
     /// The number of stored responses.
-    package var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } + (directory?.count ?? 0) }
 
     /// Removes every response.
     public func removeAll() {
         state.withLock { $0.removeAll() }
+        directory?.removeAll()
     }
 
     /// Removes the responses of a URL, whatever their credentials are.
     public func removeResponses(from url: URL) {
-        state.withLock { $0.remove(CachePages.key(url)) }
+        let key = CachePages.key(url)
+        state.withLock { $0.remove(key) }
+        directory?.remove(key)
     }
 
     /// Returns the stored response for a request, fresh or not; of several, the most recent one (RFC 9111 section 4).
     func response(to request: HTTPRequest) -> CachedResponse? {
         let key = CachePages.key(request.url)
+        if let directory = directory(for: request) { return directory.response(at: key, to: request) }
         return state.withLock { $0.response(at: key, to: request) }
     }
 
-    /// Records that a request is being sent. If the responses of its URL are removed meanwhile, or a request that was
-    /// sent later has stored a response, its response is not stored.
-    func begin(_ url: URL) -> CachePages.Exchange {
-        state.withLock { $0.begin(CachePages.key(url)) }
+    /// Returns the directory that stores the responses to a request; nil for memory.
+    private func directory(for request: HTTPRequest) -> CacheDirectory? {
+        guard let directory, storesCredentials || !request.allHeaders.contains(where: \.mayIdentifyUser) else {
+            return nil
+        }
+        return directory
     }
 
-    func end(_ exchange: CachePages.Exchange) {
-        state.withLock { $0.end(exchange) }
+    /// Records that a request is being sent, until the returned exchange is released. If the responses of its URL are
+    /// removed meanwhile, or a request that was sent later has stored a response, its response is not stored.
+    func begin(_ url: URL) -> CacheExchange {
+        let exchange = state.withLock { $0.begin(CachePages.key(url)) }
+        return CacheExchange(exchange) { [self] in state.withLock { $0.end(exchange) } }
     }
 
     /// Returns a claim to validate the responses of a URL; nil if they are being validated already.
@@ -67,8 +114,10 @@ public final class ResponseCache: Sendable {
     }
 
     /// Removes one stored response.
-    func remove(_ response: CachedResponse, of url: URL) {
-        state.withLock { $0.remove(response, at: CachePages.key(url)) }
+    func remove(_ response: CachedResponse, of request: HTTPRequest) {
+        let key = CachePages.key(request.url)
+        if let directory = directory(for: request) { return directory.remove(response, at: key) }
+        state.withLock { $0.remove(response, at: key) }
     }
 
     /// Stores what a response of the server tells about a URL, and returns the response to the caller.
@@ -79,7 +128,7 @@ public final class ResponseCache: Sendable {
     ///   - requested: The time at which the request was sent.
     func receive(
         _ response: HTTPResponse, to asked: CacheRequest, _ stored: CachedResponse?, _ isValidating: Bool,
-        requested: Date, _ exchange: CachePages.Exchange
+        requested: Date, _ exchange: CacheExchange
     ) -> HTTPResponse {
         let received = date()
         let fresh = { [heuristicFreshness] (status: HTTPStatus, headers: HTTPHeaders) in
@@ -112,15 +161,67 @@ public final class ResponseCache: Sendable {
             if stored == nil || stored?.part != nil { keep(new, asked, exchange) }
             return response
         }
+        if case .stream(let body) = response.content, let new, new.isWorthStoring {
+            var response = response
+            response.content = .stream(storing(body, of: new, asked, exchange))
+            return response
+        }
         // Other statuses than these say nothing about the stored response.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
-            keep(new, asked, exchange)
+            keep(response.content.isStream ? nil : new, asked, exchange)
         }
         return response
     }
 
-    private func keep(_ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CachePages.Exchange) {
-        state.withLock { $0.keep(response, to: asked.request, exchange, capacity) }
+    private func keep(
+        _ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CacheExchange,
+        written: CacheFileWriter? = nil
+    ) {
+        let place = exchange.place
+        guard let directory = directory(for: asked.request) else {
+            return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
+        }
+        directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
+    }
+
+    /// Returns a body that is stored, too, when its reader has read it to its end.
+    private func storing(
+        _ body: IncomingBody, of response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
+    ) -> IncomingBody {
+        let copy: CacheCopy
+        if let directory = directory(for: asked.request) {
+            guard let file = directory.writer(response, at: exchange.place.key) else { return body }
+            copy = CacheCopy(.file(file))
+        } else {
+            copy = CacheCopy(.data(Data()), limit: capacity / 8)
+        }
+        return body.pulled { [self] pull in
+            let chunk: Data?
+            do { chunk = try await pull() } catch {
+                copy.abandon()
+                throw error
+            }
+            if let chunk {
+                // The stored response is not the server's current one any more.
+                if !copy.append(chunk) { keep(nil, asked, exchange) }
+                return chunk
+            }
+            switch copy.complete() {
+            case .data(let data):
+                var response = response
+                response.body = .data(data)
+                keep(response, asked, exchange)
+            case .file(let file): keep(response, asked, exchange, written: file)
+            case nil: break
+            }
+            return nil
+        }
+    }
+}
+
+extension HTTPResponse.Content {
+    fileprivate var isStream: Bool {
+        if case .stream = self { true } else { false }
     }
 }
 

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Processes share a token and are killed at random. `NetworkingProof`, built next to the tests, runs them.
-    @Suite("A token shared by several processes", .timeLimit(.minutes(2)))
-    struct SharedTokenTests {
+    /// Processes share a token or a cache, and are killed at random. `NetworkingProof`, built next to the tests, runs them.
+    @Suite("A token and a cache shared by several processes", .timeLimit(.minutes(2)))
+    struct SharedStateTests {
         /// The URL of the program, which is in the folder of the tests or near it.
         private static var proof: URL? {
             let folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL.deletingLastPathComponent()
@@ -33,6 +33,11 @@ extension Loopback {
         @Test("After ten kills the token file is intact, no refresh token was used twice, and no other files are left")
         func tokenFile() throws {
             try prove("kill", "token-file", "--count", "10")
+        }
+
+        @Test("After ten kills, a cache on disk has no wrong byte and has lost no response")
+        func cache() throws {
+            try prove("kill", "cache", "--count", "10")
         }
 
         @Test(

@@ -1,0 +1,56 @@
+import Foundation
+
+/// The stored bytes of a response: in memory, or in a file of the cache's directory.
+enum CachedBody: Sendable {
+    case data(Data)
+    case file(CacheFile)
+
+    var count: Int64 {
+        switch self {
+        case .data(let data): Int64(data.count)
+        case .file(let file): file.count
+        }
+    }
+
+    /// Returns bytes of the body; nil if the file cannot be read.
+    func bytes(_ range: Range<Int64>) -> Data? {
+        switch self {
+        case .data(let data):
+            let start = data.startIndex + Int(range.lowerBound)
+            return range.count == data.count ? data : Data(data[start..<start + range.count])
+        case .file(let file): return file.read(range)
+        }
+    }
+
+    /// Returns bytes of the body as the content of a response: in memory if the caller asks for that, and a stream if
+    /// the bytes are in a file otherwise. Returns nil if the file cannot be read.
+    func content(_ range: Range<Int64>, _ delivery: BodyDelivery) -> HTTPResponse.Content? {
+        if case .file(let file) = self {
+            guard case .buffered(let limit) = delivery, range.count <= limit else {
+                return .stream(IncomingBody(file, range))
+            }
+        }
+        return bytes(range).map { .data($0) }
+    }
+}
+
+extension IncomingBody {
+    /// The number of bytes that are read from a file at once.
+    private static let chunkSize: Int64 = 1 << 16
+
+    /// Creates a body whose bytes are read from a file of a cache.
+    fileprivate init(_ file: CacheFile, _ range: Range<Int64>) {
+        let position = Locked(range.lowerBound)
+        self.init(pull: {
+            try position.withLock { position in
+                guard position < range.upperBound else { return nil }
+                let end = Swift.min(position + IncomingBody.chunkSize, range.upperBound)
+                guard let chunk = file.read(position..<end) else {
+                    throw NetworkError(.unknown, reason: "a file of the response cache cannot be read")
+                }
+                position = end
+                return chunk
+            }
+        })
+    }
+}

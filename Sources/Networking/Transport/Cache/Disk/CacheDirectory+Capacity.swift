@@ -1,0 +1,107 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What a process knows of the size of a shared directory.
+struct CacheUsage: Sendable {
+    /// The size of all files in bytes when they were counted, and of the files that this process has written since.
+    fileprivate var size: Int64 = 0
+    /// The bytes that this process has written since the files were counted.
+    fileprivate var written: Int64 = 0
+    /// Whether the files were never counted.
+    fileprivate var isUnknown = true
+    fileprivate var isCounting = false
+}
+
+/// The capacity.
+extension CacheDirectory {
+    /// Records that a file was written. The files are counted in the background: at the first file, when the capacity
+    /// is exceeded, and when an eighth of it was written, because other processes may have written as much.
+    func used(_ size: Int64) {
+        let mustCount = usage.withLock { usage in
+            usage.size += CacheDirectory.blocks(size)
+            usage.written += CacheDirectory.blocks(size)
+            let isDue = usage.isUnknown || usage.size > Int64(capacity) || usage.written > largestFile
+            guard isDue, !usage.isCounting else { return false }
+            usage.isCounting = true
+            return true
+        }
+        if mustCount { DispatchQueue.global(qos: .utility).async { self.makeRoom() } }
+    }
+
+    private struct File {
+        let path: String
+        let folder: String
+        let size: Int64
+        let used: timespec
+    }
+
+    /// Counts the files. If they exceed the capacity, removes the least recently used ones until an eighth of it is
+    /// free. Also removes the files of writers that ended before they were complete.
+    func makeRoom() {
+        removeRemains()
+        usage.withLock { $0.written = 0 }
+        var files: [File] = []
+        for folder in folders() {
+            for name in names(in: folder) {
+                var status = stat()
+                let path = "\(folder)/\(name)"
+                guard lstat(path, &status) == 0 else { continue }
+                files.append(
+                    File(
+                        path: path, folder: folder, size: CacheDirectory.blocks(Int64(status.st_size)),
+                        used: CacheDirectory.lastUse(status)))
+            }
+        }
+        var size = files.reduce(0) { $0 + $1.size }
+        if size > Int64(capacity) {
+            files.sort { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
+            locked {
+                for file in files {
+                    guard size > Int64(capacity - capacity / 8) else { return }
+                    unlink(file.path)
+                    rmdir(file.folder)
+                    size -= file.size
+                }
+            }
+        }
+        usage.withLock { [size] usage in
+            usage.size = size + usage.written
+            usage.isUnknown = false
+            usage.isCounting = false
+        }
+    }
+
+    /// Removes temporary files that nobody has written to for an hour.
+    private func removeRemains() {
+        for name in DirectoryListing.names(in: path) where name.hasPrefix(CacheFileWriter.prefix) {
+            var status = stat()
+            guard lstat("\(path)/\(name)", &status) == 0,
+                time(nil) - CacheDirectory.lastUse(status).tv_sec > 3_600
+            else { continue }
+            unlink("\(path)/\(name)")
+        }
+    }
+
+    /// Records the use of an open file, once a minute: the time of its last change is the time of its last use.
+    func markUsed(_ file: Int32, _ status: stat) {
+        if time(nil) - CacheDirectory.lastUse(status).tv_sec > 60 { futimens(file, nil) }
+    }
+
+    /// The size of a file in bytes, with that of its folder: both occupy whole blocks.
+    private static func blocks(_ size: Int64) -> Int64 { (size + 4_095) / 4_096 * 4_096 + 4_096 }
+
+    private static func lastUse(_ status: stat) -> timespec {
+        #if canImport(Darwin)
+            status.st_mtimespec
+        #else
+            status.st_mtim
+        #endif
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Writes the file of one response under a temporary name. The file is removed unless it receives its final name.
+final class CacheFileWriter: Sendable {
+    private struct State: Sendable {
+        var checksum = Checksum()
+        var size: Int64
+        var isComplete = false
+        var isMoved = false
+    }
+
+    private let path: String
+    private let descriptor: Int32
+    private let limit: Int64
+    private let state: Locked<State>
+
+    /// Creates a file and writes its head. Returns nil if the file cannot be written.
+    ///
+    /// - Parameter limit: The maximum size of the file in bytes.
+    init?(in folder: String, head: Data, limit: Int64) {
+        path = "\(folder)/\(CacheFileWriter.prefix)\(UUID().uuidString)"
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // Above the limit of the process, a signal would end the process.
+        self.limit = min(limit, FileSizeLimit.current)
+        let line = CacheFileFormat.firstLine(checksum: 0)
+        state = Locked(State(size: Int64(line.count)))
+        guard descriptor >= 0, CacheFileWriter.write(line, to: descriptor, at: 0), append(head) else { return nil }
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        if !state.withLock({ $0.isMoved }) { unlink(path) }
+    }
+
+    /// The beginning of the names of files that are being written.
+    static let prefix = "new-"
+
+    /// The size of the file in bytes.
+    var size: Int64 { state.withLock { $0.size } }
+
+    /// Appends bytes of the body. Returns false if they cannot be written.
+    func append(_ data: Data) -> Bool {
+        state.withLock { state in
+            guard !state.isComplete, state.size + Int64(data.count) <= limit,
+                CacheFileWriter.write(data, to: descriptor, at: state.size)
+            else { return false }
+            data.withUnsafeBytes { state.checksum.update($0) }
+            state.size += Int64(data.count)
+            return true
+        }
+    }
+
+    /// Writes the checksum: the file is complete. Returns false if it cannot be written.
+    func complete() -> Bool {
+        state.withLock { state in
+            guard !state.isComplete else { return true }
+            state.isComplete = CacheFileWriter.write(
+                CacheFileFormat.firstLine(checksum: state.checksum.value), to: descriptor, at: 0)
+            return state.isComplete
+        }
+    }
+
+    /// Gives the complete file its final name. Returns false if that is not possible.
+    func move(to path: String) -> Bool {
+        state.withLock { state in
+            guard state.isComplete, !state.isMoved, rename(self.path, path) == 0 else { return false }
+            state.isMoved = true
+            return true
+        }
+    }
+
+    private static func write(_ data: Data, to file: Int32, at start: Int64) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var position = 0
+            while position < bytes.count {
+                let count = pwrite(
+                    file, bytes.baseAddress.map { $0 + position }, bytes.count - position,
+                    off_t(start) + off_t(position))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                position += count
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file in which the processes that share a cache record whose responses they have removed. A response to a request
+/// that was sent before such a removal may be outdated, and is not stored.
+///
+/// Each line consists of a time, in nanoseconds since 1970, and of the number of a URL; zero means all URLs. The caller
+/// has locked the file.
+struct CacheRemovals {
+    private static let lineCount = 37
+    /// The size at which the file is emptied.
+    private static let largestSize = lineCount << 10
+
+    let file: Int32
+
+    /// Returns the current time in nanoseconds since 1970.
+    static func now() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(clamping: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(clamping: Int64(time.tv_nsec))
+    }
+
+    /// Records a removal.
+    func append(_ url: UInt64) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return }
+        var size = Int(status.st_size) / CacheRemovals.lineCount * CacheRemovals.lineCount
+        var url = url
+        if size >= CacheRemovals.largestSize {
+            // Without the earlier lines, every response to a request in progress could be outdated.
+            guard ftruncate(file, 0) == 0 else { return }
+            (size, url) = (0, 0)
+        }
+        let digits = String(CacheRemovals.now())
+        let line = Array(
+            "\(String(repeating: "0", count: max(19 - digits.count, 0)))\(digits) \(url.hexadecimal)\n".utf8)
+        pwrite(file, line, line.count, off_t(size))
+    }
+
+    /// Returns whether the responses of a URL were removed at a time or later.
+    func contains(_ url: UInt64, since time: UInt64) -> Bool {
+        var status = stat()
+        // If the file cannot be read, the response is not stored.
+        guard fstat(file, &status) == 0 else { return true }
+        let now = CacheRemovals.now()
+        var end = Int64(status.st_size) / Int64(CacheRemovals.lineCount) * Int64(CacheRemovals.lineCount)
+        while end > 0 {
+            guard let line = CacheFile.read(file, end - Int64(CacheRemovals.lineCount)..<end),
+                let removed = UInt64(String(decoding: line[..<19], as: UTF8.self)),
+                let number = UInt64(String(decoding: line[20..<36], as: UTF8.self), radix: 16)
+            else { return true }
+            if removed < time { return false }
+            // A time in the future was written before the clock was set back.
+            if number == url || number == 0, removed <= now { return true }
+            end -= Int64(CacheRemovals.lineCount)
+        }
+        return false
+    }
+}

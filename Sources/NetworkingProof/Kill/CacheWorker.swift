@@ -1,0 +1,153 @@
+import Foundation
+import Networking
+
+/// One of several processes that share a cache on disk. It stores, replaces, confirms and removes responses until it is
+/// killed, and writes a line to its log after each step.
+struct CacheWorker: Sendable {
+    /// The number of URLs that only this process changes.
+    static let ownURLs = 8
+    private static let sharedURLs = 8
+
+    private let name: String
+    private let log: FileHandle
+    private let server = VersionedServer()
+    private let service: NetworkService
+
+    /// - Parameter arguments: The directory of the cache, the file of the log, and the name of the process.
+    init?(_ arguments: [String]) {
+        guard arguments.count == 3, let cache = CacheWorker.cache(in: URL(fileURLWithPath: arguments[0])),
+            FileManager.default.createFile(atPath: arguments[1], contents: nil),
+            let log = FileHandle(forWritingAtPath: arguments[1])
+        else { return nil }
+        (name, self.log) = (arguments[2], log)
+        service = CacheWorker.service(cache, server)
+    }
+
+    static func cache(in folder: URL) -> ResponseCache? { try? ResponseCache(directory: folder, capacity: 256 << 20) }
+
+    static func service(_ cache: ResponseCache, _ server: VersionedServer) -> NetworkService {
+        let url = URL(string: "http://127.0.0.1:1/") ?? URL(fileURLWithPath: "/")
+        return NetworkService(environment: NetworkEnvironment(baseURL: url)) {
+            $0.cache = cache
+            $0.transport = server
+        }
+    }
+
+    func run() async {
+        var step = 0
+        while true {
+            step += 1
+            do { try await perform(step) } catch {
+                FileHandle.standardError.write(Data("\(name): \(error)\n".utf8))
+                exit(3)
+            }
+        }
+    }
+
+    private func perform(_ step: Int) async throws {
+        let path = "\(name)/\(step % CacheWorker.ownURLs)"
+        if step % 11 == 0 {
+            try await service.request(.delete(EndpointPath(verbatim: path)))
+            return note("removed", path, 0)
+        }
+        let version = server.next(path)
+        // Large bodies are streamed into the cache.
+        if step % 5 == 0 {
+            let body = try await service.request(.get(EndpointPath(verbatim: path)), as: .stream, with: .reloading)
+            for try await _ in body {}
+        } else {
+            _ = try await service.request(.get(EndpointPath(verbatim: path)), as: .data, with: .reloading)
+        }
+        note("stored", path, version)
+        let shared = "shared/\(step * 7 % CacheWorker.sharedURLs)"
+        if step % 3 == 0 {
+            _ = server.next(shared)
+            _ = try await service.request(.get(EndpointPath(verbatim: shared)), as: .data, with: .reloading)
+        }
+        // Any version of a shared URL may be found, but its bytes must be right.
+        let found = try? await service.send(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
+        guard let found else { return }
+        guard VersionedBody(found.value, of: shared) != nil else {
+            throw NetworkError(.unknown, reason: "wrong bytes for \(shared)")
+        }
+    }
+
+    private func note(_ event: String, _ path: String, _ version: Int) {
+        log.write(Data("\(event) \(path) \(version)\n".utf8))
+    }
+}
+
+extension RequestSettings {
+    static var reloading: RequestSettings { RequestSettings { $0.caching = .reload } }
+    static var storedOnly: RequestSettings { RequestSettings { $0.caching = .only } }
+}
+
+/// A server whose responses contain their path and their version.
+final class VersionedServer: Transport, @unchecked Sendable {  // because of the lock
+    private let lock = NSLock()
+    private var versions: [String: Int] = [:]
+
+    /// Changes the content of a path, and returns its new version.
+    func next(_ path: String) -> Int {
+        lock.withLock {
+            versions[path, default: 0] += 1
+            return versions[path] ?? 0
+        }
+    }
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        let path = String(request.url.path.dropFirst())
+        let version = lock.withLock { versions[path] ?? 0 }
+        let body = VersionedBody(path: path, version: version).bytes
+        let content: HTTPResponse.Content
+        if case .streamed = delivery {
+            let position = Position()
+            content = .stream(IncomingBody(pull: { position.next(of: body) }))
+        } else {
+            content = .data(body)
+        }
+        return HTTPResponse(.ok, headers: [.cacheControl: "max-age=3600"], content: content, to: request)
+    }
+
+    private final class Position: @unchecked Sendable {  // because only one reader pulls
+        private var start = 0
+
+        func next(of body: Data) -> Data? {
+            guard start < body.count else { return nil }
+            defer { start += 20_000 }
+            return Data(body[start..<min(start + 20_000, body.count)])
+        }
+    }
+}
+
+/// A body from whose bytes its path and version can be read and checked.
+struct VersionedBody: Equatable {
+    let path: String
+    let version: Int
+
+    /// The first line, and bytes that follow from it: up to 400 kB.
+    var bytes: Data {
+        let line = "\(path) \(version)\n"
+        var state = line.utf8.reduce(UInt64(1_469_598_103_934_665_603)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        let count = version % 4 == 0 ? Int(state % 50_000) : Int(state % 200)
+        var bytes = Data(line.utf8)
+        for _ in 0..<count {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            withUnsafeBytes(of: state.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
+
+    init(path: String, version: Int) {
+        (self.path, self.version) = (path, version)
+    }
+
+    /// Reads a body. Returns nil if any byte is wrong.
+    init?(_ bytes: Data, of path: String) {
+        guard let line = bytes.split(separator: 0x0A, maxSplits: 1).first,
+            let version = String(decoding: line, as: UTF8.self).split(separator: " ").last.flatMap({ Int($0) })
+        else { return nil }
+        self.init(path: path, version: version)
+        guard self.bytes == bytes else { return nil }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Where a cache stores its responses.
+enum CachePlace: CaseIterable {
+    case memory, disk
+
+    /// Creates a cache; one on disk is in the folder, and stores credentials, too.
+    func cache(in folder: TemporaryFolder, capacity: Int = 16 << 20, _ clock: ManualClock) throws -> ResponseCache {
+        switch self {
+        case .memory: ResponseCache(capacity: capacity, clock: clock.networkClock)
+        case .disk:
+            try ResponseCache(
+                directory: folder.url, capacity: capacity, storesCredentials: true, clock: clock.networkClock)
+        }
+    }
+}
+
+@Suite("Streamed responses and the cache", .serialized)
+struct CacheStreamTests {
+    private let folder: TemporaryFolder
+    private let clock = ManualClock()
+    private let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A server that streams chunks, and may fail after some of them.
+    private struct Server: Transport {
+        let body: Data
+        var headers: HTTPHeaders = [.cacheControl: "max-age=60"]
+        var failingAfter: Int?
+        let requests = Locked(0)
+
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+            requests.withLock { $0 += 1 }
+            let position = Locked(0)
+            let stream = IncomingBody(pull: { [body, failingAfter] in
+                try position.withLock { position in
+                    if let failingAfter, position >= failingAfter { throw NetworkError(.connectionLostAfterHead) }
+                    guard position < body.count else { return nil }
+                    defer { position += 50_000 }
+                    return Data(body[position..<min(position + 50_000, body.count)])
+                }
+            })
+            return HTTPResponse(.ok, headers: headers, content: .stream(stream), to: request)
+        }
+    }
+
+    private func request(_ path: String = "a") throws -> HTTPRequest {
+        HTTPRequest(.get, try #require(URL(string: "https://api.example.com/\(path)")))
+    }
+
+    private func bytes(_ response: HTTPResponse) async throws -> Data {
+        switch response.content {
+        case .stream(let body): try await body.collect(upTo: .max)
+        case .data(let data): data
+        case .file(let url): try Data(contentsOf: url)
+        }
+    }
+
+    @Test(
+        "A streamed response is stored while its reader reads it, and is used for streams and values",
+        arguments: CachePlace.allCases)
+    func stored(place: CachePlace) async throws {
+        let server = Server(body: body)
+        let cache = try place.cache(in: folder, clock)
+        let transport = CachingTransport(server, cache: cache)
+        let first = try await transport.send(request(), delivering: .streamed)
+        #expect(cache.count == 0)
+        #expect(try await bytes(first) == body)
+        #expect(cache.count == 1)
+        for delivery in [BodyDelivery.streamed, .buffered(limit: 2_000_000)] {
+            let hit = try await transport.send(request(), delivering: delivery)
+            #expect(hit.source == .cache)
+            if place == .disk, case .streamed = delivery {
+                guard case .stream = hit.content else { throw NetworkError(.unknown, reason: "read into memory") }
+            }
+            #expect(try await bytes(hit) == body)
+        }
+        #expect(server.requests.withLock { $0 } == 1)
+        let small = await #expect(throws: NetworkError.self) {
+            try await transport.send(request(), delivering: .buffered(limit: 999_999))
+        }
+        #expect(small?.kind == .responseTooLarge)
+        #expect(folder.files.keys.allSatisfy { !$0.hasPrefix("new-") })
+    }
+
+    @Test(
+        "A stream that fails, is left early, or is too large is not stored, and leaves no file",
+        arguments: CachePlace.allCases)
+    func incomplete(place: CachePlace) async throws {
+        let cache = try place.cache(in: folder, clock)
+        let failing = try await CachingTransport(Server(body: body, failingAfter: 500_000), cache: cache)
+            .send(request(), delivering: .streamed)
+        await #expect(throws: NetworkError.self) { try await bytes(failing) }
+        do {
+            let left = try await CachingTransport(Server(body: body), cache: cache)
+                .send(request(), delivering: .streamed)
+            guard case .stream(let stream) = left.content else { throw NetworkError(.unknown) }
+            for try await _ in stream { break }
+        }
+        let small = try place.cache(in: folder, capacity: 4_000_000, clock)
+        let large = try await CachingTransport(Server(body: body), cache: small)
+            .send(request(), delivering: .streamed)
+        #expect(try await bytes(large) == body, "the reader gets what is not stored")
+        let useless = try await CachingTransport(Server(body: body, headers: []), cache: cache)
+            .send(request(), delivering: .streamed)
+        #expect(try await bytes(useless) == body)
+        #expect(cache.count == 0 && small.count == 0)
+        #expect(Set(folder.files.keys).isSubset(of: ["removals"]))
+    }
+
+    @Test("A stored body remains readable while it is replaced and removed")
+    func replaced() async throws {
+        let cache = try CachePlace.disk.cache(in: folder, clock)
+        let transport = CachingTransport(Server(body: body), cache: cache)
+        _ = try await bytes(transport.send(request(), delivering: .streamed))
+        let hit = try await transport.send(request(), delivering: .streamed)
+        cache.removeAll()
+        #expect(folder.files.count == 1)
+        #expect(try await bytes(hit) == body)
+    }
+
+    @Test("A stale stored body is validated, and only its head is new", arguments: CachePlace.allCases)
+    func validated(place: CachePlace) async throws {
+        let cache = try place.cache(in: folder, clock)
+        let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+        _ = try await bytes(
+            CachingTransport(Server(body: body, headers: tagged), cache: cache).send(request(), delivering: .streamed))
+        clock.advance(by: .seconds(61))
+        let stub = StubTransport()
+        stub.on(nil, nil, StubResponse(.notModified, headers: tagged))
+        let response = try await CachingTransport(stub, cache: cache).send(request(), delivering: .streamed)
+        #expect(response.source == .revalidated)
+        #expect(try await bytes(response) == body)
+        let hit = try await CachingTransport(stub, cache: cache).send(request(), delivering: .streamed)
+        #expect(hit.source == .cache)
+        #expect(try await bytes(hit) == body)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("A stale stream that is validated in the background is stored again without a reader")
+    func background() async throws {
+        let cache = try CachePlace.disk.cache(in: folder, clock)
+        let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-while-revalidate=600"]
+        let other = Data(body.reversed())
+        _ = try await bytes(
+            CachingTransport(Server(body: body, headers: headers), cache: cache).send(request(), delivering: .streamed))
+        clock.advance(by: .seconds(61))
+        let server = Server(body: other, headers: headers)
+        let stale = try await CachingTransport(server, cache: cache).send(request(), delivering: .streamed)
+        #expect(try await bytes(stale) == body)
+        while true {
+            let hit = try await CachingTransport(server, cache: cache).send(request(), delivering: .streamed)
+            if try await bytes(hit) == other { break }
+            await Task.yield()
+        }
+    }
+
+    @Test("A download into a file is neither stored nor answered from the cache")
+    func download() async throws {
+        let server = Server(body: body)
+        let cache = try CachePlace.disk.cache(in: folder, clock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = server
+        }
+        let target = folder.url.appendingPathComponent("download")
+        for _ in 0..<2 {
+            _ = try await service.request(
+                AdHocEndpoint.get("a"), as: .file(at: target, overwriting: .replace))
+        }
+        #expect(server.requests.withLock { $0 } == 2 && cache.count == 0)
+        #expect(try Data(contentsOf: target) == body)
+    }
+}
