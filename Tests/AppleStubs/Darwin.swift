@@ -5,3 +5,7 @@
 
 public let SO_NOSIGPIPE: Int32 = 0x1022
 public let F_FULLFSYNC: Int32 = 51
+
+extension stat {
+    public var st_mtimespec: timespec { st_mtim }
+}

@@ -47,7 +47,7 @@ struct Checksum: Sendable {
     }
 
     private mutating func add(_ group: UInt64) {
-        state = (state ^ group) &* 0x9E37_79B9_7F4A_7C15
+        state = (state ^ group) &* UInt64(0x9E37_79B9_7F4A_7C15)
         state ^= state >> 32
     }
 }
