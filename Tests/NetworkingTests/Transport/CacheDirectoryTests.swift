@@ -110,13 +110,34 @@ struct CacheDirectoryTests {
         }
         _ = try await send("a", one)
         #expect(try await send("a", one).data == Data("new".utf8))
-        // The record of removals is emptied when it is long. Requests in progress are not stored then.
-        for _ in 0..<1_100 { two.removeResponses(from: URL(fileURLWithPath: "/b")) }
+    }
+
+    @Test("The record of removals stays small, and a response is stored although other URLs were removed meanwhile")
+    func longRecord() async throws {
+        let (one, two) = (try cache(), try cache())
         let record = folder.url.appendingPathComponent("removals")
-        #expect(try Data(contentsOf: record).count < 40_000)
-        stub.on(nil, nil, StubResponse(.ok, headers: [.cacheControl: "max-age=60"]))
-        _ = try await send("c", one)
-        #expect(try await send("c", two).source == .cache)
+        let others = (0..<1_500).map { URL(fileURLWithPath: "/\($0)") }
+        let url = try #require(URL(string: "https://api.example.com/a"))
+        // The record is shortened during some of these requests.
+        for count in [0, 300, 300, 300, 300, 300] {
+            for other in others[..<count] { two.removeResponses(from: other) }
+            stub.on(nil, nil) { _ in
+                for other in others[..<300] { two.removeResponses(from: other) }
+                return StubResponse(.ok, headers: [.cacheControl: "max-age=60"])
+            }
+            _ = try await send("a", one)
+            #expect(try await send("a", two).source == .cache)
+            one.removeResponses(from: url)
+            #expect(try Data(contentsOf: record).count < 40_000)
+        }
+        // So many removals that the record of the one that concerns the request is gone.
+        stub.on(nil, nil) { _ in
+            two.removeResponses(from: url)
+            for other in others { two.removeResponses(from: other) }
+            return StubResponse(.ok, headers: [.cacheControl: "max-age=60"])
+        }
+        _ = try await send("a", one)
+        #expect(one.count == 0)
     }
 
     @Test("Variants of a URL are stored beside each other, at most eight")

@@ -15,7 +15,7 @@ import Foundation
 /// has locked the file.
 struct CacheRemovals {
     private static let lineCount = 37
-    /// The size at which the file is emptied.
+    /// The size at which the older half of the file is dropped.
     private static let largestSize = lineCount << 10
 
     let file: Int32
@@ -31,17 +31,37 @@ struct CacheRemovals {
     func append(_ url: UInt64) {
         var status = stat()
         guard fstat(file, &status) == 0 else { return }
-        var size = Int(status.st_size) / CacheRemovals.lineCount * CacheRemovals.lineCount
-        var url = url
-        if size >= CacheRemovals.largestSize {
-            // Without the earlier lines, every response to a request in progress could be outdated.
-            guard ftruncate(file, 0) == 0 else { return }
-            (size, url) = (0, 0)
+        var end = Int64(status.st_size) / Int64(CacheRemovals.lineCount) * Int64(CacheRemovals.lineCount)
+        if end >= CacheRemovals.largestSize { end = dropOlderHalf(end) }
+        let line = CacheRemovals.line(CacheRemovals.now(), url)
+        pwrite(file, line, line.count, off_t(end))
+    }
+
+    /// Replaces the older half of the lines by one for all URLs, because any response whose request was sent before
+    /// may be outdated. Returns the new size.
+    ///
+    /// If the process ends meanwhile, some lines are there twice, in an order in which ``contains(_:since:)`` finds at
+    /// least the same removals.
+    private func dropOlderHalf(_ size: Int64) -> Int64 {
+        let lineCount = Int64(CacheRemovals.lineCount)
+        let middle = size / lineCount / 2 * lineCount
+        var lines: [UInt8] = []
+        if let kept = CacheFile.read(file, middle..<size),
+            let time = UInt64(String(decoding: kept[..<19], as: UTF8.self))
+        {
+            lines = CacheRemovals.line(time, 0) + kept
+        } else {
+            lines = CacheRemovals.line(CacheRemovals.now(), 0)
         }
-        let digits = String(CacheRemovals.now())
-        let line = Array(
-            "\(String(repeating: "0", count: max(19 - digits.count, 0)))\(digits) \(url.hexadecimal)\n".utf8)
-        pwrite(file, line, line.count, off_t(size))
+        guard pwrite(file, lines, lines.count, 0) == lines.count, ftruncate(file, off_t(lines.count)) == 0 else {
+            return size
+        }
+        return Int64(lines.count)
+    }
+
+    private static func line(_ time: UInt64, _ url: UInt64) -> [UInt8] {
+        let digits = String(time)
+        return Array("\(String(repeating: "0", count: max(19 - digits.count, 0)))\(digits) \(url.hexadecimal)\n".utf8)
     }
 
     /// Returns whether the responses of a URL were removed at a time or later.
