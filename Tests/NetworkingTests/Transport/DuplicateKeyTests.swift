@@ -60,6 +60,23 @@ struct DuplicateKeyTests {
         #expect(await result(elsewhere.1) == "found", "two services share no transfers")
     }
 
+    @Test("Requests that use the cache or the network in different ways are not duplicates")
+    func sources() async throws {
+        let service = service(.keepFirst)
+        let rules = [ResponseCache.Rule.staleIfOffline, .reload, .off].map { rule in
+            RequestSettings { $0.caching = rule }
+        }
+        let settings = rules + [RequestSettings(), RequestSettings { $0.networkAccess = [] }]
+        let calls = settings.map { begin(service, Search(settings: $0)) }
+        await transport.waitForRequests(settings.count)
+        for setting in [RequestSettings { $0.caching = .fresh }, RequestSettings { $0.networkAccess = .all }] {
+            #expect(await result(begin(service, Search(settings: setting))) == "cancelled")
+        }
+        for _ in settings { transport.answer(.ok, "found") }
+        for task in calls { #expect(await result(task) == "found") }
+        #expect(transport.count == settings.count)
+    }
+
     @Test("Requests with unsafe methods are not compared by default")
     func unsafe() async throws {
         let service = service(.keepFirst)

@@ -54,7 +54,7 @@ struct CachePages: Sendable {
     mutating func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
         // The last one is the most recent one.
         guard let index = pages.index(forKey: key),
-            let found = pages.values[index].responses.last(where: { $0.isFor(request) })
+            let found = pages.values[index].responses.last(where: { $0.audience.contains(request) })
         else { return nil }
         uses += 1
         pages.values[index].use = uses
@@ -91,13 +91,13 @@ struct CachePages: Sendable {
     ) {
         guard isCurrent(exchange) else { return }
         let existing = pages[exchange.key]?.responses ?? []
-        let replaced = existing.filter { $0.isFor(request) }
+        let replaced = existing.filter { $0.audience.contains(request) }
         guard !replaced.contains(where: { $0.order > exchange.id }) else { return }
         // A part does not replace a complete response.
         if response?.part != nil, replaced.contains(where: { $0.part == nil }) { return }
         var response = response
         response?.order = exchange.id
-        var responses = existing.filter { !$0.isFor(request) }
+        var responses = existing.filter { !$0.audience.contains(request) }
         if let response, response.size <= capacity / 8 { responses = responses.suffix(7) + [response] }
         set(responses, at: exchange.key)
         makeRoom(capacity)
@@ -105,7 +105,7 @@ struct CachePages: Sendable {
 
     mutating func remove(_ response: CachedResponse, at key: String) {
         guard let page = pages[key] else { return }
-        set(page.responses.filter { !$0.isForSameRequests(as: response) }, at: key)
+        set(page.responses.filter { $0.audience != response.audience }, at: key)
     }
 
     private mutating func set(_ responses: [CachedResponse], at key: String) {

@@ -10,11 +10,8 @@ struct CachedResponse: Sendable {
     private(set) var freshness: CacheFreshness
     /// The position of the response's request among all requests.
     var order: UInt64 = 0
-    /// The fields that the `Vary` fields of the response name.
-    private var varying: [HTTPHeader.Name]
-    /// The request's fields that may identify its user, and the fields that ``varying`` names. The response is not used
-    /// for a request with other values.
-    private(set) var audience: HTTPHeaders
+    /// The requests for which the response may be used.
+    private(set) var audience: CacheAudience
 
     /// The bytes of an incomplete content.
     struct Part: Sendable {
@@ -29,8 +26,8 @@ struct CachedResponse: Sendable {
         else { return nil }
         if case .file = response.content { return nil }
         let body = response.data
-        guard let varying = CachedResponse.varying(response.headers) else { return nil }
-        self.varying = varying
+        guard let audience = CacheAudience(of: request.request, response.headers) else { return nil }
+        self.audience = audience
         if response.status == .partialContent {
             guard let part = Part(response.headers.contentRange, body) else { return nil }
             self.part = part
@@ -39,25 +36,17 @@ struct CachedResponse: Sendable {
         headers = CachedResponse.storable(response.headers)
         self.body = .data(body)
         self.freshness = freshness
-        audience = CachedResponse.audience(of: request.request, varying)
         if let part, part.isWhole { complete() }
     }
 
     /// Creates a stored response from the head of its file. Returns nil if no request could get it.
     init?(_ file: CacheFileFormat.Head, _ body: CachedBody, heuristicFreshness: Double) {
-        guard let varying = CachedResponse.varying(file.headers),
+        guard let audience = CacheAudience(file.audience, file.headers),
             file.part.map({ $0.bytes.count == body.count }) ?? true
         else { return nil }
-        (status, headers, self.body, part, audience) = (file.status, file.headers, body, file.part, file.audience)
-        self.varying = varying
+        (status, headers, self.body, part, self.audience) = (file.status, file.headers, body, file.part, audience)
         freshness = CacheFreshness(
             status, headers, requested: file.requested, received: file.received, heuristic: heuristicFreshness)
-    }
-
-    /// Returns the fields that `Vary` names; nil if no request matches (`*`), or if there are too many names.
-    private static func varying(_ headers: HTTPHeaders) -> [HTTPHeader.Name]? {
-        let names = names(in: headers.values(for: .vary))
-        return names.contains("*") || names.count > 32 ? nil : names
     }
 
     /// Whether a response may be stored. A success may be stored even if it is stale at once, because it can be
@@ -82,50 +71,6 @@ struct CachedResponse: Sendable {
         freshness.lifetime > freshness.initialAge || headers.contains(.eTag) || headers.contains(.lastModified)
     }
 
-    /// Whether the response may be used for a request (section 4.1).
-    func isFor(_ request: HTTPRequest) -> Bool {
-        CachedResponse.isEqual(CachedResponse.audience(of: request, varying), audience)
-    }
-
-    /// Whether another stored response is used for the same requests.
-    func isForSameRequests(as other: CachedResponse) -> Bool {
-        CachedResponse.isEqual(audience, other.audience) && varying == other.varying
-    }
-
-    /// Whether fields have the same names and values. A file does not contain which fields an app has marked as
-    /// sensitive.
-    private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
-        fields.elementsEqual(others) { $0.name == $1.name && $0.value == $1.value }
-    }
-
-    /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
-    /// ones that `Vary` names, with normalized values.
-    private static func audience(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
-        let all = request.allHeaders
-        var headers = all
-        headers.removeAll { !$0.mayIdentifyUser && $0.name != .host }
-        for name in varying where all.contains(name) && !headers.contains(name) {
-            headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
-        }
-        return headers
-    }
-
-    /// Returns the values of a field in a form that is equal for values of the same meaning: as one list, without blanks
-    /// around commas, and without regard to case if the elements of the list have none.
-    private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
-        let elements = values.flatMap { value in value.split(separator: ",", omittingEmptySubsequences: false) }
-            .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
-        let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
-        return ignoresCase ? elements.lowercased() : elements
-    }
-
-    private static func names(in values: [String]) -> [HTTPHeader.Name] {
-        var seen: Set<HTTPHeader.Name> = []
-        return values.flatMap { $0.split(separator: ",") }
-            .map { HTTPHeader.Name($0.trimmingCharacters(in: .whitespaces)) }
-            .filter { !$0.rawValue.isEmpty && seen.insert($0).inserted }
-    }
-
     /// Returns the fields without those that must not be stored: fields of the connection (section 3.1), fields that
     /// `no-cache` names, and cookies, which must not be set again.
     private static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -133,7 +78,7 @@ struct CachedResponse: Sendable {
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "TE", "Trailer", "Upgrade",
             "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", .setCookie,
         ]
-        let excluded = connection.union(names(in: headers.values(for: "Connection")))
+        let excluded = connection.union(headers.listedNames(in: "Connection"))
             .union(CacheDirectives(headers).fields("no-cache"))
         var stored = headers
         stored.removeAll { excluded.contains($0.name) }
@@ -142,7 +87,9 @@ struct CachedResponse: Sendable {
 
     /// The approximate size in bytes.
     var size: Int {
-        let fields = [headers, audience].joined().reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count }
+        let fields = [headers, audience.fields].joined().reduce(0) {
+            $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count
+        }
         return Int(body.count) + fields + 512
     }
 
@@ -243,9 +190,8 @@ extension CachedResponse {
         // Without a date of its own, the confirmation has the time at which it was received (RFC 9110 section 6.6.1).
         if !news.contains(.date) { headers[.date] = HTTPDate(now).description }
         self.freshness = freshness(status, headers)
-        guard let varying = CachedResponse.varying(headers) else { return false }
-        self.varying = varying
-        audience = CachedResponse.audience(of: request.request, varying)
+        guard let audience = CacheAudience(of: request.request, headers) else { return false }
+        self.audience = audience
         return !CacheDirectives(response.headers).has("no-store") && !request.refusesStoring
     }
 
@@ -267,7 +213,7 @@ extension CachedResponse {
         }
         body = .data(bytes)
         headers.merge(other.headers)
-        (freshness, varying, audience) = (other.freshness, other.varying, other.audience)
+        (freshness, audience) = (other.freshness, other.audience)
         part = Part(bytes: lower..<upper, total: old.total)
         if part?.isWhole == true { complete() }
         return true

@@ -68,6 +68,23 @@ struct DuplicateKey: Sendable {
     private func isEqual(to other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
+            && request.permittedSources == other.request.permittedSources
             && headers(without: ignored) == other.headers(without: ignored)
     }
+}
+
+extension HTTPRequest {
+    /// Where the response may come from: a call that only permits the network must not share a stored response.
+    fileprivate var permittedSources: PermittedSources {
+        PermittedSources(
+            rule: self[option: CachingOption.self] ?? .fresh,
+            isAwaitingValidation: self[option: AwaitingValidationOption.self] ?? false,
+            networks: self[option: NetworkAccessOption.self] ?? .all)
+    }
+}
+
+fileprivate struct PermittedSources: Equatable {
+    let rule: ResponseCache.Rule
+    let isAwaitingValidation: Bool
+    let networks: NetworkAccess
 }

@@ -1,5 +1,5 @@
 /// What happens to a request that is equal to one in progress. Equal requests have the same method, URL, header fields
-/// and body after adapting.
+/// and body after adapting, and the same settings `caching` and `networkAccess`.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in

@@ -49,7 +49,7 @@ final class CacheDirectory: Sendable {
                 switch read("\(folder)/\(name)", key, isUse: true) {
                 case .missing: isChanged = true
                 case .damaged: continue
-                case .response(let found): if found.isFor(request) { return found }
+                case .response(let found): if found.audience.contains(request) { return found }
                 }
             }
             if !isChanged { return nil }
@@ -144,7 +144,7 @@ final class CacheDirectory: Sendable {
                     replaced.append(name)
                     continue
                 }
-                guard stored.isFor(request) else {
+                guard stored.audience.contains(request) else {
                     kept.append(name)
                     continue
                 }
@@ -194,7 +194,7 @@ final class CacheDirectory: Sendable {
             let folder = folder(key)
             for name in names(in: folder) {
                 guard case .response(let stored) = read("\(folder)/\(name)", key, isUse: false),
-                    stored.isForSameRequests(as: response)
+                    stored.audience == response.audience
                 else { continue }
                 unlink("\(folder)/\(name)")
             }

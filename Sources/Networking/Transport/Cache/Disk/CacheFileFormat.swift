@@ -42,13 +42,13 @@ enum CacheFileFormat {
     static func head(of response: CachedResponse, key: String) -> Data? {
         var text = "\(key)\n\(response.freshness.requested.timeIntervalSince1970)"
         text += " \(response.freshness.received.timeIntervalSince1970)\n"
-        for field in response.audience { text += "\(field.name): \(field.value)\n" }
+        for field in response.audience.fields { text += "\(field.name): \(field.value)\n" }
         text += "\n\(response.status.code)"
         if let part = response.part { text += " \(part.bytes.lowerBound)-\(part.bytes.upperBound)/\(part.total)" }
         text += "\n"
         for field in response.headers { text += "\(field.name): \(field.value)\n" }
         text += "\n"
-        let fields = [response.audience, response.headers].joined()
+        let fields = [response.audience.fields, response.headers].joined()
         guard text.utf8.count <= largestHead, isOneLine(key), !key.isEmpty,
             fields.allSatisfy({ !$0.name.rawValue.contains(":") && isOneLine($0.name.rawValue) && isOneLine($0.value) })
         else { return nil }

@@ -1,0 +1,74 @@
+import Foundation
+
+/// The requests for which a stored response may be used (RFC 9111 section 4.1).
+struct CacheAudience: Sendable {
+    /// The fields that the `Vary` fields of the response name.
+    private let varying: [HTTPHeader.Name]
+    /// The fields that a request must have: those that may identify its user, and the fields that ``varying`` names.
+    let fields: HTTPHeaders
+
+    /// Creates the audience of a response to a request. Returns nil if no request matches (`Vary: *`), or if `Vary` has
+    /// too many names.
+    init?(of request: HTTPRequest, _ response: HTTPHeaders) {
+        guard let varying = CacheAudience.varying(response) else { return nil }
+        (self.varying, fields) = (varying, CacheAudience.fields(of: request, varying))
+    }
+
+    /// Creates the audience of a stored response from its parts.
+    init?(_ fields: HTTPHeaders, _ response: HTTPHeaders) {
+        guard let varying = CacheAudience.varying(response) else { return nil }
+        (self.varying, self.fields) = (varying, fields)
+    }
+
+    func contains(_ request: HTTPRequest) -> Bool {
+        CacheAudience.isEqual(CacheAudience.fields(of: request, varying), fields)
+    }
+
+    /// Whether fields have the same names and values. A file does not contain which fields an app has marked as
+    /// sensitive.
+    private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
+        fields.elementsEqual(others) { $0.name == $1.name && $0.value == $1.value }
+    }
+
+    private static func varying(_ response: HTTPHeaders) -> [HTTPHeader.Name]? {
+        let names = response.listedNames(in: .vary)
+        return names.contains("*") || names.count > 32 ? nil : names
+    }
+
+    /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
+    /// ones that `Vary` names, with normalized values.
+    private static func fields(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
+        let all = request.allHeaders
+        var headers = all
+        headers.removeAll { !$0.mayIdentifyUser && $0.name != .host }
+        for name in varying where all.contains(name) && !headers.contains(name) {
+            headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
+        }
+        return headers
+    }
+
+    /// Returns the values of a field in a form that is equal for values of the same meaning: as one list, without blanks
+    /// around commas, and without regard to case if the elements of the list have none.
+    private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
+        let elements = values.flatMap { value in value.split(separator: ",", omittingEmptySubsequences: false) }
+            .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
+        let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
+        return ignoresCase ? elements.lowercased() : elements
+    }
+}
+
+extension CacheAudience: Equatable {
+    static func == (one: CacheAudience, other: CacheAudience) -> Bool {
+        isEqual(one.fields, other.fields) && one.varying == other.varying
+    }
+}
+
+extension HTTPHeaders {
+    /// Returns the names of fields that a field lists, such as `Vary` and `Connection`; each once.
+    func listedNames(in field: HTTPHeader.Name) -> [HTTPHeader.Name] {
+        var seen: Set<HTTPHeader.Name> = []
+        return values(for: field).flatMap { $0.split(separator: ",") }
+            .map { HTTPHeader.Name($0.trimmingCharacters(in: .whitespaces)) }
+            .filter { !$0.rawValue.isEmpty && seen.insert($0).inserted }
+    }
+}
