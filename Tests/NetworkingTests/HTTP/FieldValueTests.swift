@@ -9,8 +9,11 @@ struct FieldValueTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     @Test(
-        "An HTTP date is read in all three formats",
-        arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
+        "An HTTP date is read in all three formats, without regard to case",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "SUN, 06 nov 1994 08:49:37 gmt",
+        ])
     func dates(text: String) {
         #expect(HTTPDate(text, now: now)?.secondsSince1970 == 784_111_777)
         #expect(HTTPDate(text, now: now)?.description == "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -37,7 +40,8 @@ struct FieldValueTests {
             "Sun, 06 Nov 1994 24:00:00 GMT",
             "Sun, 06 Nov 1994 08:49:37 CET", "Xxx, 06 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
-            "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov -1 08:49:37 GMT",
+            "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov -1 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 +8:49:37 GMT",
         ])
     func invalidDates(text: String) {
         #expect(HTTPDate(text) == nil)

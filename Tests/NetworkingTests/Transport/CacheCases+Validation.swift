@@ -37,6 +37,15 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"], 304) },
             .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "Sat, 05 Nov 1994 08:49:37 GMT"], 200) }),
         CacheCase(
+            "4.3.2", "Without Last-Modified, If-Modified-Since is compared with Date",
+            .sent(fresh.merging([.date: "@0"])),
+            .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "@0"], 304) },
+            .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "@-1"], 200) }),
+        CacheCase(
+            "4.3.2", "Without Last-Modified and Date, it is compared with the time of the response", .sent(fresh),
+            .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "@0"], 304) },
+            .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "@-1"], 200) }),
+        CacheCase(
             "4.3.2", "If-None-Match precedes If-Modified-Since", .sent(tagged.merging(dated)),
             .cached {
                 $0.sends = [.ifNoneMatch: "\"b\"", .ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"]

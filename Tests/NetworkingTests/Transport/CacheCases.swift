@@ -173,6 +173,12 @@ extension CacheCase {
             "4.2.1", "Expires minus Date is the lifetime", .sent([.expires: "@60", .date: "@0"]), .cached(after: 59),
             .sent { $0.wait = 2 }),
         CacheCase(
+            "4.2", "A date is read without regard to case",
+            .sent([.expires: "SUN, 06 nov 2094 08:49:37 gmt", .date: "@0"]), .cached()),
+        CacheCase(
+            "4.2", "A date in another zone than GMT is invalid",
+            .sent([.expires: "Sun, 06 Nov 2094 08:49:37 EST", .date: "@0"]), .sent()),
+        CacheCase(
             "4.2.1", "The first of two values applies", .sent([.cacheControl: "max-age=60, max-age=1"]),
             .cached(after: 30)),
         CacheCase(

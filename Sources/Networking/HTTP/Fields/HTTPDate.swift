@@ -4,7 +4,7 @@ import Foundation
 /// resolution of one second.
 ///
 /// The parser accepts all three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-/// `Sun Nov  6 08:49:37 1994`. ``description`` uses the first one.
+/// `Sun Nov  6 08:49:37 1994`, without regard to case (RFC 9111 section 4.2). ``description`` uses the first one.
 struct HTTPDate: Hashable, Comparable, Sendable {
     /// The number of whole seconds since 1970-01-01 00:00:00 UTC.
     let secondsSince1970: Int64
@@ -24,13 +24,14 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     ///     one if the year would otherwise be more than 50 years in the future.
     init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
-        let words = text.split { " ,-".contains($0) }.map(String.init)
+        let words = text.lowercased().split { " ,-".contains($0) }.map(String.init)
         let isAsctime = words.count == 5
-        guard isAsctime || words.count == 6 && words[5] == "GMT" else { return nil }
-        guard HTTPDate.days.contains(where: { words[0].hasPrefix($0) }) else { return nil }
+        guard isAsctime || words.count == 6 && words[5] == "gmt" else { return nil }
+        guard HTTPDate.days.contains(where: { words[0].hasPrefix($0.lowercased()) }) else { return nil }
         let (day, month, year, time) =
             isAsctime ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
-        guard let day = Int(day), let month = HTTPDate.months.firstIndex(of: month), var yearNumber = Int(year),
+        guard let day = HTTPDate.number(day), var yearNumber = HTTPDate.number(year),
+            let month = HTTPDate.months.firstIndex(where: { $0.lowercased() == month }),
             let seconds = HTTPDate.seconds(ofTime: time)
         else { return nil }
         if year.count == 2 { yearNumber = HTTPDate.century(of: yearNumber, now: now) }
@@ -81,8 +82,13 @@ extension HTTPDate {
         return String(repeating: "0", count: max(0, length - digits.count)) + digits
     }
 
+    /// Parses digits; `Int` also accepts a sign.
+    private static func number(_ text: some StringProtocol) -> Int? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
+    }
+
     private static func seconds(ofTime time: String) -> Int? {
-        let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.count == 2 ? Int($0) : nil }
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.count == 2 ? number($0) : nil }
         guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
         guard (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second) else { return nil }
         return hour * 3_600 + minute * 60 + second

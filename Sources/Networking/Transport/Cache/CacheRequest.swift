@@ -66,16 +66,19 @@ struct CacheRequest: Sendable {
 
     /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
     /// 13.2.2).
-    func isUnchanged(_ headers: HTTPHeaders) -> Bool {
+    ///
+    /// - Parameter received: The time of a stored response without `Date`.
+    func isUnchanged(_ headers: HTTPHeaders, received: Date) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             if tags == "*" { return true }
             guard let tag = headers[.eTag].map({ EntityTag($0) }) else { return false }
             return tags.split(separator: ",").contains { EntityTag($0).isWeaklyEqual(to: tag) }
         }
-        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }),
-            let modified = headers[.lastModified].flatMap({ HTTPDate($0) })
-        else { return false }
-        return modified <= since
+        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }) else { return false }
+        guard let modified = headers[.lastModified] else {
+            return (headers.date.map { HTTPDate($0) } ?? HTTPDate(received)) <= since
+        }
+        return HTTPDate(modified).map { $0 <= since } ?? false
     }
 }
 

@@ -100,7 +100,7 @@ struct CachedResponse: Sendable {
         headers[.age] = "\(freshness.age(at: now))"
         var answer = HTTPResponse(status, headers: headers, to: request.request)
         answer.source = source
-        if request.isConditional, status == .ok, request.isUnchanged(headers) {
+        if request.isConditional, status == .ok, request.isUnchanged(headers, received: freshness.received) {
             answer.status = .notModified
             return answer
         }
