@@ -36,7 +36,7 @@ extension Loopback {
             let start = ContinuousClock.now
             task.cancel()
             #expect(await task.value?.kind == .cancelled)
-            #expect(ContinuousClock.now - start < .seconds(1))
+            #expect(ContinuousClock.now - start < .seconds(5))
             #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
         }
 
@@ -107,7 +107,7 @@ extension Loopback {
             let start = ContinuousClock.now
             #expect(await exchange.failure(request)?.kind == .idleTimedOut)
             let time = ContinuousClock.now - start
-            #expect(time >= .milliseconds(290) && time < .seconds(3))
+            #expect(time >= .milliseconds(290) && time < .seconds(5))
         }
 
         @Test("Every received byte restarts the idle timeout", .row("L23"), arguments: Engine.allCases)

@@ -155,7 +155,7 @@ extension Loopback {
             request.timeouts.idle = .milliseconds(300)
             let start = ContinuousClock.now
             #expect(await exchange.failure(request)?.kind == .idleTimedOut)
-            #expect(ContinuousClock.now - start < .seconds(3))
+            #expect(ContinuousClock.now - start < .seconds(5))
         }
 
         @Test(
@@ -178,7 +178,7 @@ extension Loopback {
             let start = ContinuousClock.now
             for call in calls { call.cancel() }
             for call in calls { #expect(await call.value?.kind == .cancelled) }
-            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(ContinuousClock.now - start < .seconds(20))
         }
     }
 }

@@ -104,12 +104,12 @@
                 // The address is reserved for documentation (RFC 5737): no host responds there, or the system refuses
                 // the connection at once.
                 var request = HTTPRequest(.get, try #require(URL(string: "http://192.0.2.1/")))
-                request.timeouts = HTTPRequest.Timeouts(idle: .seconds(4), connect: .milliseconds(200))
+                request.timeouts = HTTPRequest.Timeouts(idle: .seconds(30), connect: .milliseconds(200))
                 let exchange = try Exchange(CurlTransport(CurlTransport.Configuration(proxy: .direct)))
                 let start = ContinuousClock.now
                 let kind = await exchange.failure(request)?.kind
                 #expect([.connectTimedOut, .notConnected, .cannotConnect].contains(kind))
-                #expect(ContinuousClock.now - start < .seconds(2))
+                #expect(ContinuousClock.now - start < .seconds(5))
             }
 
             @Test("Configured addresses of hosts replace the name lookup")

@@ -23,7 +23,7 @@ struct Exchange {
 
     func request(_ method: HTTPMethod = .get, _ path: String = "/", body: HTTPBody = .empty) throws -> HTTPRequest {
         let url = try #require(URL(string: path, relativeTo: server.url)).absoluteURL
-        return HTTPRequest(method, url, body: body, timeouts: HTTPRequest.Timeouts(idle: .seconds(5)))
+        return HTTPRequest(method, url, body: body, timeouts: HTTPRequest.Timeouts(idle: .seconds(15)))
     }
 
     func send(_ request: HTTPRequest, limit: Int = 1 << 20) async throws -> HTTPResponse {

@@ -6,16 +6,24 @@ final class HesitantReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private let lock = NSLock()
     private var pieces: [String]
     private var isReady = false
+    private var isHeld: Bool
     private var wake: @Sendable () -> Void = {}
 
-    init(_ pieces: [String]) {
-        self.pieces = pieces
+    /// - Parameter isHeld: Whether the first piece is not there before ``release()``.
+    init(_ pieces: [String], isHeld: Bool = false) {
+        (self.pieces, self.isHeld) = (pieces, isHeld)
+    }
+
+    func release() {
+        lock.withLock { isHeld = false }
+        becomeReady()
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> HTTPBody.ReadResult {
         lock.withLock {
             guard !pieces.isEmpty else { return .end }
             guard isReady else {
+                guard !isHeld else { return .notYet }
                 DispatchQueue.global().asyncAfter(deadline: .now() + 0.005) { self.becomeReady() }
                 return .notYet
             }

@@ -164,14 +164,12 @@ extension Loopback {
         @Test("A slow body reader does not block other calls", .row("L21"), arguments: Engine.allCases)
         func slowSource(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
-            let pieces = (0..<40).map { "\($0) " }
-            let slow = try exchange.request(
-                .post, "/", body: .source(length: nil, isReplayable: false) { HesitantReader(pieces) })
+            let body = HesitantReader(["one ", "two"], isHeld: true)
+            let slow = try exchange.request(.post, "/", body: .source(length: nil, isReplayable: false) { body })
             let upload = Task { try await exchange.send(slow).text }
-            let start = ContinuousClock.now
             for _ in 0..<10 { #expect(try await exchange.send(exchange.request()).status == .ok) }
-            #expect(ContinuousClock.now - start < .seconds(2))
-            #expect(try await upload.value.hasSuffix(" " + pieces.joined()))
+            body.release()
+            #expect(try await upload.value.hasSuffix("one two"))
         }
 
         @Test(
