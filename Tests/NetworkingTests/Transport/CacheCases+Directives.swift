@@ -71,6 +71,12 @@ extension CacheCase {
             "5.2.2.3", "must-understand replaces no-store for a known status",
             .sent(control("max-age=60, must-understand, no-store")), .cached()),
         CacheCase(
+            "5.2.2.3", "must-understand forbids an unknown success",
+            .sent(control("max-age=60, must-understand"), "", .init(226)), .sent()),
+        CacheCase(
+            "5.2.2.3", "must-understand replaces no-store in a 304, too", .sent(tagged),
+            .sent(control("max-age=60, must-understand, no-store"), "", .notModified) { $0.wait = 61 }, .cached()),
+        CacheCase(
             "5.2.2.3", "must-understand forbids an unknown status",
             .sent(control("max-age=60, must-understand"), "", .init(499)), .sent()),
         CacheCase(
@@ -88,6 +94,12 @@ extension CacheCase {
                 control("max-age=60, no-cache=\"X-Once, X-Two\"").merging(["X-Once": "1", "X-Two": "2", "X-Three": "3"])
             ),
             .cached { $0.has = ["X-Once": nil, "X-Two": nil, "X-Three": "3"] }),
+        CacheCase(
+            "5.2.2.4", "no-cache without fields applies next to one with fields",
+            .sent(control("max-age=60, no-cache=\"X-Once\", no-cache")), .sent()),
+        CacheCase(
+            "5.2.2.4", "no-cache with an empty list of fields validates, too",
+            .sent(control("max-age=60, no-cache=\" , \"")), .sent()),
         CacheCase(
             "5.2.2.4", "A malformed no-cache validates, too", .sent(control("max-age=60, no-cache=")), .sent()),
         CacheCase(

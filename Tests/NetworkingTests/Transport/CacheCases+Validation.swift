@@ -30,6 +30,15 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
         CacheCase(
+            "4.3.2", "An entity tag may contain a comma", .sent([.cacheControl: "max-age=60", .eTag: "\"a,b\""]),
+            .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"x\", \"a,b\""], 304) },
+            .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
+        CacheCase(
+            "4.3.2", "A condition of the caller that names a stored part is answered with 304",
+            .sent(tagged.merging([.contentRange: "bytes 0-2/9"]), "012", .partialContent) {
+                $0.sends = [.range: "bytes=0-2"]
+            }, .cached("") { ($0.sends, $0.status) = ([.range: "bytes=0-2", .ifNoneMatch: "\"a\""], 304) }),
+        CacheCase(
             "4.3.2", "A condition of the caller that names another response is answered with the stored one",
             .sent(tagged), .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
         CacheCase(
@@ -78,6 +87,26 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .eTag: "\"b\""], "", .notModified) {
                 ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"b\""], 304)
             }, .sent { $0.asks = [.ifNoneMatch: "\"a\""] }),
+        CacheCase(
+            "4.3.4", "A 304 with a strong entity tag does not freshen a response with a weak one",
+            .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""]),
+            .sent(tagged, "", .notModified) {
+                ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304)
+            }, .sent { $0.asks = [.ifNoneMatch: "W/\"a\""] }),
+        CacheCase(
+            "4.3.4", "A 304 with a weak entity tag freshens a response with the strong one", .sent(tagged),
+            .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""], "", .notModified) { $0.wait = 61 },
+            .cached(after: 59)),
+        CacheCase(
+            "4.3.5", "HEAD freshens the stored response, too, if the call does not use it", .sent(tagged),
+            .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method, $0.rule) = (30, .head, .reload) },
+            .cached(after: 59) { $0.has = ["X-New": "1"] }),
+        CacheCase(
+            "4.3.5", "HEAD with one equal and one other validator removes the stored response",
+            .sent(tagged.merging(dated)),
+            .sent([.eTag: "\"a\"", .lastModified: "Mon, 07 Nov 1994 08:49:37 GMT"], "") {
+                ($0.wait, $0.method) = (61, .head)
+            }, .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
             "4.3.5", "HEAD freshens the stored response to GET", .sent(tagged),
             .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method) = (61, .head) },

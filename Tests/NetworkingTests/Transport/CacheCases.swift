@@ -44,6 +44,9 @@ extension CacheCase {
             "3.1", "Unknown fields are stored", .sent(fresh.merging(["X-Unknown": "1"])),
             .cached { $0.has = ["X-Unknown": "1"] }),
         CacheCase(
+            "3.1", "A response without Date gets the time at which it was received (RFC 9110 section 6.6.1)",
+            .sent(fresh), .cached(after: 10) { $0.has = [.date: "@-10"] }),
+        CacheCase(
             "3.1", "Connection, the fields it names and the fields of a connection are not stored",
             .sent(fresh.merging(["Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "5", "Upgrade": "h2c"])),
             .cached { $0.has = ["Connection": nil, "X-Hop": nil, "Keep-Alive": nil, "Upgrade": nil] }),
@@ -57,6 +60,12 @@ extension CacheCase {
             .sent(tagged.merging(["X-New": "2"]), "", .notModified) {
                 ($0.wait, $0.status, $0.text, $0.has) = (61, 200, "one", ["X-Old": "1", "X-New": "2"])
             }, .cached { $0.has = ["X-Old": "1", "X-New": "2"] }),
+        CacheCase(
+            "3.2", "A 304 whose no-cache names a stored field removes it",
+            .sent(tagged.merging(["X-Once": "1"])),
+            .sent([.cacheControl: "max-age=60, no-cache=X-Once"], "", .notModified) {
+                ($0.wait, $0.has) = (61, ["X-Once": nil])
+            }, .cached { $0.has = ["X-Once": nil] }),
         CacheCase(
             "3.2", "A 304 changes neither the length nor the coding of the stored content",
             .sent(tagged.merging([.contentLength: "3"])),
@@ -102,6 +111,12 @@ extension CacheCase {
             .sent(part("0-4/10", "W/\"a\""), "01234", .partialContent, asking("0-4")),
             .sent(part("5-9/10", "W/\"a\""), "56789", .partialContent, asking("5-9")), .sent()),
         CacheCase(
+            "3.4", "The fields of all parts apply to the combined response",
+            .sent(part("0-4/10").merging([.vary: "Accept"]), "01234", .partialContent, asking("0-4")),
+            .sent(
+                [.eTag: "\"a\"", .contentRange: "bytes 5-9/10", .vary: "Accept"], "56789", .partialContent,
+                asking("5-9")), .cached("0123456789", after: 59), .sent { $0.sends = [.accept: "text/a"] }),
+        CacheCase(
             "3.4", "The rest of a stored part is requested, and the response is complete",
             .sent(part("0-4/10"), "01234", .partialContent, asking("0-4")),
             .sent(part("5-9/10"), "56789", .partialContent) {
@@ -124,9 +139,13 @@ extension CacheCase {
         CacheCase("4", "A used response has an Age", .sent(fresh), .cached(after: 7) { $0.has = [.age: "7"] }),
         CacheCase("4", "A request with an unsafe method is written through", .sent(fresh), .sent { $0.method = .put }),
         CacheCase(
-            "4", "The most recent of several suitable responses is used",
-            .sent(fresh.merging([.vary: "Accept"]), "old") { $0.sends = [.accept: "text/a"] },
-            .sent(fresh, "new") { $0.sends = [.accept: "text/b"] }, .cached("new") { $0.sends = [.accept: "text/b"] }),
+            "4", "Of several suitable responses, the one with the latest Date is used",
+            .sent(fresh.merging([.vary: "Accept", .date: "@0"]), "new") { $0.sends = [.accept: "text/a"] },
+            .sent(fresh.merging([.vary: "Accept-Language", .date: "@-10"]), "old") { $0.sends = [.accept: "text/b"] },
+            .cached("new") { $0.sends = [.accept: "text/a"] }),
+        CacheCase(
+            "4", "A request with an unsafe method is written through, with only-if-cached, too", .sent(fresh),
+            .sent { ($0.method, $0.sends) = (.put, [.cacheControl: "only-if-cached"]) }),
     ]
 
     private static let varied: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Accept-Language, X-Mode"]
@@ -161,6 +180,20 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .vary: "Accept-Language"], "", .notModified) {
                 ($0.wait, $0.sends) = (61, [.acceptLanguage: "en"])
             }, .sent([:], "de") { $0.sends = [.acceptLanguage: "de"] }),
+        CacheCase(
+            "4.1", "A suitable response with Vary precedes one without",
+            .sent(fresh.merging([.vary: "Accept", .date: "@-10"]), "chosen") { $0.sends = [.accept: "text/a"] },
+            .sent(fresh.merging([.date: "@0"]), "default") { $0.sends = [.accept: "text/b"] },
+            .cached("chosen") { $0.sends = [.accept: "text/a"] },
+            .cached("default") { $0.sends = [.accept: "text/b"] }),
+        CacheCase(
+            "4.1", "The values of a field that is no list match only as they are",
+            .sent([.cacheControl: "max-age=60", .vary: "User-Agent"], "one") { $0.sends = ["User-Agent": "a, b"] },
+            .sent([:], "two") { $0.sends = ["User-Agent": "a,b"] }),
+        CacheCase(
+            "4.1", "Quoted strings match only as they are",
+            .sent([.cacheControl: "max-age=60", .vary: "Accept"], "one") { $0.sends = [.accept: "a/b;c=\"d, e\""] },
+            .sent([:], "two") { $0.sends = [.accept: "a/b;c=\"d,e\""] }),
         CacheCase(
             "4.1", "Several fields of a name are combined",
             .sent(varied, "en") { $0.sends = [HTTPHeader(.acceptLanguage, "en"), HTTPHeader(.acceptLanguage, "de")] },

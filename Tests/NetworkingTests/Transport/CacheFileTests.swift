@@ -46,7 +46,7 @@ struct CacheFileTests {
         #expect(
             lines.dropFirst() == [
                 "https://api.example.com:443/films?page=2", "\(time) \(time)", "Accept-Language: de", "", "200",
-                "Cache-Control: max-age=60", "Vary: Accept-Language", "", "[1]", "",
+                "Cache-Control: max-age=60", "Vary: Accept-Language", "Date: \(HTTPDate(clock.date))", "", "[1]", "",
             ])
         #expect(path.contains("/api.example.com-"))
     }
@@ -125,7 +125,10 @@ struct CacheFileTests {
             #expect(try await get("a").status == .ok)
             #expect(cache.count == 0)
         }
-        let fine: HTTPHeaders = ["X-Empty": "", "X-Blank": " a ", "": "b", "X-Return": "a\rb", "X-Text": "grün: 🦊"]
+        let fine: HTTPHeaders = [
+            "X-Empty": "", "X-Blank": " a ", "": "b", "X-Return": "a\rb", "X-Text": "grün: 🦊",
+            .date: HTTPDate(clock.date).description,
+        ]
         stub.on(nil, nil, StubResponse(.ok, headers: fine.merging([.cacheControl: "max-age=60"])))
         let sent = try await get("a")
         var stored = try await get("a")

@@ -88,7 +88,8 @@ extension HTTPDate {
     }
 
     private static func seconds(ofTime time: String) -> Int? {
-        let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.count == 2 ? number($0) : nil }
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+            .map { $0.count == 2 ? number($0) : nil }
         guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
         guard (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second) else { return nil }
         return hour * 3_600 + minute * 60 + second

@@ -20,6 +20,9 @@ struct CacheAudience: Sendable {
         (self.varying, self.fields) = (varying, fields)
     }
 
+    /// Whether the response has a `Vary` field with names.
+    var varies: Bool { !varying.isEmpty }
+
     func contains(_ request: HTTPRequest) -> Bool {
         CacheAudience.isEqual(CacheAudience.fields(of: request, varying), fields)
     }
@@ -47,12 +50,15 @@ struct CacheAudience: Sendable {
         return headers
     }
 
-    /// Returns the values of a field in a form that is equal for values of the same meaning: as one list, without blanks
-    /// around commas, and without regard to case if the elements of the list have none.
+    /// Returns the values of a field in a form that is equal for values of the same meaning: as one value, and for known
+    /// lists, without blanks around commas, and without regard to case if the elements of the list have none.
     private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
-        let elements = values.flatMap { value in value.split(separator: ",", omittingEmptySubsequences: false) }
-            .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
+        let value = values.joined(separator: ",")
         let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
+        // A quoted string may contain commas and blanks.
+        guard ignoresCase || name == .accept, !value.contains("\"") else { return values.joined(separator: ", ") }
+        let elements = value.split(separator: ",", omittingEmptySubsequences: false)
+            .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
         return ignoresCase ? elements.lowercased() : elements
     }
 }

@@ -7,6 +7,11 @@ struct CacheDirectives: Sendable {
         let name: String
         /// Nil if the directive has no argument; empty if its argument is malformed.
         let argument: String?
+        /// The header fields that the argument names.
+        var fields: [HTTPHeader.Name] {
+            (argument ?? "").split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+                .filter { !$0.isEmpty }.map { HTTPHeader.Name(String($0)) }
+        }
     }
 
     private var directives: [Directive] = []
@@ -54,10 +59,19 @@ struct CacheDirectives: Sendable {
     /// Returns whether a directive is present without an argument.
     func hasBare(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == nil } }
 
-    /// Returns the header fields that the argument of a directive names, such as `no-cache="Set-Cookie"`.
+    /// Returns the header fields that the arguments of a directive name, such as `no-cache="Set-Cookie"`.
     func fields(_ name: String) -> [HTTPHeader.Name] {
-        directives.filter { $0.name == name }.flatMap { ($0.argument ?? "").split(separator: ",") }
-            .map { HTTPHeader.Name(String($0.filter { $0 != " " && $0 != "\t" })) }
+        directives.filter { $0.name == name }.flatMap { $0.fields }
+    }
+
+    /// Whether each use of a response must be validated: `no-cache` without names of fields (section 5.2.2.4).
+    var needsValidation: Bool { directives.contains { $0.name == "no-cache" && $0.fields.isEmpty } }
+
+    /// Whether a response with a status must not be stored. A status that the cache understands makes `no-store` next to
+    /// `must-understand` a fallback for other caches (section 5.2.2.3).
+    func forbidStoring(_ status: HTTPStatus) -> Bool {
+        guard has("must-understand") else { return has("no-store") }
+        return !(200...206).contains(status.code) && !status.isHeuristicallyCacheable
     }
 
     /// Parses delta-seconds (section 1.2.2): digits only. Numbers above 2³¹ count as 2³¹.

@@ -38,8 +38,7 @@ struct CacheFreshness: Sendable {
         lifetime =
             explicit
             ?? CacheFreshness.heuristicLifetime(status, headers, directives, date, fraction: heuristic)
-        // With fields as its argument, the directive concerns only these fields.
-        needsValidation = directives.has("no-cache") && directives.fields("no-cache").isEmpty
+        needsValidation = directives.needsValidation
         mustRevalidate = directives.has("must-revalidate")
         staleWhileRevalidate = directives.seconds("stale-while-revalidate") ?? 0
         staleIfError = directives.seconds("stale-if-error") ?? 0

@@ -52,9 +52,8 @@ struct CachePages: Sendable {
     }
 
     mutating func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
-        // The last one is the most recent one.
         guard let index = pages.index(forKey: key),
-            let found = pages.values[index].responses.last(where: { $0.audience.contains(request) })
+            let found = pages.values[index].responses.mostSuitable(for: request)
         else { return nil }
         uses += 1
         pages.values[index].use = uses

@@ -66,18 +66,16 @@ struct CacheRequest: Sendable {
 
     /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
     /// 13.2.2).
-    ///
-    /// - Parameter received: The time of a stored response without `Date`.
-    func isUnchanged(_ headers: HTTPHeaders, received: Date) -> Bool {
+    /// If a stored response has no `Last-Modified`, its `Date` is used.
+    func isUnchanged(_ headers: HTTPHeaders) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             if tags == "*" { return true }
             guard let tag = headers[.eTag].map({ EntityTag($0) }) else { return false }
-            return tags.split(separator: ",").contains { EntityTag($0).isWeaklyEqual(to: tag) }
+            return EntityTag.list(tags).contains { $0.isWeaklyEqual(to: tag) }
         }
-        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }) else { return false }
-        guard let modified = headers[.lastModified] else {
-            return (headers.date.map { HTTPDate($0) } ?? HTTPDate(received)) <= since
-        }
+        guard let since = request.headers[.ifModifiedSince].flatMap({ HTTPDate($0) }),
+            let modified = headers[.lastModified] ?? headers[.date]
+        else { return false }
         return HTTPDate(modified).map { $0 <= since } ?? false
     }
 }
@@ -91,6 +89,16 @@ struct EntityTag: Equatable, Sendable {
         let text = text.trimmingCharacters(in: .whitespaces)
         isWeak = text.hasPrefix("W/")
         self.text = isWeak ? String(text.dropFirst(2)) : text
+    }
+
+    /// Parses a list of entity tags, which may contain commas.
+    static func list(_ text: String) -> [EntityTag] {
+        var isQuoted = false
+        return text.split {
+            if $0 == "\"" { isQuoted.toggle() }
+            return $0 == "," && !isQuoted
+        }
+        .map { EntityTag($0) }
     }
 
     /// Whether the text is an entity tag that can be sent: quoted, without quotation marks and control characters inside.

@@ -34,6 +34,8 @@ struct CachedResponse: Sendable {
         }
         status = response.status
         headers = CachedResponse.storable(response.headers)
+        // A response without a date has the time at which it was received (RFC 9110 section 6.6.1).
+        if headers.date == nil { headers[.date] = HTTPDate(freshness.received).description }
         self.body = .data(body)
         self.freshness = freshness
         if let part, part.isWhole { complete() }
@@ -52,15 +54,8 @@ struct CachedResponse: Sendable {
     /// Whether a response may be stored. A success may be stored even if it is stale at once, because it can be
     /// validated, and used while there is no network; any other response only while it is fresh.
     private static func mayStore(_ response: HTTPResponse, _ freshness: CacheFreshness) -> Bool {
-        let directives = CacheDirectives(response.headers)
         let status = response.status
-        // A known status makes `no-store` next to `must-understand` a fallback for other caches (section 5.2.2.3).
-        let isUnderstood = directives.has("must-understand")
-        if isUnderstood {
-            guard status.isSuccessful || status.isHeuristicallyCacheable else { return false }
-        } else if directives.has("no-store") {
-            return false
-        }
+        guard !CacheDirectives(response.headers).forbidStoring(status) else { return false }
         // The other statuses here depend on fields that are not part of the key: credentials, conditions, ranges.
         guard status.code >= 200, ![304, 401, 407, 412, 416].contains(status.code) else { return false }
         return status.isSuccessful && status.isHeuristicallyCacheable || freshness.lifetime > freshness.initialAge
@@ -100,7 +95,7 @@ struct CachedResponse: Sendable {
         headers[.age] = "\(freshness.age(at: now))"
         var answer = HTTPResponse(status, headers: headers, to: request.request)
         answer.source = source
-        if request.isConditional, status == .ok, request.isUnchanged(headers, received: freshness.received) {
+        if request.isConditional, status == .ok || part != nil, request.isUnchanged(headers) {
             answer.status = .notModified
             return answer
         }
@@ -133,49 +128,8 @@ struct CachedResponse: Sendable {
     }
 }
 
-/// Validation.
+/// Changes by later responses.
 extension CachedResponse {
-    /// Makes a request conditional on the `ETag` and `Last-Modified` of the response (section 4.3.1); returns false if
-    /// the response has neither. If only the beginning of the content is stored, the request asks for the rest,
-    /// provided that the response is read into memory.
-    func makeConditional(_ request: inout HTTPRequest, _ delivery: BodyDelivery) -> Bool {
-        let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
-        if let part {
-            guard case .buffered = delivery, part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak,
-                request.method == .get,
-                !request.headers.contains(.range)
-            else { return false }
-            request.headers[.range] = "bytes=\(part.bytes.upperBound)-"
-            request.headers[.ifRange] = tag
-            return true
-        }
-        let modified = headers[.lastModified].flatMap { HTTPDate($0) == nil ? nil : $0 }
-        guard tag != nil || modified != nil else { return false }
-        request.headers[.ifNoneMatch] = tag
-        request.headers[.ifModifiedSince] = modified
-        return true
-    }
-
-    /// Whether a 304 to a request that had the conditions of this response is about this response (section 4.3.4).
-    func isConfirmed(by response: HTTPResponse) -> Bool {
-        guard let new = response.headers[.eTag] else {
-            let (new, old) = (response.headers[.lastModified], headers[.lastModified])
-            return new == nil || old == nil || new == old
-        }
-        guard let old = headers[.eTag] else { return EntityTag(new).isWeak }
-        return EntityTag(new).isWeaklyEqual(to: EntityTag(old))
-    }
-
-    /// Whether a response names this response by a validator: a 304 to conditions of the caller, or a 200 response to
-    /// HEAD, which must also have the same length (section 4.3.5).
-    func isNamed(by response: HTTPResponse) -> Bool {
-        let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
-        guard pairs.contains(where: { $0 != nil && $1 != nil }), isConfirmed(by: response) else { return false }
-        return pairs.allSatisfy { new, old in new == nil || old != nil }
-            && (response.status == .notModified
-                || response.headers.contentLength.map { $0 == headers.contentLength ?? Int(body.count) } ?? true)
-    }
-
     /// Updates the header fields from a response that has confirmed this one (section 3.2). Returns false if the
     /// response must not remain in the cache.
     mutating func refresh(
@@ -185,19 +139,31 @@ extension CachedResponse {
         let kept: [HTTPHeader.Name] = [.contentLength, .contentEncoding, .contentRange]
         var news = CachedResponse.storable(response.headers)
         news.removeAll { kept.contains($0.name) }
+        // Without a date of its own, the confirmation has the time at which it was received (RFC 9110 section 6.6.1).
+        if !news.contains(.date) { news[.date] = HTTPDate(now).description }
+        return update(news, to: request, freshness)
+    }
+
+    /// Replaces and adds header fields. Returns false if the response must not remain in the cache.
+    private mutating func update(
+        _ news: HTTPHeaders, to request: CacheRequest, _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
+    ) -> Bool {
         headers.remove(.age)
         headers.merge(news)
-        // Without a date of its own, the confirmation has the time at which it was received (RFC 9110 section 6.6.1).
-        if !news.contains(.date) { headers[.date] = HTTPDate(now).description }
+        headers = CachedResponse.storable(headers)
         self.freshness = freshness(status, headers)
         guard let audience = CacheAudience(of: request.request, headers) else { return false }
         self.audience = audience
-        return !CacheDirectives(response.headers).has("no-store") && !request.refusesStoring
+        return !CacheDirectives(headers).forbidStoring(status) && !request.refusesStoring
     }
 
     /// Adds the bytes of a partial response to the stored ones (section 3.4). Returns false if the parts do not belong
-    /// together: other strong validators, another total length, or a gap.
-    mutating func combine(with other: CachedResponse) -> Bool {
+    /// together (other strong validators, another total length, or a gap), or if the response must not remain in the
+    /// cache.
+    mutating func combine(
+        with other: CachedResponse, to request: CacheRequest,
+        _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
+    ) -> Bool {
         guard let old = part, let new = other.part, old.total == new.total,
             let oldTag = headers[.eTag], let newTag = other.headers[.eTag],
             EntityTag(oldTag).isStronglyEqual(to: EntityTag(newTag)),
@@ -211,9 +177,8 @@ extension CachedResponse {
             let start = Int(range.lowerBound - lower)
             bytes.replaceSubrange(start..<start + data.count, with: data)
         }
+        guard update(other.headers, to: request, freshness) else { return false }
         body = .data(bytes)
-        headers.merge(other.headers)
-        (freshness, audience) = (other.freshness, other.audience)
         part = Part(bytes: lower..<upper, total: old.total)
         if part?.isWhole == true { complete() }
         return true
@@ -247,5 +212,18 @@ extension CacheRequest {
         guard let condition = request.headers[.ifRange] else { return true }
         if let date = HTTPDate(condition) { return headers[.lastModified].flatMap { HTTPDate($0) } == date }
         return headers[.eTag].map { EntityTag($0).isStronglyEqual(to: EntityTag(condition)) } ?? false
+    }
+}
+
+extension Sequence<CachedResponse> {
+    /// Returns the response to use for a request; nil if there is none. Of several, one with `Vary` is preferred (RFC 9111
+    /// section 4.1), then the one with the latest `Date` (section 4), then the last one of the sequence.
+    func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
+        reduce(nil) { best, next in
+            guard next.audience.contains(request) else { return best }
+            guard let best else { return next }
+            if best.audience.varies != next.audience.varies { return next.audience.varies ? next : best }
+            return (best.headers.date ?? .distantPast) > (next.headers.date ?? .distantPast) ? best : next
+        }
     }
 }

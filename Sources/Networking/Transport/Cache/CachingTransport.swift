@@ -20,7 +20,7 @@ package struct CachingTransport: Transport {
         let rule = request[option: CachingOption.self] ?? .fresh
         guard rule != .off, let asked = CacheRequest(request, rule, delivery) else {
             if rule == .only { throw NetworkError.notCached }
-            if CacheDirectives(request: request.headers)?.has("only-if-cached") == true {
+            if request.method.isSafe, CacheDirectives(request: request.headers)?.has("only-if-cached") == true {
                 return HTTPResponse(.gatewayTimeout, to: request)
             }
             return try await forward(request, delivery)

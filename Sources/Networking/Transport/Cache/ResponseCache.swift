@@ -143,9 +143,11 @@ public final class ResponseCache: Sendable {
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
         if asked.request.method == .head {
-            guard var stored, response.status == .ok else { return response }
-            let isCurrent = stored.status == .ok && stored.part == nil && stored.isNamed(by: response)
-            let mayRemain = isCurrent && stored.refresh(by: response, to: asked, at: received, fresh)
+            guard var stored = stored ?? self.response(to: asked.request), response.status == .ok else {
+                return response
+            }
+            let mayRemain =
+                stored.isDescribed(by: response) && stored.refresh(by: response, to: asked, at: received, fresh)
             keep(mayRemain ? stored : nil, asked, exchange)
             return response
         }
@@ -153,7 +155,7 @@ public final class ResponseCache: Sendable {
         let new = CachedResponse(response, to: asked, freshness)
         if response.status == .partialContent {
             guard let new else { return response }
-            if var combined = stored, combined.combine(with: new) {
+            if var combined = stored, combined.combine(with: new, to: asked, fresh) {
                 keep(combined, asked, exchange)
                 guard asked.range == nil else { return response }
                 return combined.response(to: asked, at: received, .network) ?? response

@@ -39,19 +39,21 @@ final class CacheDirectory: Sendable {
 
     // MARK: Reading
 
-    /// Returns the stored response for a request; of several, the most recent one.
+    /// Returns the most suitable of the stored responses for a request.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
         let folder = folder(key)
         // A file may be replaced between the listing and the reading; then its successor is read.
         for _ in 0..<3 {
             var isChanged = false
-            for name in names(in: folder).sorted(by: >) {
+            var responses: [CachedResponse] = []
+            for name in names(in: folder).sorted() {
                 switch read("\(folder)/\(name)", key, isUse: true) {
                 case .missing: isChanged = true
                 case .damaged: continue
-                case .response(let found): if found.audience.contains(request) { return found }
+                case .response(let found): responses.append(found)
                 }
             }
+            if let found = responses.mostSuitable(for: request) { return found }
             if !isChanged { return nil }
         }
         return nil

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Validation, [RFC 9111 section 4.3](https://www.rfc-editor.org/rfc/rfc9111#section-4.3).
+extension CachedResponse {
+    /// Makes a request conditional on the `ETag` and `Last-Modified` of the response (section 4.3.1); returns false if
+    /// the response has neither. If only the beginning of the content is stored, the request asks for the rest,
+    /// provided that the response is read into memory.
+    func makeConditional(_ request: inout HTTPRequest, _ delivery: BodyDelivery) -> Bool {
+        let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
+        if let part {
+            guard case .buffered = delivery, part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak,
+                request.method == .get,
+                !request.headers.contains(.range)
+            else { return false }
+            request.headers[.range] = "bytes=\(part.bytes.upperBound)-"
+            request.headers[.ifRange] = tag
+            return true
+        }
+        let modified = headers[.lastModified].flatMap { HTTPDate($0) == nil ? nil : $0 }
+        guard tag != nil || modified != nil else { return false }
+        request.headers[.ifNoneMatch] = tag
+        request.headers[.ifModifiedSince] = modified
+        return true
+    }
+
+    /// Whether a 304 to a request that had the conditions of this response is about this response (section 4.3.4).
+    func isConfirmed(by response: HTTPResponse) -> Bool {
+        guard let new = response.headers[.eTag] else {
+            let (new, old) = (response.headers[.lastModified], headers[.lastModified])
+            return new == nil || old == nil || new == old
+        }
+        guard let old = headers[.eTag] else { return EntityTag(new).isWeak }
+        let (newTag, oldTag) = (EntityTag(new), EntityTag(old))
+        return newTag.isWeak ? newTag.isWeaklyEqual(to: oldTag) : newTag.isStronglyEqual(to: oldTag)
+    }
+
+    /// Whether a 304 to conditions of the caller, which may name another response, names this one by a validator.
+    func isNamed(by response: HTTPResponse) -> Bool {
+        let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
+        guard pairs.contains(where: { $0 != nil && $1 != nil }), isConfirmed(by: response) else { return false }
+        return pairs.allSatisfy { new, old in new == nil || old != nil }
+    }
+
+    /// Whether a 200 response to HEAD describes this response: it has a validator, all its validators are the same, and
+    /// so is its length (section 4.3.5).
+    func isDescribed(by response: HTTPResponse) -> Bool {
+        let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
+        return status == .ok && part == nil && !validators.isEmpty
+            && validators.allSatisfy { response.headers[$0] == headers[$0] }
+            && response.headers.contentLength.map { $0 == headers.contentLength ?? Int(body.count) } ?? true
+    }
+}
