@@ -83,11 +83,12 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
                 lock.withLock { count.requests += 1 }
                 return await routes.answer(request)
             }.serve()
+            // The connection counts as open until its socket is closed.
             lock.withLock {
                 connections[number] = nil
+                socket.release()
                 count.open -= 1
             }
-            socket.release()
         }
     }
 

@@ -19,8 +19,8 @@ extension Loopback {
             let profile = ProfileViewController(app.profiles)
             profile.load()
             #expect(profile.isLoading)
-            try await wait { profile.label.text == "Ada" }
-            #expect(backend.refreshes.value == 1 && !profile.isLoading)
+            try await wait { profile.label.text == "Ada" && !profile.isLoading }
+            #expect(backend.refreshes.value == 1)
 
             let upload = UploadViewController(app.profiles)
             upload.save(city: "Ulm")
@@ -46,7 +46,7 @@ extension Loopback {
         }
 
         private func wait(until isTrue: () -> Bool) async throws {
-            for _ in 0..<500 where !isTrue() { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<2_000 where !isTrue() { try await Task.sleep(for: .milliseconds(10)) }
             #expect(isTrue())
         }
     }

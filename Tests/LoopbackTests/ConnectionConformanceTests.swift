@@ -30,18 +30,21 @@ extension Loopback {
 
         @Test("A connection that the server half-closed is not reused", arguments: Engine.allCases)
         func halfClosed(engine: Engine) async throws {
+            let halfClosed = Box(0)
             let server = try RawServer { connection in
                 guard connection.readHead() else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(connection.number)")
                 connection.closeWriting()
+                halfClosed.change { $0 += 1 }
                 // The server continues to read, and would discard a second request.
                 _ = connection.readHead()
             }
             let transport = try engine.make()
             for number in 0..<5 {
-                let request = HTTPRequest(.post, server.url, body: .string("x"), timeouts: .init(idle: .seconds(4)))
+                let request = HTTPRequest(.post, server.url, body: .string("x"), timeouts: .init(idle: .seconds(15)))
                 let response = try await transport.send(request, delivering: .buffered(limit: 1 << 10))
                 #expect(response.text == "\(number)")
+                #expect(try await Exchange.eventually { halfClosed.value == number + 1 })
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -54,7 +57,7 @@ extension Loopback {
                 connection.closeWriting()
                 _ = connection.readHead()
             }
-            let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(4)))
+            let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(15)))
             let response = try await engine.make().send(request, delivering: .buffered(limit: 1 << 10))
             #expect(response.text == "all of it")
         }

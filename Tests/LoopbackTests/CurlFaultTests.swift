@@ -74,18 +74,21 @@
             }
 
             private func unsolicitedResponse() async throws {
+                let unsolicited = Box(0)
                 let server = try RawServer { connection in
                     guard connection.readHead() else { return }
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                     usleep(30_000)
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL")
+                    unsolicited.change { $0 += 1 }
                     guard connection.readHead() else { return }
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                 }
                 let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
-                for _ in 0..<3 {
+                for number in 1...3 {
                     #expect(try await send(HTTPRequest(.post, server.url, body: .string("x")), transport).text == "ok")
-                    try await Task.sleep(for: .milliseconds(80))
+                    #expect(try await Exchange.eventually { unsolicited.value == number })
+                    try await Task.sleep(for: .milliseconds(20))
                 }
             }
 
@@ -147,7 +150,7 @@
                 let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
                 let request = HTTPRequest(
                     .post, server.url, headers: ["Expect": "100-continue"], body: .string("text"),
-                    timeouts: .init(idle: .seconds(4)))
+                    timeouts: .init(idle: .seconds(15)))
                 do {
                     let response = try await transport.send(request, delivering: .buffered(limit: 1 << 10))
                     #expect(response.status.code == 417)

@@ -30,8 +30,8 @@ extension Loopback {
                         // Writes with pauses: while bytes arrive faster than they are read, the libcurl inside
                         // Foundation never returns, and a cancellation waits for it (L22).
                         while true {
-                            try writer.write(Data("line\n".utf8) + Data(count: 100_000))
-                            usleep(1_000)
+                            try writer.write(Data("line\n".utf8) + Data(count: 10_000))
+                            usleep(2_000)
                         }
                     })
             }

@@ -25,7 +25,7 @@
                 try namespace.ip("route add default via 10.99.0.2")
                 try namespace.ip("link set v1 down")
                 #expect(await statuses.next() == .notReachable)
-                async let isBack = service.waitUntilReachable(atMost: .seconds(4))
+                async let isBack = service.waitUntilReachable(atMost: .seconds(30))
                 try namespace.ip("link set v1 up")
                 #expect(try await isBack)
                 #expect(await statuses.next()?.isReachable == true)

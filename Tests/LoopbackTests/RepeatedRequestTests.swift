@@ -113,7 +113,7 @@
                     _ = try await transport.send(first, delivering: .buffered(limit: 1 << 10))
                     heads.change { $0 = 0 }
                     let body: HTTPBody = hasBody ? .string("text") : .empty
-                    let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(4)))
+                    let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(15)))
                     do {
                         _ = try await transport.send(post, delivering: .buffered(limit: 1 << 10))
                         // libcurl opened another connection, so the POST was not lost.

@@ -84,7 +84,7 @@ extension Loopback {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
             var request = HTTPRequest(.put, server.url, headers: ["Expect": "100-continue"], body: .string("hello"))
-            request.timeouts.idle = .seconds(5)
+            request.timeouts.idle = .seconds(15)
             let response = try await Engine.preferred.shared().send(request, delivering: .buffered(limit: 100))
             #expect(response.text == "ok")
             #expect(early.value == 0, "the body arrived before 100 Continue was sent")

@@ -227,7 +227,7 @@ extension Loopback {
                 $0.concurrencyLimit = limit
                 $0.backoffGate = nil
             }
-            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
+            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(30)))
             let task = service.task(Film(), as: .file(destination), with: settings)
             #expect(try Data(contentsOf: await task.value) == content)
         }

@@ -17,7 +17,7 @@
                 HTTPResponse, NetworkError
             > {
                 do {
-                    let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(5)))
+                    let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(15)))
                     return .success(try await transport.send(request, delivering: .buffered(limit: 1 << 20)))
                 } catch {
                     return .failure(try #require(error as? NetworkError))
@@ -187,7 +187,7 @@
                 let server = try LoopbackServer()
                 let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
                 let error = await Exchange(server, transport).failure(
-                    HTTPRequest(.get, server.url, timeouts: HTTPRequest.Timeouts(idle: .seconds(5))))
+                    HTTPRequest(.get, server.url, timeouts: HTTPRequest.Timeouts(idle: .seconds(15))))
                 #expect(error?.description.contains("HTTP/2") == true, "\(String(describing: error))")
             }
 
@@ -197,7 +197,7 @@
                 var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
                 components?.scheme = "https"
                 let url = try #require(components?.url)
-                let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(4)))
+                let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(15)))
                 let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
                 #expect(kind == .tlsFailed, "\(String(describing: kind))")
             }

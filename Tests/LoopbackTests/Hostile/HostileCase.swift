@@ -9,7 +9,7 @@ struct HostileCase: Sendable {
     let expected: [HostileOutcome]
     var calls: [HostileCall] = [.get]
     var client = HostileClient.shared
-    var idle = Duration.seconds(1)
+    private var idleTimeout: Duration?
     /// The expected outcomes on engines that cannot meet `expected`.
     private var exceptions: [Engine: [HostileOutcome]] = [:]
 
@@ -24,6 +24,10 @@ struct HostileCase: Sendable {
         calls = Array(repeating: .get, count: expected.count)
     }
 
+    /// The idle timeout of the calls. Default: 10 s, so that no call of a stalled machine ends by it; for HTTP/2, 1 s,
+    /// because the outcomes of its cases include it.
+    var idle: Duration { idleTimeout ?? (client == .http2 ? .seconds(1) : .seconds(10)) }
+
     /// Returns the same case with other calls.
     func calling(_ calls: HostileCall...) -> Self { changed { $0.calls = calls } }
 
@@ -31,7 +35,7 @@ struct HostileCase: Sendable {
     func through(_ client: HostileClient) -> Self { changed { $0.client = client } }
 
     /// The same case with an idle timeout of 500 ms, for a call that times out, or would time out on a faulty engine.
-    var stalling: Self { changed { $0.idle = .milliseconds(500) } }
+    var stalling: Self { changed { $0.idleTimeout = .milliseconds(500) } }
 
     /// Returns the same case with other outcomes on an engine that cannot meet `expected`. The reason is only a note.
     func on(_ engine: Engine, _ outcomes: HostileOutcome..., because reason: String) -> Self {
