@@ -26,6 +26,7 @@ enum NetworkingBenchmarks {
         private static func run(_ arguments: [String]) async throws {
             if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
             if arguments.first == "serve-transfers" { return try TransferServer.run() }
+            if arguments.first == "count" { return try await CountedCalls.run(Array(arguments.dropFirst())) }
             if arguments.first == "download-to" { exit(await ResumingDownload.run(Array(arguments.dropFirst()))) }
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }

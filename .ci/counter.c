@@ -1,0 +1,81 @@
+// A library that counts what a process does: allocations, retains and releases, task switches and locks.
+// LD_PRELOAD loads it before the functions that it counts; it writes the counts to the file $COUNTS when the process ends.
+// Only for x86-64: some functions of Swift's runtime have their own calling conventions.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long allocations;
+__attribute__((visibility("hidden"), used)) unsigned long retains, releases, bridged, switches, accesses, locks;
+static char path[4096];
+
+static void count(unsigned long *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+void *malloc(size_t size) { count(&allocations); return __libc_malloc(size); }
+void *calloc(size_t number, size_t size) { count(&allocations); return __libc_calloc(number, size); }
+void *realloc(void *old, size_t size) { count(&allocations); return __libc_realloc(old, size); }
+void *aligned_alloc(size_t alignment, size_t size) { count(&allocations); return __libc_memalign(alignment, size); }
+int posix_memalign(void **result, size_t alignment, size_t size) {
+    count(&allocations);
+    *result = __libc_memalign(alignment, size);
+    return *result ? 0 : 12;
+}
+
+// Increments a counter and jumps to the next function of this name, with all registers as they were.
+#define FORWARD(name, counter)                                                   \
+    __attribute__((visibility("hidden"), used)) void *next_##name;              \
+    __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
+            "lock incq " #counter "(%rip)\n"                                    \
+            "jmp *next_" #name "(%rip)\n")
+
+FORWARD(swift_retain, retains);
+FORWARD(swift_retain_n, retains);
+FORWARD(swift_release, releases);
+FORWARD(swift_release_n, releases);
+FORWARD(swift_bridgeObjectRetain, bridged);
+FORWARD(swift_bridgeObjectRelease, bridged);
+FORWARD(swift_bridgeObjectRetain_n, bridged);
+FORWARD(swift_bridgeObjectRelease_n, bridged);
+FORWARD(swift_task_switch, switches);
+FORWARD(swift_beginAccess, accesses);
+FORWARD(pthread_mutex_lock, locks);
+
+#define FIND(name) next_##name = dlsym(RTLD_NEXT, #name)
+
+// Runs before the constructors of all other libraries (-z initfirst), which call these functions.
+__attribute__((constructor)) static void begin(int argc, char **argv, char **environment) {
+    FIND(pthread_mutex_lock);
+    FIND(swift_retain);
+    FIND(swift_retain_n);
+    FIND(swift_release);
+    FIND(swift_release_n);
+    FIND(swift_bridgeObjectRetain);
+    FIND(swift_bridgeObjectRelease);
+    FIND(swift_bridgeObjectRetain_n);
+    FIND(swift_bridgeObjectRelease_n);
+    FIND(swift_task_switch);
+    FIND(swift_beginAccess);
+    // The server, which is another process, does not count.
+    char **kept = environment;
+    for (char **entry = environment; *entry; entry++) {
+        if (!strncmp(*entry, "COUNTS=", 7)) snprintf(path, sizeof path, "%s", *entry + 7);
+        else if (strncmp(*entry, "LD_PRELOAD=", 11)) *kept++ = *entry;
+    }
+    *kept = NULL;
+}
+
+__attribute__((destructor)) static void end(void) {
+    FILE *file = path[0] ? fopen(path, "w") : NULL;
+    if (!file) return;
+    fprintf(file, "allocations %lu\nretains %lu\nbridged %lu\nswitches %lu\naccesses %lu\nlocks %lu\n",
+            allocations, retains + releases, bridged, switches, accesses, locks);
+    fclose(file);
+}

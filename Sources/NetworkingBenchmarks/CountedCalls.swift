@@ -1,0 +1,54 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+
+    /// Makes calls one after the other, for `.ci/counts`, which counts what they cause: `count transport 2000`.
+    enum CountedCalls {
+        static let subjects = ["libcurl", "transport", "stub", "bytes", "decoded"]
+
+        static func run(_ arguments: [String]) async throws {
+            guard arguments.count == 2, let calls = Int(arguments[1]), subjects.contains(arguments[0]) else {
+                throw URLError(.badURL)
+            }
+            let server = try ServerProcess()
+            let call = try call(arguments[0], server.url)
+            // The connection, caches and lazy values.
+            try await call(1_000)
+            try await call(calls)
+        }
+
+        private static func call(_ subject: String, _ url: URL) throws -> (_ calls: Int) async throws -> Void {
+            let target = url.appendingPathComponent("json")
+            let transport: any Transport = subject == "stub" ? InstantTransport() : try CurlTransport()
+            let service = PipelineSubject(url, on: transport).service
+            switch subject {
+            case "libcurl":
+                let libcurl = try BareLibcurl(target, concurrency: 1)
+                return { calls in await onThread { libcurl.send(calls) } }
+            case "transport":
+                let headers = HTTPHeaders(
+                    BareLibcurl.headers.map { line in
+                        let parts = line.split(separator: ":", maxSplits: 1)
+                        return HTTPHeader(
+                            HTTPHeader.Name(String(parts[0])), parts[1].trimmingCharacters(in: .whitespaces))
+                    })
+                let request = HTTPRequest(.get, target, headers: headers)
+                return { calls in
+                    for _ in 0..<calls { _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20)) }
+                }
+            case "stub":
+                return { calls in
+                    for _ in 0..<calls { try await service.request(BenchmarkEndpoint.contact) as Void }
+                }
+            case "bytes":
+                return { calls in
+                    for _ in 0..<calls { _ = try await service.request(BenchmarkEndpoint.contact, as: .data) }
+                }
+            default:
+                return { calls in
+                    for _ in 0..<calls { let _: Contact = try await service.request(BenchmarkEndpoint.contact) }
+                }
+            }
+        }
+    }
+#endif
