@@ -3,8 +3,8 @@ import Foundation
 /// A byte buffer between one writer, which never waits, and one reader, which waits for bytes.
 ///
 /// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
-/// refusal, it calls `onRoom` as soon as the reader has taken a chunk. It calls `onAbandon` if the reader stops reading
-/// before the end. Both closures are called outside the lock.
+/// refusal, it calls `onRoom` as soon as the reader has taken so much that half of the capacity is free, so that the
+/// writer is not woken for each chunk. It calls `onAbandon` if the reader stops reading before the end. Both closures are called outside the lock.
 final class BytePipe: Sendable {
     /// The result of writing a chunk.
     enum WriteResult: Equatable {
@@ -112,8 +112,9 @@ final class BytePipe: Sendable {
             }
             let chunk = state.chunks.removeFirst()
             state.buffered -= chunk.count
-            defer { state.isWriterRefused = false }
-            return .item(chunk, makesRoom: state.isWriterRefused)
+            let makesRoom = state.isWriterRefused && state.buffered <= capacity / 2
+            if makesRoom { state.isWriterRefused = false }
+            return .item(chunk, makesRoom: makesRoom)
         }
     }
 }

@@ -130,6 +130,20 @@ struct WaitingTests {
         #expect(try await pipe.next() == nil)
     }
 
+    @Test("A refused writer is woken when half of a byte pipe is free, and not for each chunk")
+    func halfFree() async throws {
+        let rooms = Box(0)
+        let pipe = BytePipe(capacity: 4, onRoom: { rooms.change { $0 += 1 } })
+        for byte in UInt8(1)...4 { #expect(pipe.write(Data([byte])) == .taken) }
+        #expect(pipe.write(Data([5])) == .full)
+        var woken: [Int] = []
+        for _ in 1...4 {
+            _ = try await pipe.next()
+            woken.append(rooms.value)
+        }
+        #expect(woken == [0, 1, 1, 1])
+    }
+
     @Test("A reader that is cancelled loses no bytes, and a pipe that fails throws its error")
     func reader() async throws {
         let pipe = BytePipe(capacity: 4)

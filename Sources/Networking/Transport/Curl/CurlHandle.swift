@@ -70,6 +70,7 @@
                 clibcurl_easy_set_offset(
                     easy, Int32(CCURLOPT_INFILESIZE_LARGE), body.isEmpty ? 0 : body.length.map(Int64.init) ?? -1)
             }
+            setBuffers(for: request)
             setConnection(for: exchange)
             guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
                 throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
@@ -87,6 +88,12 @@
             if isUpload { set(CCURLOPT_UPLOAD, 1) }
             if method == .head { set(CCURLOPT_NOBODY, 1) }
             if method != .get || isUpload, method != .head { set(CCURLOPT_CUSTOMREQUEST, method.rawValue) }
+        }
+
+        /// Sets larger buffers for large bodies than libcurl's own ones, which have 16 KiB and 64 KiB: fewer system calls.
+        private func setBuffers(for request: HTTPRequest) {
+            if request[option: FileDownload.self] != nil { set(CCURLOPT_BUFFERSIZE, 262_144) }
+            if request.body.length ?? .max > 1 << 20 { set(CCURLOPT_UPLOAD_BUFFERSIZE, 524_288) }
         }
 
         private func setConnection(for exchange: CurlExchange) {
