@@ -145,5 +145,58 @@ extension CacheCase {
             .cached { $0.sends = ["Pragma": "no-cache", .cacheControl: "max-age=60"] }),
         CacheCase(
             "5.4", "Pragma of a response has no meaning", .sent(fresh.merging(["Pragma": "no-cache"])), .cached()),
+        CacheCase(
+            "5.1", "The first of several Age fields counts, and is ignored if it is no number",
+            .sent(fresh.merging([HTTPHeader(.age, "50"), HTTPHeader(.age, "0")])),
+            .sent(fresh.merging([.age: "abc, 50"]), "two") { ($0.wait, $0.text) = (11, "two") },
+            .cached("two", after: 59)),
+        CacheCase(
+            "5.2.1.5", "no-store stores no part of a 304", .sent(tagged),
+            .sent(tagged.merging(["X-New": "1"]), "", .notModified) {
+                asking("no-store")(&$0)
+                ($0.wait, $0.text) = (61, "one")
+            }, .sent()),
+        CacheCase(
+            "5.2.1.7", "only-if-cached is answered with a response that fits the other directives, or with 504",
+            .sent(fresh),
+            .cached("", after: 30) {
+                asking("only-if-cached, max-age=10")(&$0)
+                $0.status = 504
+            },
+            .cached("") {
+                asking("only-if-cached, no-cache")(&$0)
+                $0.status = 504
+            }, .cached("one", after: 40, asking("only-if-cached, max-stale=10"))),
+        CacheCase(
+            "5.2.2.2", "must-revalidate precedes the directives that permit a stale response",
+            .sent(control("max-age=60, must-revalidate, stale-while-revalidate=60, stale-if-error=60")),
+            .sent([:], "broken", .badGateway) { ($0.wait, $0.status, $0.text) = (61, 502, "broken") },
+            .offline { $0.fails = true }),
+        CacheCase(
+            "5.2.2.4", "no-cache precedes the directives that permit a stale response",
+            .sent(control("max-age=60, no-cache, stale-if-error=60")),
+            .sent([:], "broken", .badGateway) {
+                asking("max-stale")(&$0)
+                ($0.status, $0.text) = (502, "broken")
+            }),
+        CacheCase(
+            "5.2.2.4", "The names of fields are compared without regard to case",
+            .sent(control("max-age=60, no-cache=\"x-ONCE\"").merging(["X-Once": "1"])),
+            .cached { $0.has = ["X-Once": nil] }),
+        CacheCase(
+            "5.2.2.5", "no-store in a 304 or in a part stores nothing, too", .sent(tagged),
+            .sent(control("no-store"), "", .notModified) { ($0.wait, $0.text) = (61, "one") },
+            .sent(control("no-store, max-age=60").merging([.contentRange: "bytes 0-2/9"]), "012", .partialContent) {
+                $0.sends = [.range: "bytes=0-2"]
+            }, .sent { $0.sends = [.range: "bytes=0-2"] }),
+        CacheCase(
+            "5.2.3", "Unknown directives of a request are ignored, too", .sent(fresh),
+            .cached("one", asking("community=\"UCI, no-cache\", immutable"))),
+        CacheCase(
+            "5.3", "Expires is ignored next to max-age, valid or not",
+            .sent(control("max-age=1").merging([.expires: "@60", .date: "@0"])),
+            .sent(control("max-age=abc").merging([.expires: "@60", .date: "@0"]), "two") {
+                ($0.wait, $0.text) = (2, "two")
+            }, .sent([:], "three") { $0.text = "three" }),
     ]
 }

@@ -30,6 +30,19 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
         CacheCase(
+            "4.3.2", "A 304 with an entity tag that the caller has not named makes the response the stored one",
+            .sent(tagged),
+            .sent(tagged, "", .notModified) {
+                ($0.wait, $0.sends, $0.status, $0.text) = (61, [.ifNoneMatch: "\"b\""], 200, "one")
+            }, .cached(after: 59)),
+        CacheCase(
+            "4.3.2", "A 304 from the cache has the fields that a 304 must have (RFC 9110 section 15.4.5)",
+            .sent(tagged.merging([.vary: "Accept", .date: "@0"])),
+            .cached("") {
+                $0.sends = [.ifNoneMatch: "\"a\""]
+                $0.has = [.eTag: "\"a\"", .cacheControl: "max-age=60", .vary: "Accept", .date: "@0"]
+            }),
+        CacheCase(
             "4.3.2", "An entity tag may contain a comma", .sent([.cacheControl: "max-age=60", .eTag: "\"a,b\""]),
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"x\", \"a,b\""], 304) },
             .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
@@ -135,6 +148,53 @@ extension CacheCase {
             .sent(tagged.merging([.contentLength: "3"])),
             .sent(tagged.merging([.contentLength: "4"]), "") { ($0.wait, $0.method) = (61, .head) },
             .sent { $0.asks = [.ifNoneMatch: nil] }),
+        CacheCase(
+            "4.3.1", "HEAD validates the stored response with its validators, too", .sent(tagged.merging(dated)),
+            .sent(tagged, "", .notModified) {
+                ($0.wait, $0.method, $0.status) = (61, .head, 200)
+                $0.asks = [.ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]
+            }, .cached(after: 59)),
+        CacheCase(
+            "4.3.2", "A condition on a URL without a stored response is left to the server", .sent(tagged),
+            .sent(tagged, "two") {
+                ($0.path, $0.sends, $0.asks) = ("b", [.ifNoneMatch: "\"a\""], [.ifNoneMatch: "\"a\""])
+                ($0.status, $0.text) = (200, "two")
+            }),
+        CacheCase(
+            "4.3.2", "A condition of an unsafe method is left to the server", .sent(tagged),
+            .sent([:], "", .init(412)) {
+                ($0.method, $0.sends, $0.asks) = (.put, [.ifNoneMatch: "*"], [.ifNoneMatch: "*"])
+                $0.status = 412
+            }),
+        CacheCase(
+            "4.3.2", "A condition is not applied to a stored error", .sent(tagged, "gone", .notFound),
+            .cached("gone") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"a\""], 404) }),
+        CacheCase(
+            "4.3.2", "The entity tag of a stored part is not added to a condition of the caller",
+            .sent(tagged.merging([.contentRange: "bytes 0-2/9"]), "012", .partialContent) {
+                $0.sends = [.range: "bytes=0-2"]
+            },
+            .sent([.eTag: "\"b\""], "", .notModified) {
+                ($0.sends, $0.asks, $0.status) = ([.ifNoneMatch: "\"b\""], [.ifNoneMatch: "\"b\""], 304)
+            }),
+        CacheCase(
+            "4.3.3", "A full response is used, even if it is an error or must not be stored", .sent(tagged),
+            .sent([.cacheControl: "no-store"], "gone", .notFound) {
+                ($0.wait, $0.asks) = (61, [.ifNoneMatch: "\"a\""])
+                ($0.status, $0.text) = (404, "gone")
+            }),
+        CacheCase(
+            "4.3.4", "A 304 with another date does not freshen the stored response", .sent(dated),
+            .sent([.cacheControl: "max-age=60", .lastModified: "Mon, 07 Nov 1994 08:49:37 GMT"], "", .notModified) {
+                ($0.wait, $0.sends) = (61, [.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"])
+                $0.status = 304
+            }, .sent(dated) { $0.asks = [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"] }),
+        CacheCase(
+            "4.3.4", "A 304 without a validator freshens the only stored response if that has none, too",
+            .sent(fresh),
+            .sent(fresh.merging(["X-New": "1"]), "", .notModified) {
+                ($0.wait, $0.sends, $0.status) = (61, [.ifModifiedSince: "@-61"], 304)
+            }, .cached(after: 59) { $0.has = ["X-New": "1"] }),
     ]
 
     static let invalidation = [
@@ -164,8 +224,19 @@ extension CacheCase {
             "4.4", "The responses of Content-Location are removed", .sent(fresh),
             .sent(["Content-Location": "https://api.example.com/a"]) { ($0.method, $0.path) = (.post, "b") }, .sent()),
         CacheCase(
-            "4.4", "The responses of other origins remain", .sent(fresh),
-            .sent([.location: "http://api.example.com/a"], "", .created) { ($0.method, $0.path) = (.post, "b") },
-            .cached()),
+            "4.4", "All responses of the URL are removed, whatever fields they vary by",
+            .sent(fresh.merging([.vary: "Accept"]), "one") { $0.sends = [.accept: "text/a"] },
+            .sent(fresh.merging([.vary: "Accept"]), "two") { $0.sends = [.accept: "text/b"] },
+            .sent([:], "", .noContent) { $0.method = .delete }, .sent { $0.sends = [.accept: "text/a"] },
+            .sent { $0.sends = [.accept: "text/b"] }),
+        CacheCase(
+            "4.4", "An unsafe method removes the responses, even if the call does not use the cache", .sent(fresh),
+            .sent([:], "", .noContent) { ($0.method, $0.rule) = (.patch, .off) }, .sent()),
+        CacheCase(
+            "4.4", "Location and Content-Location remove no stored response of another origin",
+            .sent(fresh) { $0.url = "https://other.example.com/a" },
+            .sent([.location: "https://other.example.com/a"], "", .created) { $0.method = .post },
+            .sent(["Content-Location": "https://other.example.com/a"]) { $0.method = .put },
+            .cached { $0.url = "https://other.example.com/a" }),
     ]
 }

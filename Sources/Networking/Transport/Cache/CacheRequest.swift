@@ -64,6 +64,15 @@ struct CacheRequest: Sendable {
         request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
+    /// Whether a 304 is about the caller's own condition: it has no entity tag, or one that the condition names (section
+    /// 4.3.2).
+    func isAnswered(by response: HTTPResponse) -> Bool {
+        guard let tag = response.headers[.eTag], let tags = request.headers[.ifNoneMatch], tags != "*" else {
+            return true
+        }
+        return EntityTag.list(tags).contains { $0.isWeaklyEqual(to: EntityTag(tag)) }
+    }
+
     /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
     /// 13.2.2).
     /// If a stored response has no `Last-Modified`, its `Date` is used.

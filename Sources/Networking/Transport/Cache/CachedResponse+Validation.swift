@@ -34,9 +34,11 @@ extension CachedResponse {
         return newTag.isWeak ? newTag.isWeaklyEqual(to: oldTag) : newTag.isStronglyEqual(to: oldTag)
     }
 
-    /// Whether a 304 to conditions of the caller, which may name another response, names this one by a validator.
+    /// Whether a 304 to conditions of the caller, which may name another response, is about this one: it names a
+    /// validator of this response, or neither has one.
     func isNamed(by response: HTTPResponse) -> Bool {
         let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
+        if pairs.allSatisfy({ $0 == nil && $1 == nil }) { return true }
         guard pairs.contains(where: { $0 != nil && $1 != nil }), isConfirmed(by: response) else { return false }
         return pairs.allSatisfy { new, old in new == nil || old != nil }
     }

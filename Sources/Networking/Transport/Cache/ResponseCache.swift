@@ -139,7 +139,7 @@ public final class ResponseCache: Sendable {
         {
             let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
             keep(mayRemain ? stored : nil, asked, exchange)
-            guard isValidating else { return response }
+            guard isValidating || !asked.isAnswered(by: response) else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
         if asked.request.method == .head {
