@@ -53,6 +53,23 @@ struct DocumentationTests {
         #expect(count > 80)
     }
 
+    @Test("The README has at most 1,300 words, its code needs at most 80 columns, and its links are alive")
+    func readme() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(text.split(whereSeparator: \.isWhitespace).count <= 1_300)
+        for line in text.split(separator: "\n") { #expect(line.hasPrefix("|") || line.count <= 120, "\(line)") }
+        for block in text.matches(of: /(?s)```swift\n(.*?)```/) {
+            for line in block.output.1.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        }
+        let names = Set(text.matches(of: /\]\[(\w+)\]/).map { $0.output.1 })
+        let targets = text.matches(of: /\n\[(\w+)\]: (\S+)/).map { $0.output }
+        #expect(names == Set(targets.map { $0.1 }))
+        for target in targets.map({ $0.2 }) + text.matches(of: /\]\(([^)]+)\)/).map({ $0.output.1 }) {
+            let file = Self.root.appendingPathComponent(String(target))
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(target)")
+        }
+    }
+
     @Test("The example in the documentation of each extension point is compiled")
     func extensionPoints() throws {
         let file = Self.root.appendingPathComponent(

@@ -3,15 +3,15 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("README")
-struct ReadmeTests {
-    @Test("The README's example of a test with a stub passes")
+@Suite("The examples of a service in the articles")
+struct ServiceExampleTests {
+    @Test("The example of a test with a stub passes")
     func examples() async throws {
         let api = try #require(URL(string: "https://api.example.com"))
         #expect(try await exampleOfAStub(api).name == "Ada")
     }
 
-    @Test("The README's session refreshes its token and stores the new refresh token")
+    @Test("The session of the examples refreshes its token and stores the new refresh token")
     func session() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/token", .json(text: #"{"token":"new","expiresIn":60,"refreshToken":"again"}"#))

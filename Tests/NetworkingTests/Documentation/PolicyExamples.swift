@@ -1,4 +1,4 @@
-// The Swift blocks of README.md, as they stand there. `DocumentationTests` compares them.
+// The Swift blocks of several articles, as they stand there. `DocumentationTests` compares them.
 
 import Dispatch
 import Foundation
