@@ -63,6 +63,19 @@ struct CacheStreamTests {
         }
     }
 
+    @Test("A stream whose head is too large for the disk removes the older response, which is outdated")
+    func unwritable() async throws {
+        let cache = try CachePlace.disk.cache(in: folder, ManualClock())
+        _ = try await bytes(
+            CachingTransport(Server(body: body), cache: cache).send(request(), delivering: .streamed))
+        let long: HTTPHeaders = [.cacheControl: "max-age=60", "X-Long": String(repeating: "x", count: 200_000)]
+        var reloading = try request()
+        reloading[option: CachingOption.self] = .reload
+        let newer = CachingTransport(Server(body: Data("new".utf8), headers: long), cache: cache)
+        #expect(try await bytes(newer.send(reloading, delivering: .streamed)) == Data("new".utf8))
+        #expect(cache.count == 0)
+    }
+
     @Test(
         "A streamed response is stored while its reader reads it, and is used for streams and values",
         arguments: CachePlace.allCases)

@@ -41,7 +41,7 @@ struct CacheAudience: Sendable {
     /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
     /// ones that `Vary` names, with normalized values.
     private static func fields(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
-        let all = request.allHeaders
+        let all = request.headersWithCredentials
         var headers = all
         headers.removeAll { !$0.mayIdentifyUser && $0.name != .host }
         for name in varying where all.contains(name) && !headers.contains(name) {
@@ -60,6 +60,17 @@ struct CacheAudience: Sendable {
         let elements = value.split(separator: ",", omittingEmptySubsequences: false)
             .map { element in element.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
         return ignoresCase ? elements.lowercased() : elements
+    }
+}
+
+extension HTTPRequest {
+    /// The header fields that are sent, with the `Authorization` that an engine makes of a user in the URL.
+    var headersWithCredentials: HTTPHeaders {
+        var headers = allHeaders
+        if let user = url.user(percentEncoded: true), !headers.contains(.authorization) {
+            headers.append(HTTPHeader(.authorization, "\(user):\(url.password(percentEncoded: true) ?? "")"))
+        }
+        return headers
     }
 }
 

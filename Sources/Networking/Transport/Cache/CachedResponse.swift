@@ -221,7 +221,7 @@ extension Sequence<CachedResponse> {
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }
-            guard let best else { return next }
+            guard let best, best.audience != next.audience else { return next }
             if best.audience.varies != next.audience.varies { return next.audience.varies ? next : best }
             return (best.headers.date ?? .distantPast) > (next.headers.date ?? .distantPast) ? best : next
         }

@@ -91,7 +91,8 @@ public final class ResponseCache: Sendable {
 
     /// Returns the directory that stores the responses to a request; nil for memory.
     private func directory(for request: HTTPRequest) -> CacheDirectory? {
-        guard let directory, storesCredentials || !request.allHeaders.contains(where: \.mayIdentifyUser) else {
+        guard let directory, storesCredentials || !request.headersWithCredentials.contains(where: \.mayIdentifyUser)
+        else {
             return nil
         }
         return directory
@@ -138,7 +139,7 @@ public final class ResponseCache: Sendable {
             isValidating ? stored.part == nil && stored.isConfirmed(by: response) : stored.isNamed(by: response)
         {
             let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
-            keep(mayRemain ? stored : nil, asked, exchange)
+            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
             guard isValidating || !asked.isAnswered(by: response) else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
@@ -148,7 +149,7 @@ public final class ResponseCache: Sendable {
             }
             let mayRemain =
                 stored.isDescribed(by: response) && stored.refresh(by: response, to: asked, at: received, fresh)
-            keep(mayRemain ? stored : nil, asked, exchange)
+            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
             return response
         }
         let freshness = fresh(response.status, response.headers)
@@ -183,7 +184,17 @@ public final class ResponseCache: Sendable {
         guard let directory = directory(for: asked.request) else {
             return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
         }
+        // The directory knows the removals of other processes, by their times. Those of this process do not depend on
+        // the clock.
+        guard state.withLock({ $0.isCurrent(place) }) else { return }
         directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
+    }
+
+    /// Stores a response with new header fields. If it cannot be written, the old one remains, which is still right.
+    private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
+        guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
+        guard let file = directory.write(response, at: exchange.place.key) else { return }
+        keep(response, asked, exchange, written: file)
     }
 
     /// Returns a body that is stored, too, when its reader has read it to its end.
@@ -192,7 +203,10 @@ public final class ResponseCache: Sendable {
     ) -> IncomingBody {
         let copy: CacheCopy
         if let directory = directory(for: asked.request) {
-            guard let file = directory.writer(response, at: exchange.place.key) else { return body }
+            guard let file = directory.writer(response, at: exchange.place.key) else {
+                keep(nil, asked, exchange)  // the stored response is not the server's current one any more
+                return body
+            }
             copy = CacheCopy(.file(file))
         } else {
             copy = CacheCopy(.data(Data()), limit: capacity / 8)
@@ -214,7 +228,7 @@ public final class ResponseCache: Sendable {
                 response.body = .data(data)
                 keep(response, asked, exchange)
             case .file(let file): keep(response, asked, exchange, written: file)
-            case nil: break
+            case nil: keep(nil, asked, exchange)
             }
             return nil
         }

@@ -59,9 +59,15 @@ extension CacheDirectory {
                         used: CacheDirectory.lastUse(status)))
             }
         }
+        // A time in the future was written before the clock was set back.
+        let latest = time(nil) + 60
         var size = files.reduce(0) { $0 + $1.size }
         if size > Int64(capacity) {
-            files.sort { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
+            files.sort { one, other in
+                let (first, second) = (one.used.tv_sec > latest, other.used.tv_sec > latest)
+                if first != second { return first }
+                return (one.used.tv_sec, one.used.tv_nsec) < (other.used.tv_sec, other.used.tv_nsec)
+            }
             locked {
                 for file in files {
                     guard size > Int64(capacity - capacity / 8) else { return }
@@ -80,18 +86,18 @@ extension CacheDirectory {
 
     /// Removes temporary files that nobody has written to for an hour.
     private func removeRemains() {
-        for name in DirectoryListing.names(in: path) where name.hasPrefix(CacheFileWriter.prefix) {
+        for file in temporaryFiles() {
             var status = stat()
-            guard lstat("\(path)/\(name)", &status) == 0,
-                time(nil) - CacheDirectory.lastUse(status).tv_sec > 3_600
-            else { continue }
-            unlink("\(path)/\(name)")
+            guard lstat(file, &status) == 0, abs(time(nil) - CacheDirectory.lastUse(status).tv_sec) > 3_600 else {
+                continue
+            }
+            unlink(file)
         }
     }
 
     /// Records the use of an open file, once a minute: the time of its last change is the time of its last use.
     func markUsed(_ file: Int32, _ status: stat) {
-        if time(nil) - CacheDirectory.lastUse(status).tv_sec > 60 { futimens(file, nil) }
+        if abs(time(nil) - CacheDirectory.lastUse(status).tv_sec) > 60 { futimens(file, nil) }
     }
 
     /// The size of a file in bytes, with that of its folder: both occupy whole blocks.

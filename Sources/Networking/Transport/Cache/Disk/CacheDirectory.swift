@@ -18,9 +18,12 @@ import Foundation
 final class CacheDirectory: Sendable {
     let path: String
     let capacity: Int
-    private let heuristicFreshness: Double
-    private let lock: FileLock
+    let heuristicFreshness: Double
+    let lock: FileLock
     let usage = Locked(CacheUsage())
+    /// The times of removals that were not possible, by the numbers of their URLs; zero means all URLs. What was stored
+    /// before is not used.
+    let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates it, if necessary, so that only its owner can read it.
     init(_ url: URL, capacity: Int, heuristicFreshness: Double) throws {
@@ -31,93 +34,13 @@ final class CacheDirectory: Sendable {
         lock = FileLock(path: path + "/removals")
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        // Only the owner of an existing directory can change its permissions.
+        chmod(path, 0o700)
         try lock.locked { _ in }
     }
 
     /// The largest size of a file.
     var largestFile: Int64 { Int64(capacity / 8) }
-
-    // MARK: Reading
-
-    /// Returns the most suitable of the stored responses for a request.
-    func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
-        let folder = folder(key)
-        // A file may be replaced between the listing and the reading; then its successor is read.
-        for _ in 0..<3 {
-            var isChanged = false
-            var responses: [CachedResponse] = []
-            for name in names(in: folder).sorted() {
-                switch read("\(folder)/\(name)", key, isUse: true) {
-                case .missing: isChanged = true
-                case .damaged: continue
-                case .response(let found): responses.append(found)
-                }
-            }
-            if let found = responses.mostSuitable(for: request) { return found }
-            if !isChanged { return nil }
-        }
-        return nil
-    }
-
-    private enum Reading {
-        case response(CachedResponse)
-        /// The file was removed meanwhile.
-        case missing
-        /// The file has another format, another URL, or other bytes than those that were written.
-        case damaged
-    }
-
-    /// The size up to which a file is read into memory at once.
-    private static let smallSize: Int64 = 1 << 18
-
-    /// Reads a file.
-    ///
-    /// - Parameter isUse: Whether the response may be used, so that its body must be intact. Otherwise, only its head
-    ///   is of interest.
-    private func read(_ path: String, _ key: String, isUse: Bool) -> Reading {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return errno == ENOENT ? .missing : .damaged }
-        var isOpen = true
-        defer { if isOpen { close(file) } }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { return .damaged }
-        let size = Int64(status.st_size)
-        guard let bytes = CacheFile.read(file, 0..<min(size, CacheDirectory.smallSize)),
-            let checksum = CacheFileFormat.checksum(bytes),
-            !isUse || CacheDirectory.checksum(file, bytes, size) == checksum,
-            let head = CacheFileFormat.Head(bytes[CacheFileFormat.firstLineCount...]), head.key == key
-        else { return .damaged }
-        if isUse { markUsed(file, status) }
-        let body: CachedBody
-        if bytes.count == size {
-            body = .data(Data(bytes[head.bodyStart...]))
-        } else {
-            body = .file(CacheFile(file, start: Int64(head.bodyStart), count: size - Int64(head.bodyStart)))
-            isOpen = false
-        }
-        let response = CachedResponse(head, body, heuristicFreshness: heuristicFreshness)
-        return response.map { .response($0) } ?? .damaged
-    }
-
-    /// Returns the checksum of a file after its first line; nil if it cannot be read.
-    ///
-    /// - Parameter beginning: The first bytes of the file.
-    private static func checksum(_ file: Int32, _ beginning: [UInt8], _ size: Int64) -> UInt64? {
-        var checksum = Checksum()
-        beginning.withUnsafeBytes {
-            checksum.update(UnsafeRawBufferPointer(rebasing: $0[CacheFileFormat.firstLineCount...]))
-        }
-        var position = Int64(beginning.count)
-        while position < size {
-            let end = min(position + smallSize, size)
-            guard let bytes = CacheFile.read(file, position..<end) else { return nil }
-            bytes.withUnsafeBytes { checksum.update($0) }
-            position = end
-        }
-        return checksum.value
-    }
-
-    // MARK: Changing
 
     /// Begins the file of a response. Returns nil if it cannot be written or is too large.
     func writer(_ response: CachedResponse, at key: String) -> CacheFileWriter? {
@@ -136,14 +59,17 @@ final class CacheDirectory: Sendable {
         written: CacheFileWriter? = nil
     ) {
         let new = response.flatMap { written ?? write($0, at: key) }
+        if response != nil { used(new?.size ?? 0) }
         try? lock.locked { file in
             guard !CacheRemovals(file: file).contains(number(key), since: order) else { return }
             let folder = folder(key)
             var kept: [String] = []
             var replaced: [String] = []
-            for name in names(in: folder).sorted() {
-                guard case .response(let stored) = read("\(folder)/\(name)", key, isUse: false) else {
-                    replaced.append(name)
+            let names = names(in: folder).sorted()
+            for name in names {
+                let reading = read("\(folder)/\(name)", key, isUse: false)
+                guard case .response(let stored) = reading else {
+                    if case .foreign = reading { kept.append(name) } else { replaced.append(name) }
                     continue
                 }
                 guard stored.audience.contains(request) else {
@@ -156,14 +82,16 @@ final class CacheDirectory: Sendable {
                 if response?.part != nil, stored.part == nil { return }
                 replaced.append(name)
             }
-            if let new, !move(new, into: folder, order) { return }
+            var order = order
+            while names.contains(CacheDirectory.name(order)) { order += 1 }
+            if let new { move(new, into: folder, order) }
             for name in replaced + kept.dropLast(7) { unlink("\(folder)/\(name)") }
-            if new == nil { rmdir(folder) }
+            rmdir(folder)  // has no effect unless it is empty
         }
-        if let new { used(new.size) }
     }
 
-    private func write(_ response: CachedResponse, at key: String) -> CacheFileWriter? {
+    /// Writes the file of a response. Returns nil if it cannot be written or is too large.
+    func write(_ response: CachedResponse, at key: String) -> CacheFileWriter? {
         guard let writer = writer(response, at: key) else { return nil }
         var position: Int64 = 0
         while position < response.body.count {
@@ -174,47 +102,9 @@ final class CacheDirectory: Sendable {
         return writer.complete() ? writer : nil
     }
 
-    private func move(_ file: CacheFileWriter, into folder: String, _ order: UInt64) -> Bool {
-        let digits = String(order)
-        let name = String(repeating: "0", count: max(20 - digits.count, 0)) + digits
-        let target = "\(folder)/\(name)"
-        if file.move(to: target) { return true }
-        return mkdir(folder, 0o700) == 0 && file.move(to: target)
-    }
-
-    /// Removes the responses of a URL.
-    func remove(_ key: String) {
-        try? lock.locked { file in
-            CacheRemovals(file: file).append(number(key))
-            removeFolder(folder(key))
-        }
-    }
-
-    /// Removes the responses for the requests for which another response is stored.
-    func remove(_ response: CachedResponse, at key: String) {
-        try? lock.locked { _ in
-            let folder = folder(key)
-            for name in names(in: folder) {
-                guard case .response(let stored) = read("\(folder)/\(name)", key, isUse: false),
-                    stored.audience == response.audience
-                else { continue }
-                unlink("\(folder)/\(name)")
-            }
-            rmdir(folder)
-        }
-    }
-
-    /// Removes every response.
-    func removeAll() {
-        try? lock.locked { file in
-            CacheRemovals(file: file).append(0)
-            for folder in folders() { removeFolder(folder) }
-        }
-    }
-
-    private func removeFolder(_ folder: String) {
-        for name in names(in: folder) { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+    private func move(_ file: CacheFileWriter, into folder: String, _ order: UInt64) {
+        let target = "\(folder)/\(CacheDirectory.name(order))"
+        if !file.move(to: target), mkdir(folder, 0o700) == 0 { _ = file.move(to: target) }
     }
 
     /// Calls a closure while no other process changes the directory.
@@ -222,25 +112,35 @@ final class CacheDirectory: Sendable {
         try? lock.locked { _ in body() }
     }
 
-    // MARK: Names
-
     /// The number of stored responses.
     var count: Int { folders().reduce(0) { $0 + names(in: $1).count } }
 
     /// Returns the number of a URL. Two URLs may have the same one: each file contains its URL.
-    private func number(_ key: String) -> UInt64 {
+    func number(_ key: String) -> UInt64 {
         var checksum = Checksum()
         checksum.update(key.utf8)
         return max(checksum.value, 1)
     }
 
+    /// Returns the name of a file.
+    static func name(_ order: UInt64) -> String {
+        let digits = String(order)
+        return String(repeating: "0", count: max(20 - digits.count, 0)) + digits
+    }
+
+    /// Returns the paths of the files that are being written, and of those whose writers have ended early.
+    func temporaryFiles() -> [String] {
+        DirectoryListing.names(in: path).filter { $0.hasPrefix(CacheFileWriter.prefix) }.map { "\(path)/\($0)" }
+    }
+
     /// Returns the folder of a URL: `api.example.com-0f6c3a5e9d2b7184`.
-    private func folder(_ key: String) -> String {
+    func folder(_ key: String) -> String {
         let host = (key.range(of: "://").map { key[$0.upperBound...] } ?? "").utf8.prefix(64).prefix {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
                 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
         }
-        return "\(path)/\(Substring(host))-\(number(key).hexadecimal)"
+        // A name that begins with a dot would be hidden.
+        return "\(path)/\(Substring(host.drop { $0 == UInt8(ascii: ".") }))-\(number(key).hexadecimal)"
     }
 
     /// Returns the folders of all URLs.

@@ -27,14 +27,15 @@ struct CacheRemovals {
         return UInt64(clamping: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(clamping: Int64(time.tv_nsec))
     }
 
-    /// Records a removal.
-    func append(_ url: UInt64) {
+    /// Records a removal. Returns false if it cannot be written.
+    func append(_ url: UInt64) -> Bool {
         var status = stat()
-        guard fstat(file, &status) == 0 else { return }
+        guard fstat(file, &status) == 0 else { return false }
         var end = Int64(status.st_size) / Int64(CacheRemovals.lineCount) * Int64(CacheRemovals.lineCount)
         if end >= CacheRemovals.largestSize { end = dropOlderHalf(end) }
         let line = CacheRemovals.line(CacheRemovals.now(), url)
-        pwrite(file, line, line.count, off_t(end))
+        return FileSizeLimit.current >= end + Int64(line.count)
+            && pwrite(file, line, line.count, off_t(end)) == line.count
     }
 
     /// Replaces the older half of the lines by one for all URLs, because any response whose request was sent before
@@ -75,7 +76,12 @@ struct CacheRemovals {
             guard let line = CacheFile.read(file, end - Int64(CacheRemovals.lineCount)..<end),
                 let removed = UInt64(String(decoding: line[..<19], as: UTF8.self)),
                 let number = UInt64(String(decoding: line[20..<36], as: UTF8.self), radix: 16)
-            else { return true }
+            else {
+                // A power failure has damaged the line: it counts as a removal of all responses, now.
+                let repaired = CacheRemovals.line(now, 0)
+                pwrite(file, repaired, repaired.count, off_t(end - Int64(CacheRemovals.lineCount)))
+                return true
+            }
             if removed < time { return false }
             // A time in the future was written before the clock was set back.
             if number == url || number == 0, removed <= now { return true }
