@@ -6,12 +6,13 @@ import Networking
 import NetworkingTesting
 
 func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
-    ProfileService(environment: environment, authorizedBy: session) {  // at most 64 requests a host at a time
+    // By default: at most 64 requests per host at the same time, and the backoff gate.
+    ProfileService(environment: environment, authorizedBy: session) {
         $0.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
-        $0.retry?.budget = RetryPolicy.Budget()  // for at most a tenth of the calls
-        $0.circuitBreaker = CircuitBreaker()  // half of ten calls in ten seconds failed: nothing for thirty
-        $0.duplicates = .join  // equal GETs at a time share one request
-        $0.cookies = CookieJar()  // none are kept otherwise
+        $0.retry?.budget = RetryPolicy.Budget()  // each success adds a tenth of a retry
+        $0.circuitBreaker = CircuitBreaker()  // if half of at least 10 calls in 10 s fail, no calls for 30 s
+        $0.duplicates = .join  // equal GETs in progress share one transfer
+        $0.cookies = CookieJar()  // by default, no cookies are kept
     }
 }
 

@@ -108,8 +108,8 @@ struct LoginError: Decodable, Sendable {
 }
 
 struct LogIn: TypedEndpoint {
-    typealias ResponseValue = Grant  // what an answer is
-    typealias ServerError = LoginError  // what a refusal says
+    typealias ResponseValue = Grant  // the type of the response
+    typealias ServerError = LoginError  // the type of the server's errors
 
     let name: String
     let password: String
@@ -126,12 +126,12 @@ func exampleOfAnswers(_ accounts: NetworkService, _ name: String, _ password: St
         print(error.serverError.message, error.status ?? 0)
     }
 
-    // Without a type of its own, and only what stands somewhere in the answer:
+    // Without an endpoint type; only a part of the response is read:
     let names = try await accounts.request(
         .get("users").query("page", 2).authorized(), as: .keyPath("data.names", .json([String].self)))
     print(names)
 
-    // A call that runs, of which others are made:
+    // A running call, and calls that are derived from it:
     let user = accounts.task(.get("users/7"), as: .json(Profile.self))
     let photo = user.flatMap { accounts.task(.get("photos/\($0.id)"), as: .data) }
     photo.onStart { print("started") }.onAttempt { attempt in print(attempt) }

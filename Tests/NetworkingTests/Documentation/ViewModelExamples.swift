@@ -18,6 +18,7 @@ final class TrackModel {
 
     func load(_ id: Int) {
         loading?.cancel()  // ends its call, too
+        message = nil
         loading = Task {
             do {
                 title = try await tracks.track(id).title
@@ -42,4 +43,6 @@ final class TrackModel {
     model.load(7)
     await model.loading?.value
     #expect(model.message?.isEmpty == false)
+    model.load(7)
+    #expect(model.message == nil)
 }
