@@ -44,7 +44,7 @@ struct EtcdTokenStore: AccessTokenStore {
     }
 
     func exclusively<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
+        _ operation: ExclusiveOperation<Value>
     ) async throws -> Value {
         let begun = ContinuousClock.now
         let id = try await etcd.grantLease(seconds: lease)

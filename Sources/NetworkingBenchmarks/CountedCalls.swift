@@ -24,15 +24,9 @@
             switch subject {
             case "libcurl":
                 let libcurl = try BareLibcurl(target, concurrency: 1)
-                return { calls in await onThread { libcurl.send(calls) } }
+                return { calls in _ = await onThread { libcurl.send(calls) } }
             case "transport":
-                let headers = HTTPHeaders(
-                    BareLibcurl.headers.map { line in
-                        let parts = line.split(separator: ":", maxSplits: 1)
-                        return HTTPHeader(
-                            HTTPHeader.Name(String(parts[0])), parts[1].trimmingCharacters(in: .whitespaces))
-                    })
-                let request = HTTPRequest(.get, target, headers: headers)
+                let request = HTTPRequest(.get, target, headers: .benchmark)
                 return { calls in
                     for _ in 0..<calls { _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20)) }
                 }

@@ -11,7 +11,16 @@
             let name: String
             /// The calls of this subject in a round, as a fraction of the base number. Slow subjects make fewer calls.
             let share: Double
-            let run: (_ calls: Int) async throws -> Void
+            let run: (_ calls: Int) async throws -> Latencies
+        }
+
+        /// What the rounds of one subject have shown.
+        private struct Result {
+            var rounds: [Measurement] = []
+            var latencies = Latencies()
+
+            var processor: Double { rounds.map(\.microsecondsPerCall).median }
+            var rate: Double { rounds.map(\.callsPerSecond).median }
         }
 
         func run(_ report: Report, isQuick: Bool) async throws {
@@ -21,42 +30,47 @@
             for concurrency in isQuick ? [1, 64] : [1, 8, 64, 256] {
                 let subjects = try subjects(server.url, concurrency, curl, foundation)
                 let base = isQuick ? 500 : concurrency == 1 ? 3_000 : 12_000
-                var taken = Array(repeating: [Measurement](), count: subjects.count)
-                let before = (server.processorTime, 0)
+                var results = Array(repeating: Result(), count: subjects.count)
+                var speeds: [Double] = []
+                let before = server.processorTime
                 var calls = 0
                 for round in 0..<(isQuick ? 2 : 6) {
+                    speeds.append(Measurement.referenceTime())
                     for (index, subject) in subjects.enumerated() {
                         let share = max(Int(Double(base) * subject.share), concurrency)
+                        var latencies = Latencies()
                         let measurement = try await Measurement.of {
-                            try await subject.run(share)
+                            latencies = try await subject.run(share)
                             return share
                         }
                         calls += share
-                        // The first round warms up.
-                        if round > 0 { taken[index].append(measurement) }
+                        guard round > 0 else { continue }  // the first round warms up
+                        results[index].rounds.append(measurement)
+                        results[index].latencies.add(latencies)
                     }
                 }
-                add(taken, subjects, concurrency, to: report)
-                let perCall = (server.processorTime - before.0) / Double(calls) * 1_000_000
+                add(results, subjects, concurrency, to: report)
+                let perCall = (server.processorTime - before) / Double(calls) * 1_000_000
                 report.say(
                     String(
-                        format: "the server takes %.0f µs per call on one thread: its limit is %.0f calls/s", perCall,
-                        1_000_000 / perCall))
+                        format: "the server takes %.0f µs per call on one thread: its limit is %.0f calls/s; "
+                            + "the reference loop took %.2f ms (%.2f to %.2f)",
+                        perCall, 1_000_000 / perCall, speeds.median, speeds.min() ?? .nan, speeds.max() ?? .nan))
             }
         }
 
-        private func add(_ taken: [[Measurement]], _ subjects: [Subject], _ concurrency: Int, to report: Report) {
-            let medians = taken.map {
-                (cpu: $0.map(\.microsecondsPerCall).median, rate: $0.map(\.callsPerSecond).median)
-            }
-            for (subject, median) in zip(subjects, medians) {
+        private func add(_ results: [Result], _ subjects: [Subject], _ concurrency: Int, to report: Report) {
+            let (session, libcurl) = (results[0], results[results.count - 1])
+            for (subject, result) in zip(subjects, results) {
+                let p99 = result.latencies.percentile(0.99)
                 let note = String(
-                    format: "cpu 1/%.1f of urlsession, %.2f of libcurl; %.1f times the calls of urlsession",
-                    medians[0].cpu / median.cpu, median.cpu / medians[3].cpu, median.rate / medians[0].rate)
+                    format: "cpu 1/%.1f of urlsession; of libcurl: cpu %.2f, calls %.2f, p99 %.2f",
+                    session.processor / result.processor, result.processor / libcurl.processor,
+                    result.rate / libcurl.rate, p99 / libcurl.latencies.percentile(0.99))
                 report.add(
                     Row(
-                        subject: subject.name, concurrency: concurrency, cpuMicrosecondsPerCall: median.cpu,
-                        callsPerSecond: median.rate, note: note))
+                        subject: subject.name, concurrency: concurrency, cpuMicrosecondsPerCall: result.processor,
+                        callsPerSecond: result.rate, p50: result.latencies.percentile(0.5), p99: p99, note: note))
             }
         }
 
@@ -66,7 +80,8 @@
             let target = url.appendingPathComponent("json")
             let bare = BareURLSession()
             let libcurl = try BareLibcurl(target, concurrency: concurrency)
-            func journey(_ transport: any Transport) -> (Int) async throws -> Void {
+            let request = HTTPRequest(.get, target, headers: .benchmark)
+            func journey(_ transport: any Transport) -> (Int) async throws -> Latencies {
                 let service = PipelineSubject(url, on: transport).service
                 return { calls in
                     try await atOnce(concurrency, calls: calls) {
@@ -74,6 +89,7 @@
                     }
                 }
             }
+            let bytes = PipelineSubject(url, on: curl).service
             return [
                 Subject(name: "urlsession", share: 0.2) { calls in
                     try await atOnce(concurrency, calls: calls) {
@@ -82,18 +98,34 @@
                 },
                 Subject(name: "pipeline-urlsession", share: 0.2, run: journey(foundation)),
                 Subject(name: "pipeline-curl", share: 1, run: journey(curl)),
+                Subject(name: "pipeline-curl, bytes", share: 1) { calls in
+                    try await atOnce(concurrency, calls: calls) {
+                        _ = try await bytes.request(BenchmarkEndpoint.contact, as: .data)
+                    }
+                },
+                Subject(name: "CurlTransport", share: 1) { calls in
+                    try await atOnce(concurrency, calls: calls) {
+                        _ = try await curl.send(request, delivering: .buffered(limit: 1 << 20))
+                    }
+                },
                 Subject(name: "libcurl", share: 1) { calls in await onThread { libcurl.send(calls) } },
             ]
         }
     }
 
+    extension HTTPHeaders {
+        /// The fields that the pipeline sends, for subjects without a pipeline.
+        static let benchmark = HTTPHeaders(
+            BareLibcurl.headers.map { line in
+                let parts = line.split(separator: ":", maxSplits: 1)
+                return HTTPHeader(HTTPHeader.Name(String(parts[0])), parts[1].trimmingCharacters(in: .whitespaces))
+            })
+    }
+
     /// Runs blocking work on a thread of its own.
-    func onThread(_ body: @escaping @Sendable () -> Void) async {
+    func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                body()
-                continuation.resume()
-            }
+            Thread.detachNewThread { continuation.resume(returning: body()) }
         }
     }
 #endif

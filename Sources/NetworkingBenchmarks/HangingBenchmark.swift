@@ -7,25 +7,48 @@
     struct HangingBenchmark: Benchmark {
         let name = "hanging"
         let explanation =
-            "5,000 calls in flight on the transport alone: processor time while idle, memory, time to cancel all."
+            "5,000 calls in progress, on the transport alone, through the pipeline, and waiting for a permit: processor "
+            + "time while idle, memory, time to cancel all."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let count = isQuick ? 500 : 5_000
-            HangingBenchmark.allowDescriptors(count + 1_000)
+            HangingBenchmark.allowDescriptors(2 * count + 1_000)
             let server = try ServerProcess()
             let transport = try CurlTransport()
             let request = HTTPRequest(
                 .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .seconds(300)))
             let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
             _ = try await transport.send(json, delivering: .buffered(limit: 1 << 20))
+            try await measure("CurlTransport", count, report, isQuick) {
+                _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20))
+            }
+            func service(_ limit: Int) throws -> NetworkService {
+                let transport = try CurlTransport()
+                return PipelineSubject(server.url, on: transport) {
+                    $0.concurrencyLimit = ConcurrencyLimit(limit)
+                    $0.settings.timeouts.idle = .seconds(300)
+                }.service
+            }
+            for (name, limit) in [("pipeline-curl", count), ("waiting for a permit", 1)] {
+                let service = try service(limit)
+                try await service.request(.get("json")) as Void
+                try await measure(name, count, report, isQuick) { try await service.request(.get("hang")) as Void }
+            }
+        }
+
+        private func measure(
+            _ subject: String, _ count: Int, _ report: Report, _ isQuick: Bool,
+            _ call: @escaping @Sendable () async throws -> Void
+        ) async throws {
             let before = Measurement.residentKiB
             let calls = (0..<count).map { _ in
                 Task { () -> Bool in
                     do {
-                        _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20))
+                        try await call()
                         return false
                     } catch {
-                        return (error as? NetworkError)?.kind == .cancelled
+                        let kind = (error as? NetworkError)?.kind ?? (error as? GeneralRequestError)?.cause?.kind
+                        return kind == .cancelled
                     }
                 }
             }
@@ -44,7 +67,7 @@
             }
             report.add(
                 Row(
-                    subject: "curl", concurrency: count, wall: ending.wall, residentGrowthKiB: growth,
+                    subject: subject, concurrency: count, wall: ending.wall, residentGrowthKiB: growth,
                     note: String(
                         format: "%.2f %% of a core, %.1f KiB each; %d of %d cancelled and completed within %.0f ms",
                         idle.processor / idle.wall * 100, Double(growth) / Double(count), cancelled, count,

@@ -36,6 +36,19 @@
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
+        /// Measures a loop that does the same work each time, so that figures of two runs can be compared although the
+        /// speed of a virtual machine changes.
+        ///
+        /// - Returns: The processor time of the loop in milliseconds.
+        static func referenceTime() -> Double {
+            var state: UInt64 = 1
+            let measurement = ofWork {
+                for _ in 0..<2_000_000 { state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407 }
+                return 1
+            }
+            return state == 0 ? 0 : measurement.processor * 1_000
+        }
+
         /// The resident memory of this process in KiB.
         static var residentKiB: Int {
             let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")

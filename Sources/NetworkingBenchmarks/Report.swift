@@ -8,13 +8,16 @@
         var concurrency: Int?
         var cpuMicrosecondsPerCall: Double?
         var callsPerSecond: Double?
+        /// The median and the 99th percentile of the durations of the calls, in microseconds.
+        var p50: Double?
+        var p99: Double?
         var wall: Double?
         var residentGrowthKiB: Int?
         /// Further results in words.
         var note = ""
 
         private enum CodingKeys: String, CodingKey {
-            case benchmark, subject, concurrency, note
+            case benchmark, subject, concurrency, p50, p99, note
             case cpuMicrosecondsPerCall = "cpu_us_per_call"
             case callsPerSecond = "calls_per_second"
             case wall = "wall_s"
@@ -35,7 +38,7 @@
             name = benchmark.name
             guard !isJSON else { return }
             print("\n\(benchmark.name): \(benchmark.explanation)")
-            print(line("subject", "at once", "cpu µs/call", "calls/s", "wall s", "RSS KiB", ""))
+            print(line("subject", "at once", "cpu µs/call", "calls/s", "p50 µs", "p99 µs", "wall s", "RSS KiB", ""))
         }
 
         func add(_ row: Row) {
@@ -49,7 +52,7 @@
                 print(
                     line(
                         row.subject, row.concurrency.map(String.init) ?? "", number(row.cpuMicrosecondsPerCall, 1),
-                        number(row.callsPerSecond, 0), number(row.wall, 3),
+                        number(row.callsPerSecond, 0), number(row.p50, 0), number(row.p99, 0), number(row.wall, 3),
                         row.residentGrowthKiB.map(String.init) ?? "",
                         row.note))
             }

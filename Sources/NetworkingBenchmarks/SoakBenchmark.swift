@@ -5,7 +5,8 @@
     /// Measures whether calls leak memory.
     struct SoakBenchmark: Benchmark {
         let name = "soak"
-        let explanation = "growth of resident memory after the first 10,000 calls."
+        let explanation =
+            "growth of resident memory after the first 10,000 calls, and in the second half of the calls after them."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()
@@ -15,7 +16,7 @@
                 .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .milliseconds(2)))
             let patient = HTTPRequest(.get, server.url.appendingPathComponent("hang"))
             let refused = HTTPRequest(.get, URL(string: "http://127.0.0.1:1/") ?? server.url)
-            let few = isQuick ? 2_000 : 30_000
+            let few = isQuick ? 2_000 : 120_000
             try await soak("sequential", isQuick ? 5_000 : 200_000, at: 1, report) {
                 _ = try await transport.send(json, delivering: .buffered(limit: 1 << 20))
             }
@@ -40,14 +41,19 @@
             let first = min(10_000, calls / 2)
             try await atOnce(concurrency, calls: first, call)
             let before = Measurement.residentKiB
+            var middle = before
+            let half = (calls - first) / 2
             let measurement = try await Measurement.of {
-                try await atOnce(concurrency, calls: calls - first, call)
-                return calls - first
+                try await atOnce(concurrency, calls: half, call)
+                middle = Measurement.residentKiB
+                try await atOnce(concurrency, calls: half, call)
+                return 2 * half
             }
             report.add(
                 Row(
                     subject: subject, concurrency: concurrency, cpuMicrosecondsPerCall: measurement.microsecondsPerCall,
-                    wall: measurement.wall, residentGrowthKiB: Measurement.residentKiB - before, note: "\(calls) calls")
+                    wall: measurement.wall, residentGrowthKiB: Measurement.residentKiB - before,
+                    note: "\(calls) calls; \(Measurement.residentKiB - middle) KiB in the second half")
             )
         }
     }

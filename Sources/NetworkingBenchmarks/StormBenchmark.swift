@@ -58,9 +58,9 @@
                 headers: BareLibcurl.headers.dropLast() + ["Authorization: Bearer token-1"])
             let grants = PipelineSubject(server.url, on: PlatformTransport.shared)
             return try await Measurement.of {
-                await onThread { dead.send(64) }
+                _ = await onThread { dead.send(64) }
                 let _: Grant = try await grants.service.request(BenchmarkEndpoint.refresh)
-                await onThread { live.send(1_000) }
+                _ = await onThread { live.send(1_000) }
                 return 1_064
             }.wall
         }

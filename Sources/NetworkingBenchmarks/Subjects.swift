@@ -1,5 +1,4 @@
 #if os(Linux)
-    import CLibcurl
     import Foundation
     import FoundationNetworking
     import Networking
@@ -71,85 +70,27 @@
         }
     }
 
-    /// libcurl's multi interface in its plain form: `curl_multi_perform` and `curl_multi_poll` on one thread. It does
-    /// not decode responses.
-    final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
-        private let multi: UnsafeMutableRawPointer
-        private var handles: [UnsafeMutableRawPointer] = []
-        private var lists: [UnsafeMutablePointer<clibcurl_slist>] = []
-        private let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 16)
-
-        init(_ url: URL, concurrency: Int, headers: [String] = BareLibcurl.headers) throws {
-            guard clibcurl_load("libcurl.so.4") == CLIBCURL_LOADED, let multi = clibcurl_multi_init() else {
-                throw URLError(.unsupportedURL)
-            }
-            self.multi = multi
-            clibcurl_multi_set_long(multi, Int32(CCURLMOPT_MAXCONNECTS), 512)
-            for header in headers.reversed() {
-                let node = UnsafeMutablePointer<clibcurl_slist>.allocate(capacity: 1)
-                node.initialize(to: clibcurl_slist(data: strdup(header), next: lists.last))
-                lists.append(node)
-            }
-            for _ in 0..<concurrency {
-                guard let easy = clibcurl_easy_init() else { throw URLError(.unsupportedURL) }
-                clibcurl_easy_set_text(easy, Int32(CCURLOPT_URL), url.absoluteString)
-                clibcurl_easy_set_long(easy, Int32(CCURLOPT_NOSIGNAL), 1)
-                clibcurl_easy_set_text(easy, Int32(CCURLOPT_ACCEPT_ENCODING), "")
-                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lists.last)
-                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_WRITEDATA), buffer)
-                clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_WRITEFUNCTION)) { bytes, size, count, buffer in
-                    if let buffer, let bytes { memcpy(buffer, bytes, min(size * count, 1 << 16)) }
-                    return size * count
-                }
-                handles.append(easy)
-            }
-        }
-
-        deinit {
-            for handle in handles { clibcurl_easy_cleanup(handle) }
-            clibcurl_multi_cleanup(multi)
-            for node in lists {
-                free(node.pointee.data)
-                node.deallocate()
-            }
-            buffer.deallocate()
-        }
-
-        /// The header fields that the pipeline sends as well.
-        static let headers = [
-            "User-Agent: Benchmark/1.0 (Linux)", "Accept-Language: en", "X-Tenant: acme",
-            "Authorization: Bearer token-0",
-        ]
-
-        /// Sends `calls` requests and waits for their responses.
-        func send(_ calls: Int) {
-            var started = min(handles.count, calls)
-            var ended = 0
-            for handle in handles.prefix(started) { clibcurl_multi_add(multi, handle) }
-            while ended < calls {
-                var running: Int32 = 0
-                var result: Int32 = 0
-                clibcurl_multi_perform(multi, &running)
-                while let easy = clibcurl_multi_next_ended(multi, &result) {
-                    clibcurl_multi_remove(multi, easy)
-                    ended += 1
-                    guard started < calls else { continue }
-                    started += 1
-                    clibcurl_multi_add(multi, easy)
-                }
-                if ended < calls { clibcurl_multi_poll(multi, 1_000) }
-            }
-        }
-    }
-
     /// Makes `calls` calls, of which `concurrency` run at the same time.
-    func atOnce(_ concurrency: Int, calls: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
+    ///
+    /// - Returns: The duration of each call.
+    @discardableResult
+    func atOnce(
+        _ concurrency: Int, calls: Int, _ call: @escaping @Sendable () async throws -> Void
+    ) async throws -> Latencies {
+        try await withThrowingTaskGroup(of: Latencies.self) { group in
             for lane in 0..<concurrency {
                 let share = calls / concurrency + (lane < calls % concurrency ? 1 : 0)
-                group.addTask { for _ in 0..<share { try await call() } }
+                group.addTask {
+                    var latencies = Latencies()
+                    for _ in 0..<share {
+                        let start = Latencies.now()
+                        try await call()
+                        latencies.add(since: start)
+                    }
+                    return latencies
+                }
             }
-            try await group.waitForAll()
+            return try await group.reduce(into: Latencies()) { $0.add($1) }
         }
     }
 

@@ -159,7 +159,7 @@ final class CallScope: Endable {
 
     /// Checks the cancellation of the task and the deadline, because without a wait no other code reports them.
     private func checkForInterruption() {
-        if Task.isCancelled { interrupt(.cancelled) }
+        if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }
     }
 

@@ -18,6 +18,9 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
         box = Box(value)
     }
 
+    /// Whether both values share their memory. Values that are equal may not share it.
+    func isShared(with other: CopyOnWrite) -> Bool { box === other.box }
+
     var value: Value {
         _read { yield box.value }
         _modify {

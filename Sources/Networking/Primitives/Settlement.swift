@@ -9,6 +9,8 @@ struct Settlement<Value: Sendable>: Endable {
 
     private enum State: Sendable {
         case pending
+        /// A single task waits. It needs no closure, and runs no code of its own while it is notified.
+        case awaited(UnsafeContinuation<Value, any Error>)
         case observed(Few<Observer>)
         /// Observers are being notified. Observers that are added now are notified after them, on the same thread.
         case notifying(Outcome, late: Few<Observer>)
@@ -16,7 +18,7 @@ struct Settlement<Value: Sendable>: Endable {
 
         var outcome: Outcome? {
             switch self {
-            case .pending, .observed: nil
+            case .pending, .awaited, .observed: nil
             case .notifying(let outcome, _), .settled(let outcome): outcome
             }
         }
@@ -37,7 +39,7 @@ struct Settlement<Value: Sendable>: Endable {
         let before = state.withLock { state in
             let before = state
             switch before {
-            case .pending: state = .settled(outcome)
+            case .pending, .awaited: state = .settled(outcome)
             case .observed: state = .notifying(outcome, late: Few())
             case .notifying, .settled: break
             }
@@ -47,6 +49,9 @@ struct Settlement<Value: Sendable>: Endable {
         case .notifying, .settled:
             return false
         case .pending:
+            return true
+        case .awaited(let continuation):
+            continuation.resume(with: outcome)
             return true
         case .observed(let observers):
             observers.forEach { $0(outcome) }
@@ -73,6 +78,10 @@ struct Settlement<Value: Sendable>: Endable {
                 return outcome
             case .pending:
                 state = .observed(Few(observer))
+            case .awaited(let continuation):
+                var observers = Few { continuation.resume(with: $0) } as Few<Observer>
+                observers.append(observer)
+                state = .observed(observers)
             case .observed(var observers):
                 state = .pending  // so that the list has one owner, and is not copied
                 observers.append(observer)
@@ -91,16 +100,24 @@ struct Settlement<Value: Sendable>: Endable {
         settle(.failure(interruption))
     }
 
+    /// Resumes a continuation once with the outcome: at once if it is set, otherwise on the thread that settles.
+    private func resume(_ continuation: UnsafeContinuation<Value, any Error>) {
+        let isWaiting = state.withLock { state in
+            guard case .pending = state else { return false }
+            state = .awaited(continuation)
+            return true
+        }
+        if !isWaiting { observe { continuation.resume(with: $0) } }
+    }
+
     /// Waits for the outcome. If the task is cancelled or its call ends, the outcome is an ``Interruption``.
     func value() async throws -> Value {
-        if let outcome { return try outcome.get() }
         let scope = CallScope.current
         scope?.add(self)
         defer { scope?.remove(self) }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                observe { continuation.resume(with: $0) }
-            }
+            // Unsafe, because `settle` resumes it exactly once: the first outcome wins, and every observer receives it.
+            try await withUnsafeThrowingContinuation { resume($0) }
         } onCancel: {
             end(with: .cancelled)
         }

@@ -45,17 +45,18 @@ final class CallEvents: Sendable {
 
     private let state: Locked<State>
 
-    /// - Returns: Nil if the call has neither a task nor an observer.
-    init?(_ endpoint: any Endpoint, of client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil) {
-        let observers = client.observers.current
-        guard !observers.isEmpty || track != nil else { return nil }
-        let audience =
-            observers.isEmpty
-            ? nil
-            : Audience(
-                call: RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint),
-                observers: observers)
+    private init(_ audience: Audience?, for track: CallTrack?) {
         state = Locked(State(track: track, audience: audience))
+    }
+
+    /// Returns the events of a call. Nil if the call has neither a task nor an observer.
+    static func of(
+        _ endpoint: any Endpoint, on client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil
+    ) -> CallEvents? {
+        let observers = client.observers.current
+        guard !observers.isEmpty else { return track.map { CallEvents(nil, for: $0) } }
+        let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
+        return CallEvents(Audience(call: call, observers: observers), for: track)
     }
 
     /// Reports an event, unless the end of the call has been reported.

@@ -118,7 +118,7 @@ struct EventStream: AsyncSequence, Sendable {
     /// Opens a connection. Returns nil if the server ends the stream with 204.
     fileprivate func connect(after lastEventID: String) async throws -> ServerSentEvents? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        return try await client.pipeline(endpoint, as: converter, with: settings).runReporting().value
+        return try await client.pipeline(endpoint, as: converter, with: settings).runReporting(converter).value
     }
 
     /// Waits before a new connection. A reset of the service also ends the stream during this wait.
@@ -132,9 +132,8 @@ struct EventStream: AsyncSequence, Sendable {
         do {
             try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
         } catch {
-            var call = RequestCall(
-                endpoint: endpoint, scope: scope, settings: CopyOnWrite(client.resolved(settings, for: endpoint)),
-                clock: client.clock, events: nil, meter: nil)
+            let pipeline = client.pipeline(endpoint, as: .void, with: settings)
+            var call = RequestCall(pipeline, in: scope)
             throw await call.interrupted(client.errorHandlingService).error
         }
     }

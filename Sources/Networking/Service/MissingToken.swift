@@ -17,12 +17,12 @@ extension HTTPRequest {
     /// The reason why the request carries no token; nil if it carries credentials or if the reason is unknown.
     fileprivate var whyWithoutToken: String? {
         guard !allHeaders.contains(where: \.isSensitive), url.user == nil,
-            let resolved = self[option: ResolvedEndpoint.self]
+            let resolved = self[attachment: ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
-        guard self[option: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
+        guard self[attachment: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
         // The session's adapter sets this option even if the session has no token.
-        guard self[option: CarriedTokenOption.self] == nil else { return "the session has no token" }
+        guard self[attachment: CarriedToken.self] == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "it went to another origin than the environment's" : nil
     }

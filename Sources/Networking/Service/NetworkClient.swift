@@ -86,17 +86,16 @@ public final class NetworkClient: Sendable {
     /// Returns the pipeline that runs one call.
     func pipeline<Value: Sendable>(
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
-    ) -> RequestPipeline<Value> {
+    ) -> RequestPipeline {
         RequestPipeline(
-            client: self, endpoint: endpoint, converter: converter,
-            settings: CopyOnWrite(resolved(settings, for: endpoint)))
+            endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
     }
 
     /// Creates the request of an endpoint, and stores the current session as an option of the request.
-    func makeRequest(_ endpoint: any Endpoint, _ settings: CopyOnWrite<RequestSettings>) throws -> HTTPRequest {
-        let environment = settings.value.sharedEnvironment ?? sharedEnvironment
+    func makeRequest(_ endpoint: any Endpoint, _ settings: RequestSettings) throws -> HTTPRequest {
+        let environment = settings.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)
-            .make(settings.value, random: configuration.random)
+            .make(settings, random: configuration.random)
         if let session = try session.get() { session.beginCall(with: &request, of: endpoint) }
         return request
     }

@@ -46,7 +46,7 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.pipeline(endpoint, as: converter, with: settings).run()
+        try await client.pipeline(endpoint, as: converter, with: settings).run(converter)
     }
 
     /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,
@@ -86,7 +86,7 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Value> {
-        RequestTask(client.pipeline(endpoint, as: converter, with: settings))
+        RequestTask(client.pipeline(endpoint, as: converter, with: settings), converter)
     }
 
     /// Returns the request of a call as it would be sent now, with everything that the endpoint, environment, settings,

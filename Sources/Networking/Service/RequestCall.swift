@@ -3,9 +3,7 @@ import Foundation
 /// The state of one call across its attempts, and the decision whether to send another attempt.
 struct RequestCall: Sendable {
     let scope: CallScope
-    private let endpoint: any Endpoint
-    private let settings: CopyOnWrite<RequestSettings>
-    private let clock: NetworkClock
+    private let pipeline: RequestPipeline
     /// Nil if the call has neither a task nor an observer.
     private let events: CallEvents?
     private let meter: ProgressMeter?
@@ -13,39 +11,43 @@ struct RequestCall: Sendable {
     private let date: Date
     private let begun: Duration
     /// The request before adapters; every attempt begins with it.
-    private var original: HTTPRequest?
+    private(set) var original: HTTPRequest?
     /// The current attempt; nil before the first attempt and between two attempts.
     private var attempt: Attempt?
     /// The attempts that have ended, in order.
     private var history: [RequestAttempt] = []
 
     init(
-        endpoint: any Endpoint, scope: CallScope, settings: CopyOnWrite<RequestSettings>, clock: NetworkClock,
-        events: CallEvents?,
-        meter: ProgressMeter?
+        _ pipeline: RequestPipeline, in scope: CallScope, reporting events: CallEvents? = nil,
+        meter: ProgressMeter? = nil
     ) {
-        self.endpoint = endpoint
+        self.pipeline = pipeline
         self.scope = scope
-        self.settings = settings
-        self.clock = clock
         self.events = events
         self.meter = meter
-        date = clock.date()
-        begun = clock.now()
+        date = pipeline.client.clock.date()
+        begun = pipeline.client.clock.now()
         events?.report(.started)
     }
 
+    private var endpoint: any Endpoint { pipeline.endpoint }
+    private var settings: RequestSettings { pipeline.settings }
+    private var clock: NetworkClock { pipeline.client.clock }
+
     // MARK: An attempt
 
-    /// Begins an attempt with the request. `make` creates the first request; a handler may replace it later.
-    mutating func begin(_ make: () throws -> HTTPRequest) throws -> HTTPRequest {
+    /// Begins an attempt.
+    mutating func begin() throws {
         try scope.check()
-        let number = history.count + 1
-        attempt = Attempt(number: number, begun: original == nil ? begun : clock.now())
-        var request = try original ?? make()
+        attempt = Attempt(number: history.count + 1, begun: original == nil ? begun : clock.now())
+    }
+
+    /// Prepares the request of the attempt: the request of the endpoint at first; a handler may replace it later.
+    mutating func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
+        var request = request
         original = request  // before the body is encoded: if that fails, the failure contains the request
         if !request.body.isEncoded {
-            request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
+            request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
             original = request
         }
         if scope.isPartOfRefresh {
@@ -56,7 +58,7 @@ struct RequestCall: Sendable {
         if let events {
             if let meter { request[option: ProgressOption.self] = meter }
             request[option: RequestWatch.self] = events.watch
-            events.report(.attemptStarted(number, request))
+            events.report(.attemptStarted(history.count + 1, request))
         }
         return request
     }
@@ -66,19 +68,23 @@ struct RequestCall: Sendable {
         events?.report(.waiting(.admission(policy: "\(type(of: policy))")))
     }
 
-    /// Runs the adapters on the original request.
-    mutating func adapt(
-        _ original: HTTPRequest, with adapting: RequestAdaptingService
-    ) async throws -> HTTPRequest {
+    /// Returns the request for the adapters, after the permit has been acquired.
+    func beginAdapting(_ original: HTTPRequest) -> HTTPRequest {
         if let number = attempt?.number { events?.report(.permitAcquired(attempt: number)) }
         var request = original
-        try await adapting.adapt(&request, for: endpoint)
+        request.headers.reserveCapacity(request.headers.count + 8)  // once, and not again for each adapter
+        return request
+    }
+
+    /// Records and reports the request that the adapters have changed, and that is sent now.
+    mutating func finishAdapting(_ adapted: HTTPRequest) throws -> HTTPRequest {
         try scope.check()
+        var request = adapted
         if !request.body.isEncoded {
-            request.body = try request.body.encoded(by: settings.value.encoder ?? JSONEncoder())
+            request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
         }
-        let now = clock.now()
         attempt?.adapted = request
+        let now = clock.now()
         attempt?.handedOver = now
         events?.report(.adapted(request))
         return request
@@ -91,16 +97,11 @@ struct RequestCall: Sendable {
         return response
     }
 
-    /// Validates the response. If a validator rejects a streamed response, reads up to 1 MiB of its body, which is
-    /// enough to decode an error, and records the response with that part.
-    mutating func validate(_ response: HTTPResponse, by validators: [ResponseValidator]) async throws {
-        do { try response.validated(by: validators) } catch {
-            if case .stream = response.content {
-                let refused = await response.refused()
-                attempt?.response = refused
-            }
-            throw NetworkError.explained(error, response)
-        }
+    /// Returns the error for a response that a validator has rejected. If the response is streamed, reads up to 1 MiB of
+    /// its body, which is enough to decode an error, and records the response with that part.
+    mutating func rejected(_ response: HTTPResponse, _ error: any Error) async -> any Error {
+        if case .stream = response.content { attempt?.response = await response.refused() }
+        return NetworkError.explained(error, response)
     }
 
     /// Returns the response with a body whose errors are mapped. The mapping applies to errors that come after the call
@@ -170,7 +171,7 @@ struct RequestCall: Sendable {
     /// Replaces the request of the next attempts by the request of a handler. The new request belongs to the same call.
     private mutating func replace(with request: HTTPRequest) {
         var next = original.map { request.replacing($0) } ?? request
-        if let session = original?[option: CallSession.self] { next[option: CallSession.self] = session }
+        if let session = original?[attachment: CallSession.self] { next[attachment: CallSession.self] = session }
         original = next
     }
 
@@ -178,7 +179,7 @@ struct RequestCall: Sendable {
     ///
     /// - Returns: Whether a pause ended the attempt.
     private mutating func waitedWhilePaused() async throws -> Bool {
-        guard let pause = settings.value.options[PauseOption.self], pause.takeInterruption() else { return false }
+        guard let pause = settings.options[PauseOption.self], pause.takeInterruption() else { return false }
         attempt = nil
         events?.report(.waiting(.paused))
         try await pause.resumed()
@@ -201,7 +202,7 @@ struct RequestCall: Sendable {
     /// The error with which the call has to end.
     private var ending: any Error {
         let interruption = scope.interruption ?? .cancelled
-        guard interruption == .deadlineExceeded, let total = settings.value.timeouts.total else { return interruption }
+        guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
         return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
     }
 
@@ -237,8 +238,8 @@ struct RequestCall: Sendable {
             endpoint: endpoint, request: request, adaptedRequest: attempt?.adapted, originalRequest: original,
             response: response?.withoutStream, error: NetworkError.described(error, request, response?.withoutStream),
             attempt: attempt?.number ?? max(history.count, 1), date: clock.date(), history: history)
-        failure.bounds = (attempts: max(settings.value.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
-        if let decoder = settings.value.decoder { failure.decoder = decoder }
+        failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
+        if let decoder = settings.decoder { failure.decoder = decoder }
         return failure
     }
 }

@@ -1,30 +1,55 @@
 import Foundation
 
-/// The execution of one call, from the endpoint to the value.
-struct RequestPipeline<Value: Sendable>: Sendable {
+/// The execution of one call, from the endpoint to the response and its value.
+///
+/// It is a class, because a call passes it on several times.
+final class RequestPipeline: Sendable {
+    typealias Outcome = (response: HTTPResponse, record: CallRecord)
+
     let client: NetworkClient
     let endpoint: any Endpoint
-    let converter: ResponseConverter<Value>
-    var settings: CopyOnWrite<RequestSettings>
+    let requirements: ConverterRequirements
+    let settings: RequestSettings
+
+    init(
+        _ endpoint: any Endpoint, on client: NetworkClient, for requirements: ConverterRequirements,
+        with settings: RequestSettings
+    ) {
+        self.endpoint = endpoint
+        self.client = client
+        self.requirements = requirements
+        self.settings = settings
+    }
 
     /// Sends the request, and sends it again for every retry that the handlers decide on, until the call ends.
     ///
     /// - Throws: ``FailedCall``.
-    private func run(_ call: inout RequestCall) async throws -> Response<Value> {
+    private func run(_ call: inout RequestCall, _ reading: any ResponseReading) async throws -> Outcome {
         while true {
+            var held: Permit?
             do {
-                let original = try call.begin { try makeRequest() }
-                let permit = try await Permit.enter(client.admission, original, for: endpoint) {
-                    call.noteWait(for: $0)
-                }
+                try call.begin()
+                let original = try call.prepare(call.original ?? makeRequest())
+                let permit =
+                    switch try Permit.ask(client.admission, original, for: endpoint) {
+                    case .granted(let permit): permit
+                    case .refused(let entry): try await entry.permit { call.noteWait(for: $0) }
+                    }
+                held = permit
                 call.scope.permit = permit
-                defer { permit.release(.notSent) }
-                let request = try await call.adapt(original, with: client.requestAdaptingService)
+                var request = call.beginAdapting(original)
+                if client.requestAdaptingService.isSynchronous {
+                    try client.requestAdaptingService.adaptNow(&request, for: endpoint)
+                } else {
+                    try await client.requestAdaptingService.adapt(&request, for: endpoint)
+                }
+                request = try call.finishAdapting(request)
                 let response = try await call.note(send(request, releasing: permit))
                 client.errorHandlingService.record(response, to: request)
-                let value = try await read(response, for: &call, releasing: permit)
-                return Response(value, response, record: try call.finish(with: response))
+                try await read(response, for: &call, releasing: permit, reading)
+                return (response, try call.finish(with: response))
             } catch {
+                held?.release(.notSent)
                 if let failed = await call.recover(from: error, with: client.errorHandlingService) { throw failed }
             }
         }
@@ -32,43 +57,51 @@ struct RequestPipeline<Value: Sendable>: Sendable {
 
     /// Creates the request of the endpoint.
     func makeRequest() throws -> HTTPRequest {
-        if let total = settings.value.timeouts.total, total <= .zero {
+        if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
         }
         var request = try client.makeRequest(endpoint, settings)
-        converter.applyHeaders(to: &request)
+        requirements.applyHeaders(to: &request)
         return request
     }
 
     /// Sends one attempt. The permit is released as soon as the response is known, before it is validated. The permit
     /// of a download into a file is held until the file is in its final location.
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
-        let limit = max(settings.value.maximumResponseSize ?? .max, 0)
+        let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {
-            var response = try await converter.transport(over: client.transport)
-                .send(request, delivering: converter.target.delivery(limit: limit)).metered()
-            if converter.target == .memory, response.content.isPending(upTo: limit) {
+            var response = try await requirements.transport(over: client.transport)
+                .send(request, delivering: requirements.target.delivery(limit: limit)).metered()
+            if requirements.target == .memory, response.content.isPending(upTo: limit) {
                 response = try await response.collected(upTo: limit)
             }
-            if converter.target != .file || !response.status.isSuccessful { permit.release(after: response) }
+            if !holdsPermit(for: response) { permit.release(after: response) }
             return response
         } catch {
             let refusal = (error as? NetworkError)?.largeRefusal
             permit.release(refusal.map { .answered($0) } ?? .failed(error))
-            try refusal?.refused(by: settings.value.validators ?? .standard)
+            try refusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
     }
 
+    /// Whether the call keeps its permit while it reads the response: a download does.
+    private func holdsPermit(for response: HTTPResponse) -> Bool {
+        requirements.target == .file && response.status.isSuccessful
+    }
+
     /// Validates a response and converts it.
     private func read(
-        _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit
-    ) async throws -> Value {
-        defer { permit.release(after: response) }
-        try await call.validate(response, by: settings.value.validators ?? .standard)
-        let isRead = converter.target != .stream
+        _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit, _ reading: any ResponseReading
+    ) async throws {
+        defer { if holdsPermit(for: response) { permit.release(after: response) } }
+        do { try response.validated(by: settings.validators ?? .standard) } catch {
+            throw await call.rejected(response, error)
+        }
+        let isRead = requirements.target != .stream
         let response = isRead ? response : call.mappingErrors(of: response, by: client.errorHandlingService)
-        do { return try await converter.convert(response, decoder: settings.value.decoder ?? JSONDecoder()) } catch {
+        let decoder = settings.decoder ?? JSONDecoder()
+        do { if try !reading.readNow(response, decoder) { try await reading.read(response, decoder) } } catch {
             permit.release(.failed(error))
             throw error
         }
@@ -79,59 +112,79 @@ extension RequestPipeline {
     /// Runs the call in the caller's task.
     ///
     /// - Throws: The error with which the call ends.
-    func run() async throws -> Response<Value> {
-        do { return try await runReporting() } catch let failed as FailedCall { throw failed.error }
+    func run<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
+        let reading = ValueReading(converter)
+        do {
+            let outcome = try await runReporting(reading)
+            return try reading.response(outcome)
+        } catch let failed as FailedCall {
+            throw failed.error
+        }
     }
 
     /// Runs the call in the caller's task and reports its end. A call that is made inside another call ends with the
     /// outer call.
     ///
     /// - Throws: ``FailedCall``.
-    func runReporting() async throws -> Response<Value> {
-        let outer = CallScope.current
-        let scope = CallScope(deadline: deadline)
-        let events = CallEvents(endpoint, of: client, in: scope)
-        outer?.add(scope)
-        defer { outer?.remove(scope) }
-        do {
-            let response = try await run(in: scope, reporting: events)
-            events?.finish(response.report)
-            return response
-        } catch {
-            if let failed = error as? FailedCall { events?.finish(failed.report) }
-            throw error
-        }
+    func runReporting<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
+        let reading = ValueReading(converter)
+        let outcome = try await runReporting(reading)
+        return try reading.response(outcome)
     }
 
     /// Runs the call in the current task and inside the scope that ends its waits. It reports every event except the
     /// end of the call.
     ///
     /// - Throws: ``FailedCall``.
-    func run(in scope: CallScope, reporting events: CallEvents?) async throws -> Response<Value> {
+    func run<Value>(
+        _ converter: ResponseConverter<Value>, in scope: CallScope, reporting events: CallEvents?
+    ) async throws -> Response<Value> {
+        let reading = ValueReading(converter)
+        let outcome = try await run(in: scope, reporting: events, reading)
+        return try reading.response(outcome)
+    }
+
+    private func runReporting(_ reading: any ResponseReading) async throws -> Outcome {
+        let outer = CallScope.current
+        let scope = CallScope(deadline: deadline)
+        let events = CallEvents.of(endpoint, on: client, in: scope)
+        outer?.add(scope)
+        defer { outer?.remove(scope) }
+        do {
+            let outcome = try await run(in: scope, reporting: events, reading)
+            events?.finish(outcome.record.report(on: outcome.response))
+            return outcome
+        } catch {
+            if let failed = error as? FailedCall { events?.finish(failed.report) }
+            throw error
+        }
+    }
+
+    private func run(
+        in scope: CallScope, reporting events: CallEvents?, _ reading: any ResponseReading
+    ) async throws -> Outcome {
         client.calls.enter(scope, endpoint)
-        let meter = settings.value.progress ?? events?.makeMeter(on: client.clock)
+        let meter = settings.progress ?? events?.makeMeter(on: client.clock)
         if let meter { events?.observe(meter) }
-        if converter.target == .stream { meter?.expectStream() }
+        if requirements.target == .stream { meter?.expectStream() }
         var wasAnswered = false
         defer {
             scope.detach()
             client.calls.leave(scope)
             meter?.finish(wasAnswered: wasAnswered)
         }
-        let response = try await CallPosition.$current.withValue(.inside(scope)) {
-            var call = RequestCall(
-                endpoint: endpoint, scope: scope, settings: settings, clock: client.clock, events: events,
-                meter: meter)
-            return try await run(&call)
+        let outcome = try await CallPosition.$current.withValue(.inside(scope)) {
+            var call = RequestCall(self, in: scope, reporting: events, meter: meter)
+            return try await run(&call, reading)
         }
         wasAnswered = true
-        return response
+        return outcome
     }
 
     /// The total deadline of the call, counted from now. A total timeout that is not positive is rejected later, when
     /// the request is created.
     var deadline: Deadline? {
-        settings.value.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
+        settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }
 }
 

@@ -29,23 +29,25 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     let successor = Locked(Successor<Value>())
 
     /// Starts a call.
-    convenience init(_ pipeline: RequestPipeline<Value>) {
-        var pipeline = pipeline
-        let meter = pipeline.settings.value.progress ?? ProgressMeter(clock: pipeline.client.clock)
+    convenience init(_ pipeline: RequestPipeline, _ converter: ResponseConverter<Value>) {
+        let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
         let isSafe = pipeline.endpoint.method.isSafe
-        let gate = pipeline.converter.canBePaused && isSafe ? PauseGate() : nil
-        pipeline.settings.value.progress = meter
-        pipeline.settings.value.options[PauseOption.self] = gate
+        let gate = pipeline.requirements.canBePaused && isSafe ? PauseGate() : nil
+        var settings = pipeline.settings
+        settings.progress = meter
+        settings.options[PauseOption.self] = gate
+        let pipeline = RequestPipeline(
+            pipeline.endpoint, on: pipeline.client, for: pipeline.requirements, with: settings)
         let track = CallTrack(
-            meter: meter, pauseGate: gate, target: pipeline.converter.target, isUpload: !isSafe)
+            meter: meter, pauseGate: gate, target: pipeline.requirements.target, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)
-        let events = CallEvents(pipeline.endpoint, of: pipeline.client, in: scope, for: track)
+        let events = CallEvents.of(pipeline.endpoint, on: pipeline.client, in: scope, for: track)
         // Registered before the task starts, so that a reset or a cancellation immediately afterwards finds the call.
         pipeline.client.calls.enter(scope, pipeline.endpoint)
         let settlement = Settlement<Response<Value>>()
         let callbacks = PendingCallbacks()
         let call = Task { [pipeline] in
-            let (outcome, report) = await pipeline.ended(in: scope, reporting: events)
+            let (outcome, report) = await pipeline.ended(converter, in: scope, reporting: events)
             track.note(.finished(report))
             settlement.settle(outcome)
             callbacks.afterwards { events?.finish(report) }
@@ -177,11 +179,11 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
 extension RequestPipeline {
     /// Runs the call, and returns its outcome and its report.
-    fileprivate func ended(
-        in scope: CallScope, reporting events: CallEvents?
+    fileprivate func ended<Value>(
+        _ converter: ResponseConverter<Value>, in scope: CallScope, reporting events: CallEvents?
     ) async -> (Result<Response<Value>, any Error>, CallReport) {
         do {
-            let response = try await run(in: scope, reporting: events)
+            let response = try await run(converter, in: scope, reporting: events)
             return (.success(response), response.report)
         } catch {
             let failed = error as? FailedCall

@@ -233,7 +233,7 @@ struct ConverterTests {
         #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
         for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
             var asked = request
-            converter.applyHeaders(to: &asked)
+            converter.requirements.applyHeaders(to: &asked)
             #expect(asked.headers[.accept] == "application/json")
         }
     }

@@ -144,10 +144,11 @@ final class AccessTokenStoreTests {
     ) async throws {
         let (hasBegun, mayEnd) = (Settlement<Void>(), Settlement<Void>())
         let holder = Task {
-            try await store.exclusively {
-                hasBegun.settle(.success(()))
-                try await mayEnd.value()
-            }
+            try await store.exclusively(
+                ExclusiveOperation {
+                    hasBegun.settle(.success(()))
+                    try await mayEnd.value()
+                })
         }
         try await hasBegun.value()
         try await body()
@@ -165,7 +166,7 @@ final class AccessTokenStoreTests {
         let long = AccessTokenFile(file, lease: .seconds(60), clock: other.networkClock)
         let isIn = Box(false)
         try await holding(long) {
-            let waiting = Task { try await short.exclusively { isIn.change { $0 = true } } }
+            let waiting = Task { try await short.exclusively(ExclusiveOperation { isIn.change { $0 = true } }) }
             // The holder renews the lease every 20 seconds; the waiting store checks it more often.
             for round in 0..<60 {
                 await clock.waitForSleepers()
@@ -187,14 +188,17 @@ final class AccessTokenStoreTests {
         let store = AccessTokenFile(file, clock: clock.networkClock)
         let hasBegun = Settlement<Void>()
         let holder = Task {
-            try await hanging.exclusively {
-                hasBegun.settle(.success(()))
-                try await Settlement<Void>().value()
-            }
+            try await hanging.exclusively(
+                ExclusiveOperation {
+                    hasBegun.settle(.success(()))
+                    try await Settlement<Void>().value()
+                })
         }
         try await hasBegun.value()
         let order = Box<[String]>([])
-        let waiting = Task { try await store.exclusively { order.change { $0.append("second") } } }
+        let waiting = Task {
+            try await store.exclusively(ExclusiveOperation { order.change { $0.append("second") } })
+        }
         await clock.waitForSleepers()
         clock.advance(by: .seconds(39))
         await clock.waitForSleepers()

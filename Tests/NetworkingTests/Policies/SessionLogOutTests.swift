@@ -137,7 +137,7 @@ struct SessionLogOutTests {
         session.accessToken = nil
         mayGoOn.settle(.success(()))
         _ = await Fixture.failure { _ = try await call.value }
-        try await store.exclusively {}  // waits for the end of the refresh
+        try await store.exclusively(ExclusiveOperation {})  // waits for the end of the refresh
         while session.isKeeping { await Task.yield() }
         #expect(session.accessToken == nil)
         #expect(try await store.load() == nil)

@@ -171,7 +171,7 @@ final class MemoryTokenStore: AccessTokenStore {
     }
 
     func exclusively<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
+        _ operation: ExclusiveOperation<Value>
     ) async throws -> Value {
         while true {
             var isMine = false

@@ -36,7 +36,7 @@ struct EndpointRequest {
         request.headers =
             environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server).merging(endpoint.headers)
         request.options = settings.options
-        request[option: ResolvedEndpoint.self] = ResolvedEndpoint(
+        request[attachment: ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
             home: server.home, query: environment.value.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
@@ -147,8 +147,8 @@ extension String {
 }
 
 /// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them.
-final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
-    static var defaultValue: ResolvedEndpoint? { nil }
+final class ResolvedEndpoint: HTTPRequest.Attachment {
+    static var isSensitive: Bool { false }
 
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
@@ -166,26 +166,26 @@ final class ResolvedEndpoint: HTTPRequest.Option, Sendable {
 extension HTTPRequest {
     /// Whether the request goes to another origin than that of its service's environment. The query and the secret
     /// fields of the environment, and tokens, must not be sent there.
-    var isForeign: Bool { self[option: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
+    var isForeign: Bool { self[attachment: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
-    var home: HTTPOrigin? { self[option: ResolvedEndpoint.self]?.home ?? origin }
+    var home: HTTPOrigin? { self[attachment: ResolvedEndpoint.self]?.home ?? origin }
 
     /// Whether the request was created by hand and not from an endpoint.
-    var isUnresolved: Bool { self[option: ResolvedEndpoint.self] == nil }
+    var isUnresolved: Bool { self[attachment: ResolvedEndpoint.self] == nil }
 
     /// How the call is authorized.
     func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
-        self[option: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
+        self[attachment: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
     /// Returns the request as a replacement for another one of the same call. If its origin is foreign and differs from
     /// that of the original, it loses the secret fields and the environment's query that it took from the original.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
-        guard let resolved = original[option: ResolvedEndpoint.self] else { return self }
+        guard let resolved = original[attachment: ResolvedEndpoint.self] else { return self }
         var request = self
         request.options = options.over(original.options)
-        request[option: ResolvedEndpoint.self] = resolved
+        request[attachment: ResolvedEndpoint.self] = resolved
         guard request.isForeign, request.origin != original.origin else { return request }
         let inherited = original.headers.filter { $0.isSensitive || !$0.name.mayLeaveOrigin }
         request.headers.removeAll { inherited.contains($0) }

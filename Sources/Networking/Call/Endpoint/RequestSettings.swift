@@ -7,24 +7,60 @@ public import Foundation
 /// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
 /// ```
 public struct RequestSettings: Sendable {
+    fileprivate struct Parts: Sendable {
+        var timeouts = HTTPRequest.Timeouts()
+        var validators: [ResponseValidator]?
+        var maximumAttempts: Int?
+        var maximumResponseSize: Int?
+        var decoder: JSONDecoder?
+        var encoder: JSONEncoder?
+        var idempotencyKey: IdempotencyKey?
+        var environment: CopyOnWrite<NetworkEnvironment>?
+        var options = HTTPRequest.Options()
+    }
+
+    /// The values of settings that set none. All such settings share them, so that they need no memory of their own.
+    private static let empty = CopyOnWrite(Parts())
+
+    // Settings are passed on several times per call. Each copy costs one reference.
+    private var parts = RequestSettings.empty
+
     /// The environment: server, prefix, headers and query, replaced as a whole. Default: the service's.
     public var environment: NetworkEnvironment? {
         get { sharedEnvironment?.value }
-        set { sharedEnvironment = newValue.map { CopyOnWrite($0) } }
+        set { parts.value.environment = newValue.map { CopyOnWrite($0) } }
     }
     /// The timeouts. For each timeout that is nil, the value of the endpoint applies, and then that of the service.
-    public var timeouts: HTTPRequest.Timeouts
+    public var timeouts: HTTPRequest.Timeouts {
+        get { parts.value.timeouts }
+        _modify { yield &parts.value.timeouts }
+    }
     /// The validators of the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept`
     /// names. `[]` accepts every status.
-    public var validators: [ResponseValidator]?
+    public var validators: [ResponseValidator]? {
+        get { parts.value.validators }
+        _modify { yield &parts.value.validators }
+    }
     /// The maximum number of attempts, including attempts with a refreshed token. Default: 10. A value below 1 means 1.
-    public var maximumAttempts: Int?
+    public var maximumAttempts: Int? {
+        get { parts.value.maximumAttempts }
+        set { parts.value.maximumAttempts = newValue }
+    }
     /// The maximum number of bytes of a response that are read into memory. Default: 256 MiB.
-    public var maximumResponseSize: Int?
+    public var maximumResponseSize: Int? {
+        get { parts.value.maximumResponseSize }
+        set { parts.value.maximumResponseSize = newValue }
+    }
     /// The decoder for JSON. Default: a decoder with Foundation's settings.
-    public var decoder: JSONDecoder?
+    public var decoder: JSONDecoder? {
+        get { parts.value.decoder }
+        set { parts.value.decoder = newValue }
+    }
     /// The encoder for JSON, unless a body has its own. Default: an encoder with Foundation's settings.
-    public var encoder: JSONEncoder?
+    public var encoder: JSONEncoder? {
+        get { parts.value.encoder }
+        set { parts.value.encoder = newValue }
+    }
     /// How the call is authorized. The value of the call overrides that of the endpoint
     /// (``Endpoint/authorizationType``), which overrides that of the service. Default: ``AuthorizationType/inherited``.
     /// If all three are inherited, the call is not authorized.
@@ -34,12 +70,18 @@ public struct RequestSettings: Sendable {
     public var authorizationType = AuthorizationType.inherited
     /// The `Idempotency-Key` of the call. Default: nil, which uses the endpoint's key (``Endpoint/idempotencyKey``).
     /// `IdempotencyKey.none` sends no key.
-    public var idempotencyKey: IdempotencyKey?
-    // Stored behind a reference, because settings are copied several times per call.
-    private(set) var sharedEnvironment: CopyOnWrite<NetworkEnvironment>?
+    public var idempotencyKey: IdempotencyKey? {
+        get { parts.value.idempotencyKey }
+        set { parts.value.idempotencyKey = newValue }
+    }
     /// The app's own options. For each option that is not set, the value of the endpoint applies, and then that of the
     /// service.
-    public var options = HTTPRequest.Options()
+    public var options: HTTPRequest.Options {
+        get { parts.value.options }
+        _modify { yield &parts.value.options }
+    }
+
+    var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: ProgressMeter? {
@@ -82,17 +124,19 @@ public struct RequestSettings: Sendable {
         set(&self)
     }
 
+    /// Creates settings that set nothing: the values of the endpoint apply, and then those of the service.
+    public init() {}
+
     /// Creates settings from the values that are set most often. For each value that is not given, the value of the
     /// endpoint applies, and then that of the service.
     public init(
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
     ) {
-        sharedEnvironment = environment.map { CopyOnWrite($0) }
-        self.timeouts = timeouts
-        self.validators = validators
-        self.maximumAttempts = maximumAttempts
-        self.decoder = decoder
+        parts = CopyOnWrite(
+            Parts(
+                timeouts: timeouts, validators: validators, maximumAttempts: maximumAttempts, decoder: decoder,
+                environment: environment.map { CopyOnWrite($0) }))
     }
 
     /// Returns these settings, with the values of `base` for those that are not set here.
@@ -104,16 +148,13 @@ public struct RequestSettings: Sendable {
 
     /// Takes the values that are not set here from `base`.
     mutating func complete(with base: RequestSettings) {
-        timeouts = timeouts.over(base.timeouts)
-        validators = validators ?? base.validators
-        maximumAttempts = maximumAttempts ?? base.maximumAttempts
-        maximumResponseSize = maximumResponseSize ?? base.maximumResponseSize
-        decoder = decoder ?? base.decoder
-        encoder = encoder ?? base.encoder
         if authorizationType == .inherited { authorizationType = base.authorizationType }
-        idempotencyKey = idempotencyKey ?? base.idempotencyKey
-        sharedEnvironment = sharedEnvironment ?? base.sharedEnvironment
-        options = options.over(base.options)
+        guard !base.parts.isShared(with: RequestSettings.empty) else { return }
+        if parts.isShared(with: RequestSettings.empty) {
+            parts = base.parts
+        } else {
+            parts.value.complete(with: base.parts.value)
+        }
     }
 
     /// Creates the settings of an endpoint from its `settings`, its `idempotencyKey` and its `authorizationType`. Each
@@ -134,5 +175,20 @@ public struct RequestSettings: Sendable {
         $0.maximumResponseSize = 256 << 20
         $0.decoder = JSONDecoder()
         $0.encoder = JSONEncoder()
+    }
+}
+
+extension RequestSettings.Parts {
+    /// Takes the values that are not set here from `base`.
+    fileprivate mutating func complete(with base: Self) {
+        timeouts = timeouts.over(base.timeouts)
+        validators = validators ?? base.validators
+        maximumAttempts = maximumAttempts ?? base.maximumAttempts
+        maximumResponseSize = maximumResponseSize ?? base.maximumResponseSize
+        decoder = decoder ?? base.decoder
+        encoder = encoder ?? base.encoder
+        idempotencyKey = idempotencyKey ?? base.idempotencyKey
+        environment = environment ?? base.environment
+        options = options.over(base.options)
     }
 }

@@ -20,20 +20,13 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     private var reading: Reading
-    /// The destination of the body.
-    private(set) var target: BodyTarget
-    /// Wraps the transport of the call, for a converter that needs more than a response, such as a download.
-    private var wrapTransport: (@Sendable (any Transport) -> any Transport)?
-    /// The header fields that are added to the request if it has no field of the same name.
-    private var defaultHeaders: HTTPHeaders = []
-    /// The header fields that replace those of the request.
-    private var overridingHeaders: HTTPHeaders = []
+    private(set) var requirements: ConverterRequirements
     /// Creates the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
     private var atPath: (@Sendable (JSONValue.Path) -> ResponseConverter)?
 
     private init(_ reading: Reading, _ target: BodyTarget) {
         self.reading = reading
-        self.target = target
+        requirements = ConverterRequirements(target: target)
     }
 
     /// Creates a converter from a closure that gets the body in memory.
@@ -68,7 +61,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// Returns a converter whose requests are sent through a transport of its own.
     func wrappingTransport(_ wrap: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
         var converter = self
-        converter.wrapTransport = wrap
+        converter.requirements.wrapTransport = wrap
         return converter
     }
 
@@ -77,14 +70,15 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// with the type of the response.
     public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
-        converter.defaultHeaders = defaultHeaders.isEmpty ? headers : defaultHeaders.merging(headers)
+        let known = requirements.defaultHeaders
+        converter.requirements.defaultHeaders = known.isEmpty ? headers : known.merging(headers)
         return converter
     }
 
     /// Returns a converter whose requests have these header fields in place of fields with the same names.
     func overridingHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
-        converter.overridingHeaders = headers
+        converter.requirements.overridingHeaders = headers
         return converter
     }
 
@@ -98,9 +92,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// Returns the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
     func converter(at path: JSONValue.Path) -> ResponseConverter? {
         guard var converter = atPath?(path) else { return nil }
-        converter.defaultHeaders = converter.defaultHeaders.merging(defaultHeaders)
-        converter.overridingHeaders = converter.overridingHeaders.merging(overridingHeaders)
-        converter.wrapTransport = wrapTransport
+        let own = converter.requirements
+        converter.requirements.defaultHeaders = own.defaultHeaders.merging(requirements.defaultHeaders)
+        converter.requirements.overridingHeaders = own.overridingHeaders.merging(requirements.overridingHeaders)
+        converter.requirements.wrapTransport = requirements.wrapTransport
         return converter
     }
 
@@ -136,30 +131,11 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ) -> ResponseConverter<Other> {
         var converter =
             switch reading {
-            case .buffered(let read): ResponseConverter<Other>(.buffered(buffered(read)), target)
-            case .streamed(let read): ResponseConverter<Other>(.streamed(streamed(read)), target)
+            case .buffered(let read): ResponseConverter<Other>(.buffered(buffered(read)), requirements.target)
+            case .streamed(let read): ResponseConverter<Other>(.streamed(streamed(read)), requirements.target)
             }
-        converter.wrapTransport = wrapTransport
-        converter.defaultHeaders = defaultHeaders
-        converter.overridingHeaders = overridingHeaders
+        converter.requirements = requirements
         return converter
-    }
-
-    /// Whether the converter is a download, which can be paused and resumed.
-    var canBePaused: Bool { target == .file && wrapTransport != nil }
-
-    /// Returns the transport that sends the requests of the converter.
-    func transport(over base: any Transport) -> any Transport {
-        wrapTransport?(base) ?? base
-    }
-
-    /// Applies the header fields of the converter to a request.
-    func applyHeaders(to request: inout HTTPRequest) {
-        for field in overridingHeaders { request.headers.set(field) }
-        for field in defaultHeaders where !request.headers.contains(field.name) {
-            request.headers.append(field)
-            if field.name == .accept { request[option: DerivedAccept.self] = field.value }
-        }
     }
 
     /// Reads a response.
@@ -170,26 +146,30 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Throws: The ``NetworkError`` that the closure threw, or one of kind ``NetworkError/Kind/undecodableBody`` with
     ///   another error of the closure as its underlying error.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
-        do {
-            switch reading {
-            case .buffered(let read): return try read(response, decoder)
-            case .streamed(let read): return try await read(response, try response.content.stream, decoder)
-            }
-        } catch let error as Interruption {
-            throw error
-        } catch let error as NetworkError {
-            throw error.completed(request: response.request, response: response.withoutStream)
-        } catch {
-            throw NetworkError(
-                .undecodableBody,
-                reason: UndecodableBody.describe(error, reading: Value.self, response.headers.contentType),
-                request: response.request, response: response.withoutStream, underlying: error)
+        if let value = try convertNow(response, decoder) { return value }
+        guard case .streamed(let read) = reading else { throw NetworkError(.unknown) }
+        do { return try await read(response, try response.content.stream, decoder) } catch {
+            throw explained(error, response)
         }
     }
 
     /// Reads a response that is in memory, without waiting; nil for a converter that reads a stream.
     func convertNow(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Value? {
-        if case .buffered(let read) = reading { try read(response, decoder) } else { nil }
+        guard case .buffered(let read) = reading else { return nil }
+        do { return try read(response, decoder) } catch { throw explained(error, response) }
+    }
+
+    /// Returns the error of the call for an error of the closure.
+    private func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
+        switch error {
+        case is Interruption: error
+        case let known as NetworkError: known.completed(request: response.request, response: response.withoutStream)
+        default:
+            NetworkError(
+                .undecodableBody,
+                reason: UndecodableBody.describe(error, reading: Value.self, response.headers.contentType),
+                request: response.request, response: response.withoutStream, underlying: error)
+        }
     }
 
     /// Returns a converter that transforms the value of this one.
@@ -217,9 +197,4 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         if let atPath = converter.atPath { result.atPath = { .optional(atPath($0)) } }
         return result
     }
-}
-
-/// The value of the `Accept` field, if only the converter has set it.
-enum DerivedAccept: HTTPRequest.Option {
-    static var defaultValue: String? { nil }
 }

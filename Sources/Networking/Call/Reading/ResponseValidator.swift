@@ -142,7 +142,7 @@ extension HTTPResponse {
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
-        guard request[option: CarriedTokenOption.self]?.refusedStatuses.contains(status) != true else {
+        guard request[attachment: CarriedToken.self]?.refusedStatuses.contains(status) != true else {
             throw NetworkError(.unacceptableStatus)
         }
         for validator in validators { try validator.validate(self) }

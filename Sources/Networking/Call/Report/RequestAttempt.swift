@@ -1,3 +1,5 @@
+import Foundation
+
 /// One completed attempt of a call: its request, its response or error, and its durations.
 public struct RequestAttempt: Sendable {
     /// The number of the attempt, counted from 1.
@@ -43,7 +45,7 @@ public struct RequestAttempt: Sendable {
 
     /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
     /// request carried no token of a session.
-    var tokenGeneration: Int? { request?[option: CarriedTokenOption.self]?.generation }
+    var tokenGeneration: Int? { request?[attachment: CarriedToken.self]?.generation }
 }
 
 extension RequestAttempt: CustomStringConvertible {
@@ -61,18 +63,29 @@ extension RequestAttempt: CustomStringConvertible {
 }
 
 /// The token that a request carries, without its value, which only the session knows.
-protocol CarriedToken: AnyObject, Sendable {
+final class CarriedToken: HTTPRequest.Attachment {
+    /// True: a redirect to another origin removes it together with the token.
+    static var isSensitive: Bool { true }
+
+    /// The number of the request among those that the call has sent.
+    let number: Int
     /// The number of the token among those of its session, counted from 0.
-    var generation: Int { get }
+    let generation: Int
+    let session: UUID
+    /// The state of the call in its session. Only the session knows its type.
+    let call: any AnyObject & Sendable
     /// The statuses with which a server refuses the token. They fail a request before any validator runs, so that such
     /// a response is never taken for a result.
-    var refusedStatuses: Set<HTTPStatus> { get }
-}
+    let refusedStatuses: Set<HTTPStatus>
 
-/// The token that a request carries; nil if it carries no token of a session.
-enum CarriedTokenOption: HTTPRequest.Option {
-    /// Nil.
-    static var defaultValue: (any CarriedToken)? { nil }
-    /// True: the option is removed together with the token.
-    static var isSensitive: Bool { true }
+    init(
+        _ number: Int, generation: Int, session: UUID, of call: any AnyObject & Sendable,
+        refusedBy statuses: Set<HTTPStatus>
+    ) {
+        self.number = number
+        self.generation = generation
+        self.session = session
+        self.call = call
+        refusedStatuses = statuses
+    }
 }

@@ -65,6 +65,11 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.append(field)
     }
 
+    /// Calls a closure with the fields, which are not copied.
+    func withFields<Result>(_ body: (UnsafeBufferPointer<HTTPHeader>) throws -> Result) rethrows -> Result {
+        try fields.withUnsafeBufferPointer(body)
+    }
+
     /// Reserves storage for a number of fields.
     mutating func reserveCapacity(_ count: Int) {
         fields.reserveCapacity(count)
@@ -86,8 +91,10 @@ public struct HTTPHeaders: Hashable, Sendable {
         case .replaceAll:
             self = other
         case .keepExisting:
-            let present = fields
-            for field in other.fields where !present.contains(where: { $0.name == field.name }) { append(field) }
+            let count = fields.count
+            for field in other.fields where !fields[..<count].contains(where: { $0.name == field.name }) {
+                append(field)
+            }
         case .overwrite:
             for (index, field) in other.fields.enumerated() {
                 let isFirst = !other.fields[..<index].contains { $0.name == field.name }

@@ -35,6 +35,20 @@ extension HTTPRequest.Option {
 }
 
 extension HTTPRequest {
+    /// An object that the library attaches to a request. It is stored with the options, but needs no box.
+    protocol Attachment: AnyObject, Sendable {
+        /// Whether a redirect to another origin removes the object.
+        static var isSensitive: Bool { get }
+    }
+
+    /// The object of this type that is attached to the request; nil if there is none.
+    subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
+        get { options[attachment: attachment] }
+        set { options[attachment: attachment] = newValue }
+    }
+}
+
+extension HTTPRequest {
     /// The options of one request, by their types. They are never sent and never printed.
     public struct Options: Sendable {
         /// The value of one option. It is stored under the option's type, so that the value's type is known without a
@@ -76,6 +90,30 @@ extension HTTPRequest {
                 } else {
                     if entries.isEmpty { entries.reserveCapacity(4) }  // a call has about four options
                     entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
+                }
+            }
+        }
+
+        /// An object of the library; nil if it is not set.
+        subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
+            get {
+                let key = ObjectIdentifier(attachment)
+                for entry in entries where entry.key == key {
+                    // This cast cannot fail: only the setter below writes entries with the key of an attachment.
+                    return unsafeDowncast(entry.box, to: Object.self)
+                }
+                return nil
+            }
+            set {
+                let key = ObjectIdentifier(attachment)
+                let index = entries.firstIndex { $0.key == key }
+                switch (index, newValue) {
+                case (let index?, let newValue?): entries[index].box = newValue
+                case (let index?, nil): entries.remove(at: index)
+                case (nil, let newValue?):
+                    if entries.isEmpty { entries.reserveCapacity(4) }
+                    entries.append(Entry(key: key, isSensitive: attachment.isSensitive, box: newValue))
+                case (nil, nil): break
                 }
             }
         }

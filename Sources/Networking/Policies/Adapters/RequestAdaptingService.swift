@@ -2,24 +2,41 @@
 public struct RequestAdaptingService: Sendable {
     /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
+    /// For each adapter: the same adapter if it never waits, otherwise nil.
+    private let synchronous: [(any SynchronousRequestAdapter)?]
+    /// Whether no adapter waits.
+    let isSynchronous: Bool
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
+        synchronous = adapters.map { $0 as? any SynchronousRequestAdapter }
+        isSynchronous = !synchronous.contains { $0 == nil }
     }
 
     /// Runs every adapter on the request.
     ///
-    /// - Throws: The error of the first adapter that fails. If the call ends meanwhile, no further adapter runs.
+    /// - Throws: The error of the first adapter that fails. If the call ends while an adapter waits, no further adapter runs.
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
-        for adapter in adapters {
-            try await adapter.adapt(&request, for: endpoint)
-            try CallScope.check()
+        for index in adapters.indices {
+            if let adapter = synchronous[index] {
+                try adapter.adaptNow(&request, for: endpoint)
+            } else {
+                try await adapters[index].adapt(&request, for: endpoint)
+                try CallScope.check()
+            }
         }
     }
 
     /// Runs the adapters that never wait.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        for case let adapter as any SynchronousRequestAdapter in adapters { try adapter.adapt(&request, for: endpoint) }
+        for adapter in synchronous { try adapter?.adaptNow(&request, for: endpoint) }
+    }
+}
+
+extension SynchronousRequestAdapter {
+    /// Changes the request. In asynchronous code, `adapt` is the asynchronous method.
+    fileprivate func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
+        try adapt(&request, for: endpoint)
     }
 }

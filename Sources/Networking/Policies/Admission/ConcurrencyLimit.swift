@@ -90,7 +90,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard let origin = origin(request) else { return AdmissionPermit() }
         let priority = request.priority
         let waiter = Waiter()
-        let positions = request[option: QueuePositions.self]
+        let positions = request[attachment: QueuePositions.self]
         let known = positions?.number(in: state.id)
         let number: UInt64? = state.withLock { state in
             if takePermit(at: origin, &state) { return nil }
@@ -126,20 +126,29 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// Takes a permit if one is free and no request waits for it.
     private func takePermit(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
-        if let host = state.hosts[origin], host.active >= limit || !host.lines.isEmpty { return false }
-        state.hosts[origin, default: Host()].active += 1
+        var host = state.hosts[origin] ?? Host()
+        guard host.active < limit, host.lines.isEmpty else { return false }
+        host.active += 1
+        state.hosts[origin] = host
         state.active += 1
         return true
+    }
+
+    // A host is read and written as a whole: changing it in place through the dictionary needs three allocations.
+    private func release(_ origin: HTTPOrigin, _ state: inout State) {
+        state.active -= 1
+        guard var host = state.hosts[origin] else { return }
+        host.active -= 1
+        state.hosts[origin] = host.isIdle ? nil : host
     }
 
     /// Releases a permit, and takes it for the next waiter. Returns that waiter; nil if no waiter can use the permit.
     private func nextWaiter(freeing origin: HTTPOrigin) -> (waiter: Waiter, origin: HTTPOrigin)? {
         state.withLock { state in
-            state.active -= 1
-            state.hosts[origin]?.active -= 1
-            defer { if state.hosts[origin]?.isIdle == true { state.hosts[origin] = nil } }
+            release(origin, &state)
+            guard state.waiting > 0 else { return nil }
             nominate(origin, &state)
-            guard state.waiting > 0, let next = total == nil ? origin : mostUrgent(&state),
+            guard let next = total == nil ? origin : mostUrgent(&state),
                 let waiter = state.hosts[next]?.popNext()
             else { return nil }
             state.waiting -= 1

@@ -3,18 +3,30 @@
 /// The scope of the call contains it. Therefore a transport that makes the call wait for the transfer of another
 /// call can release it early.
 final class Permit: TransferPermit {
-    private struct Holding: Sendable {
+    fileprivate struct Holding: Sendable {
         /// One permit for each policy. Empty after they have been released.
         var permits: [AdmissionPermit?] = []
         /// The policies. They are removed with the permits, because a stored response may retain its request's permit.
         var policies: [any AdmissionPolicy] = []
+
+        /// Returns each permit to its policy, in the opposite order of entry.
+        func leave(_ outcome: AdmissionPermit.Outcome) {
+            // Through pointers, because copying policies and permits would retain and release each of them.
+            permits.withUnsafeBufferPointer { permits in
+                policies.withUnsafeBufferPointer { policies in
+                    for index in permits.indices.reversed() {
+                        if let permit = permits[index] { policies[index].leave(permit, outcome) }
+                    }
+                }
+            }
+        }
     }
 
     private let holding: Locked<Holding>
 
     var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
 
-    private init(_ holding: Holding) {
+    fileprivate init(_ holding: Holding) {
         self.holding = Locked(holding)
     }
 
@@ -27,48 +39,74 @@ final class Permit: TransferPermit {
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
-        guard request.admission != .refresh else { return Permit(Holding()) }
-        var entry = Entry(policies, request, endpoint)
-        while let refusing = try entry.enterAll() {
-            if policies[refusing].admissionStage == .limit {
-                try await entry.reserve(noteWait)
-            } else {
-                try await entry.wait(for: refusing, noteWait)
-            }
+        switch try ask(policies, request, for: endpoint) {
+        case .granted(let permit): return permit
+        case .refused(let entry): return try await entry.permit(noteWait)
         }
-        return Permit(entry.holding)
+    }
+
+    /// The answer of the policies to a request that does not wait.
+    enum Answer {
+        case granted(Permit)
+        /// A policy refused the request, which waits with ``Entry/permit(_:)``.
+        case refused(Entry)
+    }
+
+    /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the others
+    /// need no asynchronous function.
+    static func ask(
+        _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
+    ) throws -> Answer {
+        guard request.admission != .refresh else { return .granted(Permit(Holding())) }
+        var entry = Entry(policies, request, endpoint)
+        return try entry.enterAll() ? .granted(Permit(entry.holding)) : .refused(entry)
     }
 
     /// A request that enters the policies.
-    private struct Entry {
-        let policies: [any AdmissionPolicy]
+    struct Entry {
+        private let policies: [any AdmissionPolicy]
         private var request: HTTPRequest
-        let endpoint: any Endpoint
+        private let endpoint: any Endpoint
+        /// The index of the policy that refused the request.
+        private var refusing = 0
         /// One permit for each policy that has been entered.
         private var permits: [AdmissionPermit?]
 
-        init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
+        fileprivate init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
             self.policies = policies
             self.request = request
             self.endpoint = endpoint
             permits = Array(repeating: nil, count: policies.count)
         }
 
-        var holding: Holding { Holding(permits: permits, policies: policies) }
+        fileprivate var holding: Holding { Holding(permits: permits, policies: policies) }
+
+        /// Waits until every policy has been entered. Call it after one of them has refused the request.
+        func permit(_ noteWait: (any AdmissionPolicy) -> Void) async throws -> Permit {
+            var entry = self
+            repeat {
+                if policies[entry.refusing].admissionStage == .limit {
+                    try await entry.reserve(noteWait)
+                } else {
+                    try await entry.wait(for: entry.refusing, noteWait)
+                }
+            } while try !entry.enterAll()
+            return Permit(entry.holding)
+        }
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: The index of the policy that returned nil, after every permit has been returned. Nil if all
-        ///   policies have been entered.
-        mutating func enterAll() throws -> Int? {
+        /// - Returns: Whether all policies have been entered. If one refused the request, every permit has been returned.
+        fileprivate mutating func enterAll() throws -> Bool {
             do {
                 for index in policies.indices where permits[index] == nil {
                     permits[index] = try policies[index].tryEnter(request, for: endpoint)
                     guard permits[index] == nil else { continue }
                     returnPermits()
-                    return index
+                    refusing = index
+                    return false
                 }
-                return nil
+                return true
             } catch {
                 returnPermits()
                 throw error
@@ -76,17 +114,19 @@ final class Permit: TransferPermit {
         }
 
         /// Waits for one policy.
-        mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
+        private mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
             noteWait(policies[index])
             permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
         /// Waits for a permit of every limit. The order is the same in all services, so that two calls cannot wait
         /// for each other.
-        mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
+        private mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
-            if request[option: QueuePositions.self] == nil { request[option: QueuePositions.self] = QueuePositions() }
+            if request[attachment: QueuePositions.self] == nil {
+                request[attachment: QueuePositions.self] = QueuePositions()
+            }
             do {
                 for index in limits {
                     permits[index] = try policies[index].tryEnter(request, for: endpoint)
@@ -108,10 +148,7 @@ final class Permit: TransferPermit {
 
     /// Returns every permit to its policy, in the opposite order of entry, unless that has already happened.
     func release(_ outcome: AdmissionPermit.Outcome) {
-        let held = take()
-        for index in held.permits.indices.reversed() {
-            if let permit = held.permits[index] { held.policies[index].leave(permit, outcome) }
-        }
+        take().leave(outcome)
     }
 
     private func take() -> Holding {
@@ -144,7 +181,7 @@ final class Permit: TransferPermit {
     }
 
     deinit {
-        release(.notSent)
+        holding.whileSoleOwner { $0 }.leave(.notSent)
     }
 }
 

@@ -60,8 +60,8 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
 }
 
 /// The positions of a request in queues. The request retains them while it waits for another policy.
-final class QueuePositions: HTTPRequest.Option, Sendable {
-    static var defaultValue: QueuePositions? { nil }
+final class QueuePositions: HTTPRequest.Attachment {
+    static var isSensitive: Bool { false }
 
     private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
 

@@ -56,7 +56,7 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Waits for the lease and holds it while the operation runs.
     public func exclusively<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
+        _ operation: ExclusiveOperation<Value>
     ) async throws -> Value {
         try await lease.hold(operation)
     }

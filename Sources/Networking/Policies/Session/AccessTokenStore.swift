@@ -50,11 +50,28 @@ public protocol AccessTokenStore: Sendable {
     /// Runs an operation while no other process runs one.
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
-    func exclusively<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value
+    func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value
     /// Returns a sequence. While it is iterated, it has an element for each time that another process may have changed
     /// the token. The supervisor reads the store for each element. Default: an empty sequence, so that a
     /// change is detected at the next refresh.
     func changes() -> AsyncStream<Void>
+}
+
+/// The operation that ``AccessTokenStore/exclusively(_:)`` runs. Call it like a function: `try await operation()`.
+///
+/// It is a type, because the type of an asynchronous closure depends on the compiler settings of a module
+/// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a store
+/// in a module with other settings than those of the library could not implement the method.
+public struct ExclusiveOperation<Value: Sendable>: Sendable {
+    private let run: @Sendable () async throws -> Value
+
+    /// Creates an operation from a closure.
+    public init(_ run: @escaping @Sendable () async throws -> Value) {
+        self.run = run
+    }
+
+    /// Runs the operation.
+    public func callAsFunction() async throws -> Value { try await run() }
 }
 
 extension AccessTokenStore {

@@ -5,14 +5,14 @@ extension AccessTokenSupervisor {
     /// Returns the token, and the mark that a request with this token carries.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
-    func authorize(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: SentToken) {
+    func authorize(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: CarriedToken) {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }
         guard let number = call.change({ $0.join(session) }) else {
             throw NetworkError.noToken(because: SessionEnded(), request)
         }
-        let mark = SentToken(
+        let mark = CarriedToken(
             number, generation: generation, session: session, of: call, refusedBy: unauthorizedStatuses)
         return (token, mark)
     }
@@ -21,18 +21,18 @@ extension AccessTokenSupervisor {
     func beginCall(with request: inout HTTPRequest, of endpoint: any Endpoint) {
         let type = request.authorizationType(of: endpoint)
         guard type != .none, type != .inherited else { return }
-        request[option: CallSession.self] = CallSession(
+        request[attachment: CallSession.self] = CallSession(
             of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }
 
     /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs
     /// none, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> CallSession? {
-        var call = request[option: CallSession.self]
+        var call = request[attachment: CallSession.self]
         if call == nil, request.isUnresolved {
             var request = request
             beginCall(with: &request, of: endpoint)
-            call = request[option: CallSession.self]
+            call = request[attachment: CallSession.self]
         }
         guard let call, call.isOf(self), request.admission != .refresh else { return nil }
         guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
@@ -54,12 +54,12 @@ extension AccessTokenSupervisor {
     }
 
     /// Returns the error of the refresh that the refusal of a token started. Nil if that refresh did not fail.
-    func refreshError(of sent: SentToken) -> (any Error)? {
+    func refreshError(of sent: CarriedToken) -> (any Error)? {
         state.withLock { $0.machine.refreshError(ofGeneration: sent.generation) }
     }
 
     /// Waits for the refresh that the refusal of a token started.
-    func waitForRefresh(of sent: SentToken) async throws -> AccessTokenMachine.Origin {
+    func waitForRefresh(of sent: CarriedToken) async throws -> AccessTokenMachine.Origin {
         try await wait { machine, waiter, _ in
             machine.wait(waiter, forRefreshOfGeneration: sent.generation, of: sent.session)
         }
@@ -68,15 +68,16 @@ extension AccessTokenSupervisor {
     /// Returns the meaning of a response for the token that its request carried. Nil if the request carried no token of
     /// this supervisor, or if the response does not refuse it.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
-        guard let sent = response.request[option: CarriedTokenOption.self] as? SentToken, sent.call.isOf(self) else {
+        guard let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession, call.isOf(self)
+        else {
             return nil
         }
         guard isRefusal(response) else {
             state.withLock { $0.machine.noteResponse(toGeneration: sent.generation) }
             return nil
         }
-        return sent.call.judgement(of: sent) {
-            let hasRefreshed = sent.call.hasRefreshed
+        return call.judgement(of: sent) {
+            let hasRefreshed = call.hasRefreshed
             var judgement = AccessTokenMachine.Judgement.giveUp
             run { machine, _ in
                 machine.noteResponse(toGeneration: sent.generation)

@@ -13,7 +13,7 @@ extension AccessTokenSupervisor {
         guard let store else { return .token(try await refresh(job.token), from: .refresh, isKept: true) }
         // Reading does not need the lease.
         guard case .refresh = job.kind else { return try await result(of: job, in: store) }
-        return try await store.exclusively { [self] in try await result(of: job, in: store) }
+        return try await store.exclusively(ExclusiveOperation { [self] in try await result(of: job, in: store) })
     }
 
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {

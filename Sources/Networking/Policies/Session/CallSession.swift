@@ -1,9 +1,9 @@
 import Foundation
 
 /// The session that a call belongs to, the number of times that the call was sent, and the reasons for repeats. It is
-/// an option of the call's requests.
-final class CallSession: HTTPRequest.Option, Sendable {
-    static var defaultValue: CallSession? { nil }
+/// attached to the call's requests.
+final class CallSession: HTTPRequest.Attachment {
+    static var isSensitive: Bool { false }
 
     /// The authorization type of the call.
     let authorizationType: AuthorizationType
@@ -37,7 +37,7 @@ final class CallSession: HTTPRequest.Option, Sendable {
     /// refresh begins before the permit is released. The handler needs it afterwards and must get the same
     /// judgement, whatever happened meanwhile.
     func judgement(
-        of sent: SentToken, _ judge: () -> AccessTokenMachine.Judgement
+        of sent: CarriedToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {
         if let known = member.withLock({ $0.judgement(ofSend: sent.number) }) { return known }
         let made = judge()
@@ -46,24 +46,9 @@ final class CallSession: HTTPRequest.Option, Sendable {
     }
 }
 
-/// The token that a request carries.
-final class SentToken: CarriedToken {
-    /// The number of the request among those that the call has sent.
-    let number: Int
-    let generation: Int
-    let session: UUID
-    let call: CallSession
-    let refusedStatuses: Set<HTTPStatus>
-
-    init(
-        _ number: Int, generation: Int, session: UUID, of call: CallSession, refusedBy statuses: Set<HTTPStatus>
-    ) {
-        self.number = number
-        self.generation = generation
-        self.session = session
-        self.call = call
-        refusedStatuses = statuses
-    }
+extension CarriedToken {
+    /// The state of the call in its session. A session reads it only for requests to which it has added a token.
+    var callSession: CallSession? { call as? CallSession }
 }
 
 /// A part of a service that belongs to a session.

@@ -28,7 +28,7 @@ struct FileLease: Sendable {
     let clock: NetworkClock
 
     /// Waits for the lease and holds it while an operation runs. The operation is cancelled if the lease is lost.
-    func hold<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    func hold<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
         let name = UUID().uuidString
         try await take(name)
         defer { giveBack(name) }

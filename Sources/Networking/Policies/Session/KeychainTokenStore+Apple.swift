@@ -104,7 +104,7 @@
 
         /// Runs the operation while this process holds the lease. Without a lease, runs it at once.
         public func exclusively<Value: Sendable>(
-            _ operation: @escaping @Sendable () async throws -> Value
+            _ operation: ExclusiveOperation<Value>
         ) async throws -> Value {
             guard let lease else { return try await operation() }
             return try await lease.hold(operation)

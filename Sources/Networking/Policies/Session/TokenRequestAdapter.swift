@@ -19,6 +19,6 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
         guard let call = supervisor.call(of: request, endpoint) else { return }
         let (token, mark) = try supervisor.authorize(by: call, on: request)
         if let token { request.headers.set(.authorization(call.authorizationType, token.value)) }
-        request[option: CarriedTokenOption.self] = mark
+        request[attachment: CarriedToken.self] = mark
     }
 }

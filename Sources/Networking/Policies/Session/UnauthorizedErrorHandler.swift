@@ -19,7 +19,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         // An interruption is passed on, even if a refused response came before it.
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
         guard let response = failure.response,
-            let sent = response.request[option: CarriedTokenOption.self] as? SentToken,
+            let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession,
             let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
         // If a redirect changed a POST to GET, the server has processed the POST. A token that expired after that is no
@@ -30,17 +30,19 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         case .giveUp:
             return next(failure, because: supervisor.refreshError(of: sent))
         case .repeatWithCurrent:
-            guard sent.call.change({ $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
+            guard call.change({ $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
             return .retry(because: "there is a newer token")
         case .waitForRefresh:
-            return await retryAfterRefresh(failure, of: sent)
+            return await retryAfterRefresh(failure, of: sent, in: call)
         }
     }
 
-    private func retryAfterRefresh(_ failure: RequestFailure, of sent: SentToken) async -> ErrorHandlingResult {
+    private func retryAfterRefresh(
+        _ failure: RequestFailure, of sent: CarriedToken, in call: CallSession
+    ) async -> ErrorHandlingResult {
         do {
             let origin = try await supervisor.waitForRefresh(of: sent)
-            guard sent.call.change({ $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
+            guard call.change({ $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
             return .retry(because: origin == .refresh ? "the token was refreshed" : "there is a newer token")
         } catch let interruption as Interruption {
             return .next(failure.networkError?.because(of: interruption) ?? failure.error)

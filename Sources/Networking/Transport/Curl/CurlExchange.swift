@@ -3,29 +3,30 @@
 
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
+    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
     /// All methods except ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` run on the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
         let request: HTTPRequest
         let transfer: Transfer
         /// The handle of the attempt in progress; nil before and after the attempt.
-        var handle: CurlHandle?
+        @exclusivity(unchecked) var handle: CurlHandle?
         /// The error that the engine itself detected, and with which the exchange ends; nil if only libcurl reports an
         /// error.
-        private(set) var failure: NetworkError?
+        @exclusivity(unchecked) private(set) var failure: NetworkError?
         private let loop: CurlLoop
         /// The transport, retained as long as the exchange exists.
         private let owner: any AnyObject & Sendable
-        private var body: OutgoingBody
-        private var response: CurlResponse
-        private var activity: CurlActivity
-        private var pauses: Int32 = 0
+        @exclusivity(unchecked) private var body: OutgoingBody
+        @exclusivity(unchecked) private var response: CurlResponse
+        @exclusivity(unchecked) private var activity: CurlActivity
+        @exclusivity(unchecked) private var pauses: Int32 = 0
         /// The number of times that the engine has sent the request again.
-        private var repeats = 0
+        @exclusivity(unchecked) private var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
-        private var sends = 0
+        @exclusivity(unchecked) private var sends = 0
         /// The connection in use.
-        private var connection: CurlStreamLog.Connection?
-        private var stream: CurlStreamLog.Stream?
+        @exclusivity(unchecked) private var connection: CurlStreamLog.Connection?
+        @exclusivity(unchecked) private var stream: CurlStreamLog.Stream?
 
         /// Creates an exchange and opens the request's body.
         init(

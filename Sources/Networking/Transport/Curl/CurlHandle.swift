@@ -6,20 +6,22 @@
     ///
     /// Each attempt has a new handle, because in several versions of libcurl a used handle passes state on from one
     /// request to the next (see ``CurlFault``).
+    ///
+    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
-        var exchange: CurlExchange?
+        @exclusivity(unchecked) var exchange: CurlExchange?
         /// The index of this handle in the loop's list of handles in progress.
-        var index = 0
+        @exclusivity(unchecked) var index = 0
         let sockets: CurlSockets
         let easy: UnsafeMutableRawPointer
         /// The socket of the connection in use; -1 before there is one.
-        var socket: Int32 = -1
+        @exclusivity(unchecked) var socket: Int32 = -1
         private let share: CurlShare
-        private let lines = CurlHeaderLines()
-        private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-        private var isSecure = false
-        private var isPausedOnUnknownSocket = false
+        private let memory: CurlHandleMemory
+        private let pool: CurlHandleMemory.Pool
+        @exclusivity(unchecked) private var isSecure = false
+        @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
@@ -27,7 +29,8 @@
 
         /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting, which the error names.
         init(
-            _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare
+            _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare,
+            memory pool: CurlHandleMemory.Pool
         ) throws {
             guard let easy = clibcurl_easy_init() else {
                 throw NetworkError(.unknown, reason: "libcurl has no memory for a handle")
@@ -38,8 +41,9 @@
             between = configuration.between
             httpVersions = configuration.httpVersions
             self.library = library
-            errorText.initialize(repeating: 0, count: 256)
-            set(CCURLOPT_ERRORBUFFER, errorText)
+            self.pool = pool
+            memory = pool.take()
+            set(CCURLOPT_ERRORBUFFER, memory.errorText)
             set(CCURLOPT_NOSIGNAL, 1)
             set(CCURLOPT_QUICK_EXIT, 1)
             set(CCURLOPT_PATH_AS_IS, 1)
@@ -55,7 +59,7 @@
 
         deinit {
             clibcurl_easy_cleanup(easy)
-            errorText.deallocate()
+            pool.giveBack(memory)
         }
 
         /// Sets the options that depend on the request.
@@ -76,12 +80,11 @@
                 throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
             }
             let headers = request.allHeaders
-            var more: [String] = []
-            if isUpload, !headers.contains(.expect) { more.append("Expect:") }
             // A range of encoded content cannot be decoded.
             let mayBeEncoded = !headers.contains(.acceptEncoding) && !headers.contains(.range)
-            if mayBeEncoded, let field = ContentCoding.acceptField { more.append(field) }
-            clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lines.write(headers, and: more))
+            let more = mayBeEncoded ? ContentCoding.acceptFields : []
+            let own = isUpload && !headers.contains(.expect) ? more + ["Expect:"] : more
+            clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), memory.lines.write(headers, and: own))
         }
 
         private func set(_ method: HTTPMethod, isUpload: Bool) {
@@ -173,7 +176,7 @@
         /// error code for this, and no other error message begins with these words.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
-                && String(cString: errorText).hasPrefix("Connection died, tried")
+                && String(cString: memory.errorText).hasPrefix("Connection died, tried")
         }
 
         /// The number of body bytes that were passed to the system.
@@ -182,7 +185,7 @@
         /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: String(cString: errorText), between: between,
+                code: code, words: String(cString: memory.errorText), between: between,
                 hasHead: exchange?.transfer.hasHead ?? false, requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
@@ -203,7 +206,9 @@
 
         @discardableResult
         func set(_ option: Int, _ text: String?) -> Int32 {
-            clibcurl_easy_set_text(easy, Int32(option), text)
+            guard let text else { return clibcurl_easy_set_text(easy, Int32(option), nil) }
+            // Passing the text itself would copy it into an array.
+            return text.withCString { clibcurl_easy_set_text(easy, Int32(option), $0) }
         }
 
         /// Sets an option to data, which libcurl copies.

@@ -27,29 +27,31 @@
         ///
         /// - Returns: The list, which is valid until the next call; nil if there are no lines.
         func write(_ headers: HTTPHeaders, and more: [String]) -> UnsafeRawPointer? {
-            let count = headers.count + more.count
+            headers.withFields { write($0, and: more) }
+        }
+
+        private func write(_ fields: UnsafeBufferPointer<HTTPHeader>, and more: [String]) -> UnsafeRawPointer? {
+            let count = fields.count + more.count
             guard count > 0 else { return nil }
             let nodes = count * MemoryLayout<Node>.stride
-            makePlace(
-                for: headers.reduce(nodes) { $0 + CurlHeaderLines.size($1) }
-                    + more.reduce(0) { $0 + $1.utf8.count + 1 })
+            var size = nodes
+            for index in fields.indices { size += CurlHeaderLines.size(fields[index]) }
+            for index in more.indices { size += more[index].utf8.count + 1 }
+            makePlace(for: size)
             var end = nodes
-            var index = 0
-            for field in headers {
+            for index in fields.indices {
                 link(index, to: end, isLast: index == count - 1)
-                append(field.name.rawValue, at: &end)
+                append(fields[index].name.rawValue, at: &end)
                 // libcurl sends a name with a semicolon as a field without a value. With a colon, it would omit the
                 // field.
-                append(field.value.isEmpty ? ";" : ": ", at: &end)
-                append(field.value, at: &end)
+                append(fields[index].value.isEmpty ? ";" : ": ", at: &end)
+                append(fields[index].value, at: &end)
                 terminate(at: &end)
-                index += 1
             }
-            for line in more {
-                link(index, to: end, isLast: index == count - 1)
-                append(line, at: &end)
+            for index in more.indices {
+                link(fields.count + index, to: end, isLast: fields.count + index == count - 1)
+                append(more[index], at: &end)
                 terminate(at: &end)
-                index += 1
             }
             return UnsafeRawPointer(block.baseAddress)
         }
@@ -74,11 +76,13 @@
         }
 
         private func append(_ text: String, at end: inout Int) {
-            var text = text
-            text.withUTF8 { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: block[end...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
-                end += bytes.count
+            let start = end
+            // Without a copy of the text, which would be retained and released.
+            let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: block[start...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
             }
+            end += text.utf8.count
+            if isWritten == nil { for (index, byte) in text.utf8.enumerated() { block[start + index] = byte } }
         }
 
         private func terminate(at end: inout Int) {

@@ -5,6 +5,8 @@
 
     /// An event loop that runs exchanges on one thread. It waits for sockets, timers and its inbox, but never for code
     /// of the app.
+    ///
+    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
     final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
         /// A command for the loop.
         enum Command {
@@ -25,15 +27,16 @@
         let sockets: CurlSockets
         let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
-        var streamLog = CurlStreamLog()
-        private var active: [CurlHandle] = []
-        private var outcomes = CurlOutcomes()
-        private var isOpen = true
+        @exclusivity(unchecked) var streamLog = CurlStreamLog()
+        @exclusivity(unchecked) private var active: [CurlHandle] = []
+        @exclusivity(unchecked) private var outcomes = CurlOutcomes()
+        private let handleMemory = CurlHandleMemory.Pool()
+        @exclusivity(unchecked) private var isOpen = true
         /// The time at which libcurl must be called; nil if it has no timer.
-        var timer: UInt64?
-        private var nextTimeoutCheck = UInt64.max
+        @exclusivity(unchecked) var timer: UInt64?
+        @exclusivity(unchecked) private var nextTimeoutCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
-        private(set) var now: UInt64 = 0
+        @exclusivity(unchecked) private(set) var now: UInt64 = 0
 
         /// - Throws: ``NetworkError`` if the system has no file descriptor or memory left, or if libcurl does not
         ///   support the configuration.
@@ -74,7 +77,8 @@
         }
 
         private func makeHandle() throws -> CurlHandle {
-            let handle = try CurlHandle(configuration, library: library, sockets: sockets, share: share)
+            let handle = try CurlHandle(
+                configuration, library: library, sockets: sockets, share: share, memory: handleMemory)
             if let list = addresses.list { clibcurl_easy_set_pointer(handle.easy, Int32(CCURLOPT_RESOLVE), list) }
             return handle
         }

@@ -7,6 +7,8 @@
     /// An idle connection stays registered with the kernel between two requests, so that a request needs no system call
     /// to register it. That is safe for sockets that this class opens, because this class closes them, too. Other
     /// sockets are unregistered when libcurl no longer waits for their events.
+    ///
+    /// Exclusivity is not checked at run time: one thread uses the object, and no access contains another one.
     final class CurlSockets {
         private struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened it.
@@ -26,12 +28,12 @@
 
         private let epoll: Int32
         private let alarm: Int32
-        private var entries: [Entry] = []
-        private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
-        private var readyCount = 0
+        @exclusivity(unchecked) private var entries: [Entry] = []
+        @exclusivity(unchecked) private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
+        @exclusivity(unchecked) private var readyCount = 0
         /// The number of exchanges that were paused before libcurl waited for their socket. While it is not 0, any idle
         /// socket may belong to one of them.
-        var pausesOnUnknownSockets = 0
+        @exclusivity(unchecked) var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
         init() throws {

@@ -151,7 +151,7 @@
         /// The loop for the next request: the first loop, so that its connections are reused, unless another loop has
         /// clearly fewer requests.
         private var leastBusyLoop: CurlLoop {
-            guard loops.count > 1 else { return loops[0] }
+            guard loops.count > 1, loops[0].load >= 24 else { return loops[0] }
             return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]
         }
     }

@@ -5,19 +5,21 @@ import Foundation
 /// It does not depend on any engine. An engine reports the head, the bytes and the end, one after another on its own
 /// thread or queue. The engine ends the exchange when the bytes are no longer needed: the caller no longer waits, the
 /// reader has stopped reading, or a limit was exceeded.
+///
+/// Exclusivity is not checked at run time: one thread at a time uses the variables, and no access contains another one.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue changes its variables
     let request: HTTPRequest
     /// Settled when the values of which the response consists (head, body and timing) are final.
     private let isAnswered = Settlement<Void>()
     private let limit: Int?
     private let pipe: BytePipe?
-    private var head: ResponseHead?
-    private var body = Data()
+    @exclusivity(unchecked) private var head: ResponseHead?
+    @exclusivity(unchecked) private var body = Data()
     /// The number of bytes of the body that have arrived.
-    private var received = 0
-    private var timing = HTTPResponse.Timing()
+    @exclusivity(unchecked) private var received = 0
+    @exclusivity(unchecked) private var timing = HTTPResponse.Timing()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
-    private var meter: ProgressMeter?
+    @exclusivity(unchecked) private var meter: ProgressMeter?
 
     /// - Parameters:
     ///   - request: The request to send.

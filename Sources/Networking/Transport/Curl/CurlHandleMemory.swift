@@ -1,0 +1,29 @@
+#if os(Linux)
+    /// The memory of a handle to which libcurl refers: header lines and the text of an error.
+    final class CurlHandleMemory {
+        let lines = CurlHeaderLines()
+        let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+
+        fileprivate init() {
+            errorText.initialize(repeating: 0, count: 256)
+        }
+
+        deinit {
+            errorText.deallocate()
+        }
+
+        /// The memory of ended handles, for the next handles of the same loop.
+        final class Pool {
+            private var spare: [CurlHandleMemory] = []
+
+            func take() -> CurlHandleMemory { spare.popLast() ?? CurlHandleMemory() }
+
+            /// Returns the memory of a handle that libcurl has freed.
+            func giveBack(_ memory: CurlHandleMemory) {
+                guard spare.count < 256 else { return }
+                memory.errorText[0] = 0
+                spare.append(memory)
+            }
+        }
+    }
+#endif
