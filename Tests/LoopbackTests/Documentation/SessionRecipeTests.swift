@@ -10,18 +10,28 @@ struct TokenGrant: Codable, Sendable {
     let token: String
     let refreshToken: String
 
-    var accessToken: AccessToken { AccessToken(token, refreshToken: refreshToken) }
+    var accessToken: AccessToken {
+        AccessToken(token, refreshToken: refreshToken)
+    }
 }
 
 final class AuthService: NetworkService, @unchecked Sendable {
-    func logIn(_ name: String, _ password: String, into session: AccessTokenSupervisor) async throws {
-        let endpoint = AdHocEndpoint(.post, "login").body(.json(["name": name, "password": password]))
-        _ = try await request(endpoint, as: .json(TokenGrant.self).storingToken(in: session, \.accessToken))
+    func logIn(
+        _ name: String, _ password: String, into session: AccessTokenSupervisor
+    ) async throws {
+        let endpoint = AdHocEndpoint(.post, "login").body(
+            .json(["name": name, "password": password]))
+        _ = try await request(
+            endpoint,
+            as: .json(TokenGrant.self).storingToken(in: session, \.accessToken))
     }
 
     func refresh(_ old: AccessToken?) async throws -> AccessToken {
-        guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }  // the session is over
-        let grant: TokenGrant = try await request(.post("token").body(.json(["refresh_token": refreshToken])))
+        guard let refreshToken = old?.refreshToken else {
+            throw AccessToken.Rejected()  // the session is over
+        }
+        let grant: TokenGrant = try await request(
+            .post("token").body(.json(["refresh_token": refreshToken])))
         return grant.accessToken
     }
 }
@@ -37,7 +47,10 @@ final class MediaService: NetworkService, @unchecked Sendable {}
 
 /// Services that share a session share its token and its one refresh.
 func makeMedia(_ media: URL, beside profiles: ProfileService) -> MediaService {
-    MediaService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: media) })
+    MediaService(
+        client: profiles.client.with {
+            $0.environment = NetworkEnvironment(baseURL: media)
+        })
 }
 // snippet.end
 
@@ -49,7 +62,11 @@ enum CatalogEndpoint: Endpoint {
     private static let images = URL(string: "https://images.example.com")
 
     var baseURL: URL {
-        if case .image = self, let images = Self.images { images } else { NetworkEnvironment.noBaseURL }
+        if case .image = self, let images = Self.images {
+            images
+        } else {
+            NetworkEnvironment.noBaseURL
+        }
     }
 
     var path: EndpointPath {
@@ -66,7 +83,7 @@ struct APIKeyAdapter: SynchronousRequestAdapter {
     let key: String
 
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-        // Sensitive: never printed, and left behind when a redirect leads to another server.
+        // Sensitive: never printed, and not sent to another server.
         request.headers.set(HTTPHeader("X-Service-Key", key, isSensitive: true))
     }
 }
@@ -75,8 +92,11 @@ struct APIKeyAdapter: SynchronousRequestAdapter {
 #if os(Linux)
     // snippet.pin
     func makePinned(_ pin: String) throws -> CurlTransport {
-        guard let pin = TLSConfiguration.Pin(pin) else { throw URLError(.badServerResponse) }
-        return try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
+        guard let pin = TLSConfiguration.Pin(pin) else {
+            throw URLError(.badServerResponse)
+        }
+        return try CurlTransport(
+            CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
     }
 // snippet.end
 #endif
@@ -126,8 +146,9 @@ extension Loopback {
             let session = AccessTokenSupervisor(token: AccessToken("a")) { _ in throw AccessToken.Rejected() }
             let (service, jar) = (NetworkService(environment: api) { $0.transport = stub }, CookieJar())
             // snippet.logOut
-            session.accessToken = nil  // wins over a refresh that is under way
-            await service.reset()  // every call ends with `.resetting`; returns when all have returned
+            session.accessToken = nil  // also ends a refresh in progress
+            // Every call ends with `.resetting`. Returns when all have ended.
+            await service.reset()
             jar.removeAll()
             // snippet.end
             #expect(session.accessToken == nil)

@@ -16,7 +16,8 @@ extension Loopback {
             // snippet.stub
             let stub = StubTransport()
             stub.on(.get, "/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
-            let environment = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+            let environment = NetworkEnvironment(
+                baseURL: URL(string: "https://api.example.com"))
             let service = NetworkService(environment: environment) {
                 $0.retry = RetryPolicy(retries: 1)
                 $0.transport = stub
@@ -56,7 +57,8 @@ extension Loopback {
                     .ok, headers: [.contentType: "text/event-stream"],
                     content: .fixed(Data("data: one\n\nevent: over\ndata: two\n\n".utf8)))
             }
-            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
+            let service = NetworkService(
+                environment: NetworkEnvironment(baseURL: server.url))
             // snippet.end
             let shown = Box<[String]>([])
             try await follow(service) { text in shown.change { $0.append(text) } }
@@ -68,9 +70,12 @@ extension Loopback {
             stub.on(.get, "/x", .failure(.notConnected), .text("there"))
             let probe = StubProbe(.reachable(.wireless))
             // snippet.connectivity
-            let reachability = ReachabilityService(probe: probe)  // or ReachabilityService(host: "api.example.com")
+            // Or ReachabilityService(host: "api.example.com").
+            let reachability = ReachabilityService(probe: probe)
             let service = NetworkService(environment: api) {
-                $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+                $0.errorHandlingService = ErrorHandlingService([
+                    ConnectivityErrorHandler(reachability)
+                ])
                 $0.settings.timeouts.total = .seconds(90)
             }
             // snippet.end
@@ -81,12 +86,16 @@ extension Loopback {
         @Test("Test that a call waits for the network")
         func testingConnectivity() async throws {
             // snippet.testConnectivity
-            let (clock, probe, stub) = (ManualClock(), StubProbe(.notReachable), StubTransport())
+            let (clock, probe, stub) = (
+                ManualClock(), StubProbe(.notReachable), StubTransport()
+            )
             stub.on(.get, "/users/7", .failure(.notConnected), .json(["name": "Ada"]))
             let reachability = ReachabilityService(probe: probe, clock: clock.networkClock)
             let service = NetworkService(environment: api) {
                 $0.transport = stub
-                $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
+                $0.errorHandlingService = ErrorHandlingService([
+                    ConnectivityErrorHandler(reachability)
+                ])
                 $0.clock = clock.networkClock
             }
 
@@ -102,11 +111,16 @@ extension Loopback {
         @Test("Test that a token is refreshed before it expires")
         func testingExpiry() async throws {
             // snippet.testExpiry
-            let (clock, stub) = (ManualClock(date: Date()), StubTransport { _ in .text("there") })
+            let (clock, stub) = (
+                ManualClock(date: Date()), StubTransport { _ in .text("there") }
+            )
             let session = AccessTokenSupervisor(
-                token: AccessToken("old", expiresIn: .seconds(60)), clock: clock.networkClock
+                token: AccessToken("old", expiresIn: .seconds(60)),
+                clock: clock.networkClock
             ) { _ in AccessToken("new") }
-            let service = NetworkService(environment: api, authorizedBy: session) { $0.transport = stub }
+            let service = NetworkService(environment: api, authorizedBy: session) {
+                $0.transport = stub
+            }
             clock.advance(by: .seconds(58))
 
             try await service.request(.get("x").authorized())

@@ -6,48 +6,68 @@ import NetworkingTesting
 import Testing
 
 // snippet.upload
-func upload(_ photo: URL, with service: NetworkService, show: @escaping @Sendable (Double) -> Void) async throws {
-    let form = HTTPBody.multipart([.field("album", "holidays"), .file("photo", at: photo)])
+func upload(
+    _ photo: URL, with service: NetworkService,
+    show: @escaping @Sendable (Double) -> Void
+) async throws {
+    let form = HTTPBody.multipart([
+        .field("album", "holidays"), .file("photo", at: photo),
+    ])
     let task = service.task(.post("photos").body(form), as: .void)
-    for await progress in task.progressValues { show(progress.upload.fraction ?? 0) }  // ends with the call
+    for await progress in task.progressValues {
+        show(progress.upload.fraction ?? 0)
+    }  // ends with the call
     try await task.value
 }
 // snippet.end
 
 // snippet.resume
 func download(_ film: URL, with service: NetworkService) async throws {
-    let converter = ResponseConverter.file(at: film, overwriting: .replace, resuming: .sameAddress)
-    // What was there by the time the app ended is not asked for again.
+    let converter = ResponseConverter.file(
+        at: film, overwriting: .replace, resuming: .sameAddress)
+    // What was received before the app ended is not requested again.
     _ = try await service.request(.get("film"), as: converter)
 }
 // snippet.end
 
 // snippet.search
-func search(_ text: String, with service: NetworkService) async throws -> [String] {
+func search(_ text: String, with service: NetworkService) async throws
+    -> [String]
+{
     try await service.request(
         .get("search").query("q", text).settings {
-            $0.duplicateGroup = "search"  // different requests, of which only the last counts
-            $0.duplicates = .replace  // a search that was overtaken ends with `.cancelled`
+            // Different requests, of which only the last one counts.
+            $0.duplicateGroup = "search"
+            // The call before it ends with `.cancelled`.
+            $0.duplicates = .replace
         })
 }
 // snippet.end
 
 // snippet.poll
-func waitForExport(_ id: Int, with service: NetworkService) async throws -> URL {
+func waitForExport(
+    _ id: Int, with service: NetworkService
+) async throws -> URL {
     struct NotReady: Error {}
     let ready = ResponseConverter<URL> { response in
         guard response.status == .ok else { throw NotReady() }  // 202: not yet
         return try response.read(as: .json(URL.self))
     }
-    var polling = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(120)), maximumAttempts: 20)
-    polling.retry = RetryPolicy(retries: 19, backoff: .exponential(first: .seconds(1)), on: .error(NotReady.self))
-    return try await service.request(.get("exports/\(id)"), as: ready, with: polling)
+    var polling = RequestSettings(
+        timeouts: HTTPRequest.Timeouts(total: .seconds(120)),
+        maximumAttempts: 20)
+    polling.retry = RetryPolicy(
+        retries: 19, backoff: .exponential(first: .seconds(1)),
+        on: .error(NotReady.self))
+    return try await service.request(
+        .get("exports/\(id)"), as: ready, with: polling)
 }
 // snippet.end
 
 // snippet.events
 func follow(_ service: NetworkService, show: (String) -> Void) async throws {
-    for try await event in service.events(.get("news")) {  // goes on over lost connections
+    // Reconnects if the connection is lost.
+    for try await event in service.events(.get("news")) {
         show(event.data)
         if event.type == "over" { break }  // closes the connection
     }
@@ -64,7 +84,8 @@ struct Order: Endpoint {
     let method = HTTPMethod.post
 
     func error(for problem: ProblemDetails) -> (any Error)? {
-        problem.type == "https://example.com/out-of-stock" ? Refused(title: problem.title ?? "") : nil
+        problem.type == "https://example.com/out-of-stock"
+            ? Refused(title: problem.title ?? "") : nil
     }
 }
 // snippet.end
@@ -84,7 +105,8 @@ struct Pages: AsyncSequence {
 
         mutating func next() async throws -> [String]? {
             guard let number else { return nil }
-            let page: Page = try await service.request(.get("items").query("page", number))
+            let page: Page = try await service.request(
+                .get("items").query("page", number))
             self.number = page.next
             return page.items
         }
@@ -170,7 +192,8 @@ extension Loopback {
             let service = NetworkService(environment: api) { $0.transport = stub }
             // snippet.usePages
             var all: [String] = []
-            for try await items in Pages(service: service) { all += items }  // asks for a page when it is wanted
+            // Each page is requested when the loop needs it.
+            for try await items in Pages(service: service) { all += items }
             // snippet.end
             #expect(all == ["a", "b", "c"])
             #expect(stub.requests.map(\.url.query) == ["page=1", "page=2"])
@@ -187,8 +210,10 @@ extension Loopback {
             // snippet.idempotent
             let service = NetworkService(environment: api) { $0.retry = .standard }
             // All tries have one key.
-            let payment = AdHocEndpoint(.post, "payments").body(.json(["amount": 7])).idempotent()
-            let id = try await service.request(payment, as: .keyPath("data.id", .json(String.self)))
+            let payment = AdHocEndpoint(.post, "payments").body(.json(["amount": 7]))
+                .idempotent()
+            let id = try await service.request(
+                payment, as: .keyPath("data.id", .json(String.self)))
             // snippet.end
             #expect(id == "p1")
             #expect(keys.value.count == 2 && Set(keys.value).count == 1)

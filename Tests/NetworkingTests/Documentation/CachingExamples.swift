@@ -7,28 +7,39 @@ import Testing
 
 // snippet.news
 func makeNews(_ environment: NetworkEnvironment) -> NetworkService {
-    NetworkService(environment: environment) { $0.cache = ResponseCache(capacity: 64 << 20) }
+    NetworkService(environment: environment) {
+        $0.cache = ResponseCache(capacity: 64 << 20)
+    }
 }
 // snippet.end
 
 // snippet.archive
-func makeArchive(_ environment: NetworkEnvironment, in folder: URL) throws -> NetworkService {
-    let cache = try ResponseCache(directory: folder.appendingPathComponent("responses"), capacity: 256 << 20)
+func makeArchive(_ environment: NetworkEnvironment, in folder: URL) throws
+    -> NetworkService
+{
+    let cache = try ResponseCache(
+        directory: folder.appendingPathComponent("responses"),
+        capacity: 256 << 20)
     return NetworkService(environment: environment) { $0.cache = cache }
 }
 // snippet.end
 
 // snippet.stories
-func stories(_ news: NetworkService) async throws -> (stories: [String], isStored: Bool) {
+func stories(_ news: NetworkService) async throws -> (
+    stories: [String], isStored: Bool
+) {
     let settings = RequestSettings { $0.caching = .staleIfOffline }
-    let response: Response<[String]> = try await news.response(.get("stories"), with: settings)
+    let response: Response<[String]> = try await news.response(
+        .get("stories"), with: settings)
     return (response.value, response.source == .cache)
 }
 // snippet.end
 
 // snippet.show
 func show(_ news: NetworkService, _ display: ([String]) -> Void) async throws {
-    for try await stories in news.cachedThenFresh(.get("stories"), as: .json([String].self)) { display(stories.value) }
+    for try await stories in news.cachedThenFresh(
+        .get("stories"), as: .json([String].self))
+    { display(stories.value) }
 }
 // snippet.end
 

@@ -21,15 +21,24 @@ enum AccountEndpoint: Endpoint {
     var method: HTTPMethod { if case .logIn = self { .post } else { .get } }
 
     var body: HTTPBody {
-        if case .logIn(let name, let password) = self { .json(["name": name, "password": password]) } else { .empty }
+        if case .logIn(let name, let password) = self {
+            .json(["name": name, "password": password])
+        } else {
+            .empty
+        }
     }
 
-    var authorizationType: AuthorizationType { if case .logIn = self { .none } else { .inherited } }
+    var authorizationType: AuthorizationType {
+        if case .logIn = self { .none } else { .inherited }
+    }
 }
 
-func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor) -> NetworkService {
+func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor)
+    -> NetworkService
+{
     NetworkService(environment: api, authorizedBy: session) {
-        $0.settings.authorizationType = .bearer  // of every call whose endpoint says `.inherited`, the default
+        // Of every call whose endpoint says `.inherited`, the default.
+        $0.settings.authorizationType = .bearer
     }
 }
 // snippet.end
@@ -53,12 +62,21 @@ struct Delta: Decodable, Sendable {
     let text: String
 }
 
-func answer(_ question: String, with service: NetworkService, show: (String) -> Void) async throws {
-    let call = AdHocEndpoint(.post, "completions").body(.jsonObject(["prompt": question, "stream": true]))
-        .settings { $0.timeouts.idle = .seconds(120) }  // a model may think for longer than 60 seconds
-    // One response: nothing is sent twice, and the loop ends when the response does.
-    for try await event in try await service.request(call, as: .serverSentEvents) where event.data != "[DONE]" {
-        show(try JSONDecoder().decode(Delta.self, from: Data(event.data.utf8)).text)
+func answer(
+    _ question: String, with service: NetworkService, show: (String) -> Void
+) async throws {
+    let call = AdHocEndpoint(.post, "completions").body(
+        .jsonObject(["prompt": question, "stream": true])
+    )
+    // A model may think for longer than 60 seconds.
+    .settings { $0.timeouts.idle = .seconds(120) }
+    // One response: the loop ends when it ends, and nothing is sent twice.
+    for try await event in try await service.request(
+        call, as: .serverSentEvents) where event.data != "[DONE]"
+    {
+        show(
+            try JSONDecoder().decode(Delta.self, from: Data(event.data.utf8))
+                .text)
     }
 }
 // snippet.end
@@ -75,7 +93,8 @@ enum AvatarEndpoint: Endpoint {
     var body: HTTPBody {
         switch self {
         case .fetch: .empty
-        case .rename(let name): .form(["name": name])  // application/x-www-form-urlencoded
+        // application/x-www-form-urlencoded
+        case .rename(let name): .form(["name": name])
         case .change(let jpeg, let caption):
             .multipart([
                 .data("photo", jpeg, fileName: "photo.jpg"),
@@ -101,19 +120,26 @@ struct LanguageAdapter: SynchronousRequestAdapter {
 struct SignatureAdapter: RequestAdapter {
     let sign: @Sendable (Data, HTTPHeaders) -> String
 
-    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
-        request.body = try await request.body.collected(upTo: 1 << 20)  // also of a multipart form
-        // `allHeaders` has `Content-Type`, which belongs to the body; `headers` has those that were set.
-        request.headers["X-Signature"] = sign(request.body.data ?? Data(), request.allHeaders)
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint)
+        async throws
+    {
+        // Also of a multipart form.
+        request.body = try await request.body.collected(upTo: 1 << 20)
+        // `headers` has the fields that were set; `allHeaders` also has those
+        // of the body, such as `Content-Type`.
+        request.headers["X-Signature"] = sign(
+            request.body.data ?? Data(), request.allHeaders)
     }
 }
 // snippet.end
 
 // snippet.links
 func allIssues(_ service: NetworkService) async throws -> [String] {
-    var page: Response<[String]> = try await service.response(.get("issues").query("per_page", 100))
+    var page: Response<[String]> = try await service.response(
+        .get("issues").query("per_page", 100))
     var issues = page.value
-    while let next = page.http.link("next") {  // Link: <https://…?page=2>; rel="next"
+    // Link: <https://…?page=2>; rel="next"
+    while let next = page.http.link("next") {
         page = try await service.response(.at(next))
         issues += page.value
     }
@@ -137,10 +163,16 @@ extension CatalogCall: Endpoint {
     }
 
     var method: HTTPMethod { if case .add = self { .post } else { .get } }
-    var query: URLQuery { if case .list(let page) = self { ["page": page] } else { [:] } }
-    var body: HTTPBody { if case .add(let name) = self { .json(["name": name]) } else { .empty } }
+    var query: URLQuery {
+        if case .list(let page) = self { ["page": page] } else { [:] }
+    }
+    var body: HTTPBody {
+        if case .add(let name) = self { .json(["name": name]) } else { .empty }
+    }
     var settings: RequestSettings {
-        RequestSettings { if case .list = self { $0.timeouts.total = .seconds(5) } }
+        RequestSettings {
+            if case .list = self { $0.timeouts.total = .seconds(5) }
+        }
     }
 }
 // snippet.end
@@ -161,7 +193,7 @@ struct CallRecipeTests {
     func authorizeAll() async throws {
         stub.on(nil, nil, .status(.ok))
         let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
-            throw AccessToken.Rejected()
+            throw AccessToken.Rejected()  // the session is over
         }
         let client = makeAccounts(api, session).client.with { $0.transport = stub }
         let service = NetworkService(client: client)
@@ -231,8 +263,10 @@ struct CallRecipeTests {
     func unsent() async throws {
         let service = service(HeadersAdapter(.standard, .keepExisting))
         // snippet.unsent
-        let request = try await service.httpRequest(for: AccountEndpoint.profile, as: .json(JSONValue.self))
-        print(request.curlCommand())  // curl --header 'Accept: application/json' … https://api.example.com/v1/profile
+        let request = try await service.httpRequest(
+            for: AccountEndpoint.profile, as: .json(JSONValue.self))
+        // curl --header 'Accept: application/json' … https://api.example.com/…
+        print(request.curlCommand())
         // snippet.end
         #expect(request.headers[.accept] == "application/json" && stub.requests.isEmpty)
     }
@@ -240,7 +274,8 @@ struct CallRecipeTests {
     @Test("The examples of the article on endpoints pass the contract check")
     func contract() async throws {
         let examples = [
-            EndpointExample(CatalogCall.list(page: 1)), EndpointExample(CatalogCall.item(id: 7)),
+            EndpointExample(CatalogCall.list(page: 1)),
+            EndpointExample(CatalogCall.item(id: 7)),
             EndpointExample(CatalogCall.add(name: "Chair")),
         ]
         try await EndpointContract.check(examples, in: api)

@@ -16,18 +16,27 @@ enum AppError: Error {
     case unknown(any Error)
 }
 
-func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transport) -> NetworkService {
+func makeServiceWithOwnErrors(
+    _ api: NetworkEnvironment, _ transport: any Transport
+) -> NetworkService {
     NetworkService(environment: api) {
         $0.transport = transport
-        $0.retry = .standard  // sees the failure as it was, since the mapping comes last
+        $0.retry = .standard  // sees the error before it is mapped
         $0.errorMapping = .init { error, failure in
-            switch error {  // what the endpoint, a handler or the general mapping has made of the failure
-            case GeneralRequestError.noInternetConnection, GeneralRequestError.cannotConnect: AppError.offline
+            // The error of the endpoint, a handler or the general mapping.
+            switch error {
+            case GeneralRequestError.noInternetConnection,
+                GeneralRequestError.cannotConnect:
+                AppError.offline
             case GeneralRequestError.noAuth: AppError.loggedOut
-            case let error as NetworkError where error.kind == .noToken: AppError.loggedOut  // it was not sent
-            case GeneralRequestError.cancelled: AppError.cancelled  // cancelled calls are mapped, too
-            case let problem as ServerFailure<ProblemDetails>: AppError.server(message: problem.serverError.title ?? "")
-            case _ where failure.status == .serviceUnavailable: AppError.maintenance
+            case let error as NetworkError where error.kind == .noToken:
+                AppError.loggedOut  // it was not sent
+            // Cancelled calls are mapped, too.
+            case GeneralRequestError.cancelled: AppError.cancelled
+            case let problem as ServerFailure<ProblemDetails>:
+                AppError.server(message: problem.serverError.title ?? "")
+            case _ where failure.status == .serviceUnavailable:
+                AppError.maintenance
             default: AppError.unknown(error)
             }
         }
@@ -38,18 +47,23 @@ func makeServiceWithOwnErrors(_ api: NetworkEnvironment, _ transport: any Transp
 // snippet.retryLevels
 struct ReportEndpoint: Endpoint {
     let path: EndpointPath = "report"
-    var settings: RequestSettings { RequestSettings { $0.retry = RetryPolicy(retries: 5) } }  // this endpoint
+    var settings: RequestSettings {
+        RequestSettings { $0.retry = RetryPolicy(retries: 5) }
+    }  // this endpoint
 }
 
 func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
     let service = NetworkService(environment: api) {
         $0.transport = transport
-        $0.retry = .standard  // every call: two retries, after up to 200 and 400 ms
+        // Every call: two retries, after up to 200 and 400 ms.
+        $0.retry = .standard
     }
     _ = try? await service.request(ReportEndpoint(), as: .string)
     let once = RequestSettings { $0.retry = RetryPolicy(retries: 1) }
-    _ = try? await service.request(.get("news"), as: .string, with: once)  // one retry for this call
-    _ = try? await service.request(.get("ping").settings { $0.retry = .never }, as: .string)  // none for this call
+    // One retry for this call.
+    _ = try? await service.request(.get("news"), as: .string, with: once)
+    _ = try? await service.request(
+        .get("ping").settings { $0.retry = .never }, as: .string)  // no retry
 }
 // snippet.end
 
@@ -92,7 +106,8 @@ struct ErrorRecipeTests {
     func testRetry() async throws {
         // snippet.testRetry
         let (clock, stub) = (ManualClock(), StubTransport())
-        stub.on(.get, "/v1/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
+        stub.on(
+            .get, "/v1/users/7", .status(.serviceUnavailable), .json(["name": "Ada"]))
         let service = NetworkService(environment: api) {
             $0.transport = stub
             $0.clock = clock.networkClock
@@ -100,7 +115,8 @@ struct ErrorRecipeTests {
         }
 
         let task = service.task(.get("users/7"), as: .json([String: String].self))
-        let waited = await clock.advanceToNextSleeper()  // the time goes on to the end of the next wait
+        // The clock advances to the end of the next wait.
+        let waited = await clock.advanceToNextSleeper()
 
         #expect(waited == .seconds(30))
         #expect(try await task.value == ["name": "Ada"])

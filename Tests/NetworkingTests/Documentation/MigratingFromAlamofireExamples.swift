@@ -15,7 +15,8 @@ private enum AlamofireGuide {
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url))
         let user: User = try await api.request(.get("users/7"))
         try await api.request(.post("users").body(.json(user)))
-        let found: [User] = try await api.request(.get("users").query(["q": "ada"]).header("X-App", "1"))
+        let found: [User] = try await api.request(
+            .get("users").query(["q": "ada"]).header("X-App", "1"))
         let text = try await api.request(.get("text"), as: .string)
         // snippet.end
         _ = (found, text)
@@ -24,9 +25,12 @@ private enum AlamofireGuide {
     static func judging(_ api: NetworkService) async throws {
         // snippet.judging
         let ok = try await api.request(
-            .get("a").settings { $0.validators = [.status([200]), .mediaType(.json)] }, as: .data)
-        let hurried = try await api.request(.get("b").settings { $0.timeouts.total = .seconds(5) }, as: .data)
-        let any = try await api.send(.get("c").settings { $0.validators = [] }, as: .data)
+            .get("a").settings { $0.validators = [.status([200]), .mediaType(.json)] },
+            as: .data)
+        let hurried = try await api.request(
+            .get("b").settings { $0.timeouts.total = .seconds(5) }, as: .data)
+        let any = try await api.send(
+            .get("c").settings { $0.validators = [] }, as: .data)
         // snippet.end
         _ = (ok, hurried, any)
     }
@@ -35,21 +39,32 @@ private enum AlamofireGuide {
         // snippet.files
         let upload = api.task(.post("files").body(.file(source)), as: .void)
         upload.onProgress { progress in print(progress.upload.fraction ?? 0) }
-        let form = api.task(.post("form").body(.multipart([.field("a", "b"), .file("f", at: source)])), as: .void)
-        let download = api.task(.get("film"), as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
+        let form = api.task(
+            .post("form").body(.multipart([.field("a", "b"), .file("f", at: source)])),
+            as: .void)
+        let download = api.task(
+            .get("film"),
+            as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
         download.pause()
         download.resume()
-        for try await line in try await api.request(.get("log"), as: .lines) { print(line) }
+        for try await line in try await api.request(.get("log"), as: .lines) {
+            print(line)
+        }
         // snippet.end
         _ = form
     }
 
     static func intercepting(_ url: URL, _ auth: NetworkService) {
         // snippet.intercepting
-        let session = AccessTokenSupervisor(token: nil) { old in  // AuthenticationInterceptor
-            AccessToken(try await auth.request(.post("token").body(.json(["token": old?.value]))))
+        // AuthenticationInterceptor
+        let session = AccessTokenSupervisor(token: nil) { old in
+            AccessToken(
+                try await auth.request(
+                    .post("token").body(.json(["token": old?.value]))))
         }
-        let api = NetworkService(environment: NetworkEnvironment(baseURL: url), authorizedBy: session) {
+        let api = NetworkService(
+            environment: NetworkEnvironment(baseURL: url), authorizedBy: session
+        ) {
             $0.retry = .standard  // RetryPolicy
             $0.requestAdaptingService = RequestAdaptingService([
                 HeadersAdapter(.standard, .keepExisting), HeadersAdapter(["X-A": "1"]),
@@ -83,13 +98,22 @@ private enum AlamofireGuide {
         }
 
         var method: HTTPMethod { if case .create = self { .post } else { .get } }
-        var body: HTTPBody { if case .create(let name) = self { .json(["name": name]) } else { .empty } }
-        var authorizationType: AuthorizationType { .bearer }  // AccessTokenAuthorizable
+        var body: HTTPBody {
+            if case .create(let name) = self {
+                .json(["name": name])
+            } else {
+                .empty
+            }
+        }
+        // AccessTokenAuthorizable
+        var authorizationType: AuthorizationType { .bearer }
     }
 
-    final class UserService: NetworkService, @unchecked Sendable {  // MoyaProvider<UserTarget>
+    // MoyaProvider<UserTarget>
+    final class UserService: NetworkService, @unchecked Sendable {
         func names() async throws -> [String] {
-            try await request(.get("users"), as: .keyPath("data.names", .json([String].self)))
+            try await request(
+                .get("users"), as: .keyPath("data.names", .json([String].self)))
         }
     }
     // snippet.end
@@ -97,11 +121,14 @@ private enum AlamofireGuide {
     static func stubbing(_ environment: NetworkEnvironment) async throws {
         // snippet.stubbing
         let examples = [
-            EndpointExample(UserTarget.user(7), answer: .json(["name": "Ada"]), as: .json([String: String].self))
+            EndpointExample(
+                UserTarget.user(7), answer: .json(["name": "Ada"]),
+                as: .json([String: String].self))
         ]  // sampleData
         let stub = try await StubTransport(examples: examples, in: environment)
         let users = UserService(environment: environment) { $0.transport = stub }
-        try await EndpointContract.check(examples, in: environment)  // and that every example is one
+        // Checks that each endpoint can be built, and each answer read.
+        try await EndpointContract.check(examples, in: environment)
         // snippet.end
         _ = users
     }

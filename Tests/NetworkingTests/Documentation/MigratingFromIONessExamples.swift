@@ -27,11 +27,15 @@ private enum IONessGuide {
     static func requests(_ users: NetworkService, _ api: URL, _ id: Int) async throws {
         // snippet.requests
         let user: User = try await users.request(
-            .get("users/\(id)").query(["full": true]).query(["lang": "en"], .keepExisting)
-                .headers(["X-Tenant": "acme"], .overwrite).header("X-Trace", "1"))
-        let copy = try await users.request(.at(api.appendingPathComponent("users")), as: .json([User].self))
+            .get("users/\(id)").query(["full": true]).query(
+                ["lang": "en"], .keepExisting
+            )
+            .headers(["X-Tenant": "acme"], .overwrite).header("X-Trace", "1"))
+        let copy = try await users.request(
+            .at(api.appendingPathComponent("users")), as: .json([User].self))
         let text = try await users.request(AdHocEndpoint("PURGE", "cache"), as: .string)
-        let bad = users.task(.url("no url"), as: .string).result  // nil yet: the error comes like any other
+        // Nil at first: the call ends with the error.
+        let bad = users.task(.url("no url"), as: .string).result
         // snippet.end
         _ = (user, copy, text, bad)
     }
@@ -42,7 +46,9 @@ private enum IONessGuide {
 
         var body: HTTPBody {
             .encoded(headers: [.contentType(MediaType("text", "csv"))]) {
-                Data(rows.map { $0.joined(separator: ",") }.joined(separator: "\n").utf8)
+                Data(
+                    rows.map { $0.joined(separator: ",") }.joined(separator: "\n")
+                        .utf8)
             }
         }
     }
@@ -64,17 +70,25 @@ private enum IONessGuide {
 
     static func running(_ users: NetworkService, _ file: URL, _ target: URL) async throws {
         // snippet.running
-        let task = users.task(.get("users/7"), as: .json(User.self))  // runs at once, whether anybody asks or not
-        let name = task.map { user in user.name }  // runs on success only; an error that it throws fails `name`
+        // Starts at once, even if nobody waits for it.
+        let task = users.task(.get("users/7"), as: .json(User.self))
+        // Runs on success only. If it throws, `name` fails.
+        let name = task.map { user in user.name }
         task.onFailure { error in print(error) }
             .onCompletion { result in print(result) }
-        let photo = task.flatMap { user in users.task(.get("photos/\(user.id)"), as: .data) }
+        let photo = task.flatMap { user in
+            users.task(.get("photos/\(user.id)"), as: .data)
+        }
         let both = RequestTask.all(name, photo)
-        print(try await both.value, task.result as Any, task.state, task.progress.download.fraction ?? 0)
+        print(
+            try await both.value, task.result as Any, task.state,
+            task.progress.download.fraction ?? 0)
         task.cancel()  // ends it with `.cancelled`, in every state
 
         let upload = users.task(.post("photos").body(.file(file)), as: .void)
-        let download = users.task(.get("film"), as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
+        let download = users.task(
+            .get("film"),
+            as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
         download.pause()
         download.resume()
         // snippet.end
@@ -88,19 +102,23 @@ private enum IONessGuide {
     static func reading(_ users: NetworkService) async throws {
         // snippet.reading
         let response = try await users.send(.get("users/7"), as: .data)
-        print(response.status, response.headers, response.http.url, response.value.isEmpty)
+        print(
+            response.status, response.headers, response.http.url, response.value.isEmpty
+        )
         let user = try response.http.read(as: .json(User.self))
         let object = try response.http.read(as: .jsonObject)
         let list = try response.http.read(as: .jsonArray)
 
         let celsius = ResponseConverter<Celsius> { response in
-            guard let degrees = try response.read(as: .jsonObject)["degrees"] as? Double else {
+            guard let degrees = try response.read(as: .jsonObject)["degrees"] as? Double
+            else {
                 throw URLError(.cannotParseResponse)
             }
             return Celsius(degrees: degrees)
         }
         let warm = try await users.request(.get("weather"), as: celsius)
-        let length = try await users.request(.get("text"), as: ResponseConverter.string.map { $0.count })
+        let length = try await users.request(
+            .get("text"), as: ResponseConverter.string.map { $0.count })
         // snippet.end
         _ = (user, object, list, warm, length)
     }
@@ -108,17 +126,22 @@ private enum IONessGuide {
     static func validating() {
         // snippet.validating
         let strict: [ResponseValidator] = [
-            .status(200..<201), .headers(containing: ["X-Version": "2"]), .headers(lacking: ["X-Debug": "1"]),
-            ResponseValidator { $0.data.isEmpty ? .invalid("the answer is empty") : .valid },
+            .status(200..<201), .headers(containing: ["X-Version": "2"]),
+            .headers(lacking: ["X-Debug": "1"]),
+            ResponseValidator {
+                $0.data.isEmpty ? .invalid("the answer is empty") : .valid
+            },
         ]
-        let lenient: [ResponseValidator] = []  // every status is an answer
+        let lenient: [ResponseValidator] = []  // accepts every status
         // snippet.end
         _ = (strict, lenient)
     }
 
     // snippet.delegate
     struct SigningAdapter: RequestAdapter {
-        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint)
+            async throws
+        {
             request.headers["X-Signature"] = "…"  // before every attempt
         }
     }
@@ -132,10 +155,14 @@ private enum IONessGuide {
 
     static func retrying(_ users: NetworkService) async throws {
         // snippet.retrying
-        let three = RetryPolicy(retries: 3, backoff: .constant(.seconds(1)), on: .any)  // four requests at most
+        // Four requests at most.
+        let three = RetryPolicy(
+            retries: 3, backoff: .constant(.seconds(1)), on: .any)
         let own = RetryPolicy(
             retries: 5,
-            on: RetryPolicy.Condition { failure in failure.status == .locked ? .retry(after: .seconds(2)) : .no })
+            on: RetryPolicy.Condition { failure in
+                failure.status == .locked ? .retry(after: .seconds(2)) : .no
+            })
         try await users.request(.get("a"), with: RequestSettings { $0.retry = three })
         try await users.request(.get("b").settings { $0.retry = own })
         // snippet.end
@@ -144,13 +171,16 @@ private enum IONessGuide {
     static func duplicates(_ users: NetworkService) async throws {
         // snippet.duplicates
         let policies: [DuplicateRequestPolicy] = [
-            .replace,  // the earlier ends with `.cancelled`, a new transfer
-            .always(.replace(notifying: { result in print(result) })),  // the same, answered by a closure
-            .keepFirst,  // the new one ends
-            .keepLatest,  // the earlier ones end; their transfer goes on
-            .join,  // one transfer, everybody is answered
+            .replace,  // the earlier call ends with `.cancelled`; a new transfer
+            // The same, and the result is passed to a closure.
+            .always(.replace(notifying: { result in print(result) })),
+            .keepFirst,  // the new call ends
+            .keepLatest,  // the earlier calls end; their transfer continues
+            .join,  // one transfer for all calls
             .always(.share(notifying: { result in print(result) })),
-            DuplicateRequestPolicy { running, new in new.url.path == "/reload" ? .replace : .join },
+            DuplicateRequestPolicy { running, new in
+                new.url.path == "/reload" ? .replace : .join
+            },
         ]
         try await users.request(.get("feed").settings { $0.duplicates = policies[0] })
         // snippet.end
@@ -158,11 +188,14 @@ private enum IONessGuide {
 
     static func ending(_ users: NetworkService) async {
         // snippet.ending
-        let hurried = RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(30), total: .seconds(30)))
+        let hurried = RequestSettings(
+            timeouts: HTTPRequest.Timeouts(idle: .seconds(30), total: .seconds(30)))
         do {
             try await users.request(.get("slow"), with: hurried)
         } catch let error as NetworkError {
-            print(error.status as Any, error.underlying as Any, error.kind == .cancelled, (error as NSError).domain)
+            print(
+                error.status as Any, error.underlying as Any, error.kind == .cancelled,
+                (error as NSError).domain)
         } catch {
             print(error)
         }

@@ -10,9 +10,13 @@ private enum NerdzNetworkingGuide {
 
     // snippet.client
     final class ShopService: NetworkService, @unchecked Sendable {
-        static func make(_ api: URL, _ session: AccessTokenSupervisor?) -> ShopService {
+        static func make(_ api: URL, _ session: AccessTokenSupervisor?)
+            -> ShopService
+        {
             ShopService(
-                environment: NetworkEnvironment(baseURL: api, headers: [.acceptLanguage: "en"]), authorizedBy: session
+                environment: NetworkEnvironment(
+                    baseURL: api, headers: [.acceptLanguage: "en"]),
+                authorizedBy: session
             ) {
                 $0.retry = RetryPolicy(retries: 1)
                 $0.settings.timeouts.total = .seconds(60)
@@ -25,10 +29,12 @@ private enum NerdzNetworkingGuide {
     static func headers() {
         // snippet.headers
         let headers: HTTPHeaders = [
-            .accept(.json), .contentType(.json), .acceptLanguage(["en"]), .authorization(.bearer("token")),
+            .accept(.json), .contentType(.json), .acceptLanguage(["en"]),
+            .authorization(.bearer("token")),
             HTTPHeader("X-Tenant", "acme"),
         ]
-        let merged = headers + [.authorization(.basic(username: "ada", password: "secret"))]
+        let merged =
+            headers + [.authorization(.basic(username: "ada", password: "secret"))]
         let credentials = HTTPAuthorization("Bearer token")  // and back: `fieldValue`
         let type = MediaType("text/html; charset=utf-8")
         let png: MediaType = .png
@@ -48,19 +54,27 @@ private enum NerdzNetworkingGuide {
         let id: Int
         var path: EndpointPath { "items/\(id)" }
         var query: URLQuery { ["full": true, "page": 2] }  // in this order
-        var settings: RequestSettings { RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5))) }
+        var settings: RequestSettings {
+            RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
+        }
 
-        func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> { .keyPath("error", .json()) }
+        func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> {
+            .keyPath("error", .json())
+        }
     }
     // snippet.end
 
     static func bodies(_ file: URL, _ open: @escaping @Sendable () throws -> any HTTPBody.Reader) {
         // snippet.bodies
-        let bodies: [HTTPBody] = [.data(Data([1])), .string("text"), .jsonObject(["a": 1])]
+        let bodies: [HTTPBody] = [
+            .data(Data([1])), .string("text"), .jsonObject(["a": 1]),
+        ]
         let form = HTTPBody.multipart([
             .field("title", "Holidays"), .file("photo", at: file),
             .data("thumbnail", Data([1]), fileName: "small.png", contentType: .png),
-            .stream("video", fileName: "video.mp4", length: nil, isReplayable: false, open: open),
+            .stream(
+                "video", fileName: "video.mp4", length: nil, isReplayable: false,
+                open: open),
         ])
         // snippet.end
         _ = (bodies, form)
@@ -68,7 +82,8 @@ private enum NerdzNetworkingGuide {
 
     static func executing(_ shop: NetworkService) async throws {
         // snippet.executing
-        let task = shop.task(FetchItem(id: 7), with: RequestSettings { $0.retry = .standard })
+        let task = shop.task(
+            FetchItem(id: 7), with: RequestSettings { $0.retry = .standard })
         task.onStart { print("started") }
             .onProgress { progress in print(progress.upload.fraction ?? 0) }
             .onAttempt { attempt in print(attempt) }
@@ -88,7 +103,8 @@ private enum NerdzNetworkingGuide {
         } catch let error as ServerFailure<ShopError> {
             print(error.serverError.message, error.status?.isClientError ?? false)
         } catch let error as NetworkError where error.kind == .undecodableBody {
-            print(error.reason ?? "", error.underlying as? DecodingError as Any)  // where in the answer, and why
+            // Where in the response, and why.
+            print(error.reason ?? "", error.underlying as? DecodingError as Any)
         } catch {
             print(error)
         }
@@ -99,20 +115,28 @@ private enum NerdzNetworkingGuide {
         // snippet.reading
         let text: String = try await shop.request(.get("text"))  // by the wanted type
         let bytes: Data = try await shop.request(.get("bytes"))
-        let perhaps: Item? = try await shop.request(.get("items/7"))  // nil where the body is empty
+        // Nil if the body is empty.
+        let perhaps: Item? = try await shop.request(.get("items/7"))
         let nothing: EmptyResponse = try await shop.request(.delete("items/7"))
         let status = try await shop.send(.get("health"), as: .void).status
-        let inner = try await shop.request(.get("items"), as: .keyPath("data.items", .json([Item].self)))
+        let inner = try await shop.request(
+            .get("items"), as: .keyPath("data.items", .json([Item].self)))
         let changed = try await shop.request(
-            .get("items"), as: .transformingJSON({ json in json["wrapped"] ?? json }, .json([Item].self)))
+            .get("items"),
+            as: .transformingJSON(
+                { json in json["wrapped"] ?? json }, .json([Item].self)))
         // snippet.end
         _ = (text, bytes, perhaps, nothing, status, inner, changed)
     }
 
     static func observing(_ shop: NetworkService) {
         // snippet.observing
-        let all = shop.observers.onFinish { call, report in print(call.endpoint, report.duration) }
-        let items = shop.observers.onFinish { call, report in if call.endpoint is FetchItem { print(report) } }
+        let all = shop.observers.onFinish { call, report in
+            print(call.endpoint, report.duration)
+        }
+        let items = shop.observers.onFinish { call, report in
+            if call.endpoint is FetchItem { print(report) }
+        }
         let failures = shop.observers.onFinish { call, report in
             if report.status?.isServerError == true { print(report.waterfall) }
         }
@@ -123,9 +147,12 @@ private enum NerdzNetworkingGuide {
 
     static func retrying(_ handling: ErrorHandlingService) {
         // snippet.retrying
-        let byStatus = RetryErrorHandler(RetryPolicy(retries: 1, on: .statuses(.conflict, .locked)))
-        let byServerError = RetryErrorHandler(RetryPolicy(retries: 1, on: .serverError(ShopError.self)))
-        let byEndpoint = RetryErrorHandler(RetryPolicy(retries: 1, on: .endpoint(FetchItem.self)))
+        let byStatus = RetryErrorHandler(
+            RetryPolicy(retries: 1, on: .statuses(.conflict, .locked)))
+        let byServerError = RetryErrorHandler(
+            RetryPolicy(retries: 1, on: .serverError(ShopError.self)))
+        let byEndpoint = RetryErrorHandler(
+            RetryPolicy(retries: 1, on: .endpoint(FetchItem.self)))
         let changing = RetryErrorHandler(
             RetryPolicy(
                 retries: 1,
@@ -134,7 +161,8 @@ private enum NerdzNetworkingGuide {
                     request.headers["X-Again"] = "1"
                     return .retry(with: request)
                 }))
-        let token = handling.register(changing)  // while the app runs; the token takes it out again
+        // While the app runs. The token removes it again.
+        let token = handling.register(changing)
         // snippet.end
         _ = (byStatus, byServerError, byEndpoint, token)
     }
@@ -146,28 +174,38 @@ private enum NerdzNetworkingGuide {
             var accessToken: AccessToken { AccessToken(token) }
         }
         let session = AccessTokenSupervisor(token: nil) { old in
-            let grant: Grant = try await auth.request(.post("token").body(.json(["token": old?.value])))
+            let grant: Grant = try await auth.request(
+                .post("token").body(.json(["token": old?.value])))
             return grant.accessToken
         }
         let shop = ShopService.make(api, session)
-        _ = try await auth.request(.post("login"), as: .json(Grant.self).storingToken(in: session, \.accessToken))
+        _ = try await auth.request(
+            .post("login"),
+            as: .json(Grant.self).storingToken(in: session, \.accessToken))
         try await shop.request(.get("orders").authorized())
         // snippet.end
     }
 
     static func debugging(_ shop: NetworkService, _ request: HTTPRequest) {
         // snippet.debugging
-        print(request.curlCommand())  // secrets hidden; `redaction: .revealed` shows them
+        // Secrets are hidden, unless `redaction:` is `.revealed`.
+        print(request.curlCommand())
         shop.task(.get("items"), as: .data).onAttempt { attempt in
-            print(attempt.duration, attempt.request?.curlCommand() as Any, attempt.response?.status as Any)
+            print(
+                attempt.duration, attempt.request?.curlCommand() as Any,
+                attempt.response?.status as Any)
         }
         // snippet.end
     }
 
     static func caching(_ api: URL) throws {
         // snippet.caching
-        let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) { $0.cache = ResponseCache() }
-        let kept = shop.cachedResponse(.get("items/7"), as: .json(Item.self))?.value  // at once
+        let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
+            $0.cache = ResponseCache()
+        }
+        // At once, without a request.
+        let kept = shop.cachedResponse(
+            .get("items/7"), as: .json(Item.self))?.value
         shop.removeCached(.get("items/7"))
         let uncached = RequestSettings { $0.caching = .reload }
         // snippet.end
@@ -176,7 +214,8 @@ private enum NerdzNetworkingGuide {
 
     static func platform(_ begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Int) {
         // snippet.platform
-        let background = BackgroundTaskObserver(begin: begin, end: { (id: Int) in print("over", id) })
+        let background = BackgroundTaskObserver(
+            begin: begin, end: { (id: Int) in print("over", id) })
         let shop = NetworkService { $0.observers = [background] }
         // snippet.end
         _ = shop

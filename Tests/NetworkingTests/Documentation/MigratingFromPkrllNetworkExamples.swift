@@ -6,8 +6,10 @@ import Networking
 private enum PkrllNetworkGuide {
     static func requests(_ api: NetworkService, _ url: URL) async throws {
         // snippet.requests
-        let made = HTTPRequest(.get, url, headers: [.accept: "application/json"])  // a value
-        let call = AdHocEndpoint("PROPFIND", "files").header("Depth", "1").query("all", true)
+        // A value.
+        let made = HTTPRequest(.get, url, headers: [.accept: "application/json"])
+        let call = AdHocEndpoint("PROPFIND", "files").header("Depth", "1").query(
+            "all", true)
         try await api.request(.patch("users/7").body(.json(["name": "Ada"])))
         // snippet.end
         _ = (made, call)
@@ -39,16 +41,21 @@ private enum PkrllNetworkGuide {
         // snippet.environment
         let api = NetworkService(
             environment: NetworkEnvironment(
-                baseURL: url, pathPrefix: "v2", headers: ["X-App": "1"], query: ["lang": "en"]))
-        let elsewhere = RequestSettings(environment: NetworkEnvironment(baseURL: staging))  // as a whole
+                baseURL: url, pathPrefix: "v2", headers: ["X-App": "1"],
+                query: ["lang": "en"]))
+        let elsewhere = RequestSettings(
+            environment: NetworkEnvironment(baseURL: staging))  // as a whole
         try await api.request(.get("users"), with: elsewhere)
         // snippet.end
     }
 
     static func throttling(_ url: URL) async throws {
         // snippet.throttling
-        let limit = ConcurrencyLimit(4, total: 16)  // 4 a host, 16 in all, first come first served
-        let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) { $0.concurrencyLimit = limit }
+        // 4 for each host, 16 in total, in the order of their arrival.
+        let limit = ConcurrencyLimit(4, total: 16)
+        let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
+            $0.concurrencyLimit = limit
+        }
         try await api.request(.get("urgent").settings { $0.admission = .unlimited })
         // snippet.end
     }
@@ -57,10 +64,13 @@ private enum PkrllNetworkGuide {
         // snippet.answers
         do {
             // Every status is accepted, 404, too.
-            let response = try await api.send(.get("maybe").settings { $0.validators = [] }, as: .data)
+            let response = try await api.send(
+                .get("maybe").settings { $0.validators = [] }, as: .data)
             print(response.status, response.status.reasonPhrase, response.headers)
         } catch let error as NetworkError {
-            print(error.kind, error.request as Any, error.response as Any, error.underlying as Any)
+            print(
+                error.kind, error.request as Any, error.response as Any,
+                error.underlying as Any)
         } catch {
             print(error)
         }
@@ -72,7 +82,9 @@ private enum PkrllNetworkGuide {
         let base: any Transport
         let note: @Sendable (Duration) -> Void
 
-        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery)
+            async throws -> HTTPResponse
+        {
             let start = ContinuousClock.now
             defer { note(ContinuousClock.now - start) }
             return try await base.send(request, delivering: delivery)
@@ -83,12 +95,15 @@ private enum PkrllNetworkGuide {
     static func assembling(_ url: URL) {
         // snippet.assembling
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
-            $0.transport = StopwatchTransport(base: PlatformTransport.shared) { print($0) }
+            $0.transport = StopwatchTransport(base: PlatformTransport.shared) {
+                print($0)
+            }
             $0.concurrencyLimit = nil
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .keepExisting), HeadersAdapter(["X-Time": "1"]),
+                HeadersAdapter(.standard, .keepExisting),
+                HeadersAdapter(["X-Time": "1"]),
             ])
             $0.observers = [LogObserver { print($0) }]
         }
@@ -99,11 +114,14 @@ private enum PkrllNetworkGuide {
     static func running(_ api: NetworkService) async {
         // snippet.running
         let task = api.task(.get("users"), as: .data)
-        task.onCompletion { result in print(result) }.onCompletion { _ in print("second") }
+        task.onCompletion { result in print(result) }.onCompletion { _ in
+            print("second")
+        }
         task.onCancel { print("called second") }.onCancel { print("called first") }
         print(task.id, task.request as Any, task.cancel())
 
-        await api.reset()  // ends every call with `.resetting`, and returns when all have returned
+        // Ends every call with `.resetting`. Returns when all have ended.
+        await api.reset()
         // snippet.end
     }
 }

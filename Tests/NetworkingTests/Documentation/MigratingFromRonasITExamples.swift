@@ -28,18 +28,26 @@ private enum RonasITGuide {
         }
 
         var method: HTTPMethod { if case .rename = self { .patch } else { .get } }
-        var headers: HTTPHeaders { [.userAgent(product: "Accounts", version: "1.0.0"), HTTPHeader("dpi", "@2x")] }
+        var headers: HTTPHeaders {
+            [
+                .userAgent(product: "Accounts", version: "1.0.0"),
+                HTTPHeader("dpi", "@2x"),
+            ]
+        }
         var authorizationType: AuthorizationType { .bearer }
 
         var parameters: RequestParameters {
             switch self {
             case .user: .none
             case .rename(_, let name): .json(["name": name])
-            case .search(let text, let page): .query(["q": text, "page": "\(page)"])
+            case .search(let text, let page):
+                .query(["q": text, "page": "\(page)"])
             }
         }
 
-        func error(for status: HTTPStatus) -> (any Error)? { status == .notFound ? UserError.unknownUser : nil }
+        func error(for status: HTTPStatus) -> (any Error)? {
+            status == .notFound ? UserError.unknownUser : nil
+        }
         func error(for code: URLError.Code) -> (any Error)? {
             code == .notConnectedToInternet ? UserError.offline : nil
         }
@@ -50,7 +58,8 @@ private enum RonasITGuide {
         // snippet.parameters
         let encoder = URLQueryEncoder(arrays: .brackets, booleans: .numeric)
         let parameters: [RequestParameters] = [
-            .methodDependent(["page": 2]), .query(["page": 2], encoder: encoder), .form(["a": "b"]), .json(["a": "b"]),
+            .methodDependent(["page": 2]), .query(["page": 2], encoder: encoder),
+            .form(["a": "b"]), .json(["a": "b"]),
         ]
         // snippet.end
         _ = parameters
@@ -60,15 +69,19 @@ private enum RonasITGuide {
         // snippet.requests
         accounts.request(
             for: AccountEndpoint.user(id: 7),
-            success: { (user: User) in print(user.name) },  // Data, String, Decodable or nothing, by its type
+            // Data, String, a Decodable type, or nothing.
+            success: { (user: User) in print(user.name) },
             failure: { error in print(error) })
         accounts.request(
             for: AccountEndpoint.user(id: 7),
-            success: { (response: Response<User>) in print(response.status, response.headers) },
+            success: { (response: Response<User>) in
+                print(response.status, response.headers)
+            },
             failure: { error in print(error) })
         let request = accounts.request(
             for: AccountEndpoint.user(id: 7), as: .jsonObject,
-            success: { object in print(object["name"] as Any) }, failure: { error in print(error) })
+            success: { object in print(object["name"] as Any) },
+            failure: { error in print(error) })
         print(request.cancel(), request.cancel())  // true, false
         // snippet.end
     }
@@ -91,9 +104,12 @@ private enum RonasITGuide {
     static func uploading(_ accounts: NetworkService, _ image: Data, _ document: URL) {
         // snippet.uploading
         accounts.request(
-            for: ChangeAvatar(image: image), success: { print("done") }, failure: { error in print(error) }
+            for: ChangeAvatar(image: image), success: { print("done") },
+            failure: { error in print(error) }
         ).onProgress { progress in print(progress.upload.fraction ?? 0) }
-        let form = HTTPBody.multipart([.file("document", at: document), .field("title", "Contract")])
+        let form = HTTPBody.multipart([
+            .file("document", at: document), .field("title", "Contract"),
+        ])
         // snippet.end
         _ = form
     }
@@ -102,7 +118,9 @@ private enum RonasITGuide {
         // snippet.serializers
         struct Weather: Sendable { let degrees: Int }
         let weather = ResponseConverter<Weather> { response in
-            guard let degrees = Int(try response.read(as: .string)) else { throw URLError(.cannotParseResponse) }
+            guard let degrees = Int(try response.read(as: .string)) else {
+                throw URLError(.cannotParseResponse)
+            }
             return Weather(degrees: degrees)
         }
         let latin = ResponseConverter.string(encoding: .isoLatin1)
@@ -114,8 +132,10 @@ private enum RonasITGuide {
     struct TenantAdapter: RequestAdapter {
         let tenant: String
 
-        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
-            request.headers["X-Tenant"] = tenant  // anything may be changed, and waited for
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint)
+            async throws
+        {
+            request.headers["X-Tenant"] = tenant  // or wait for something
         }
     }
     // snippet.end
@@ -123,16 +143,21 @@ private enum RonasITGuide {
     static func session(_ api: URL, _ auth: NetworkService, _ stored: AccessToken?) {
         // snippet.session
         let session = AccessTokenSupervisor(token: stored) { old in
-            AccessToken(try await auth.request(.post("token").body(.json(["token": old?.value]))))
+            AccessToken(
+                try await auth.request(
+                    .post("token").body(.json(["token": old?.value]))))
         }
         let accounts = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
             $0.concurrencyLimit = nil
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .keepExisting), TenantAdapter(tenant: "a"), session.adapter,
+                HeadersAdapter(.standard, .keepExisting), TenantAdapter(tenant: "a"),
+                session.adapter,
             ])
-            $0.errorHandlingService = ErrorHandlingService([session.handler, GeneralErrorHandler()])
+            $0.errorHandlingService = ErrorHandlingService([
+                session.handler, GeneralErrorHandler(),
+            ])
         }
         // snippet.end
         _ = accounts
@@ -144,7 +169,7 @@ private enum RonasITGuide {
             switch failure.status {
             case .serviceUnavailable: .retry(after: .seconds(2))
             case .gone: .fail(UserError.unknownUser)
-            default: .next(failure.error)  // the next handler; the endpoint and the response stay known
+            default: .next(failure.error)  // the next handler decides
             }
         }
     }
@@ -167,7 +192,8 @@ private enum RonasITGuide {
     static func reachability() -> ObservationToken {
         // snippet.reachability
         let reachability = ReachabilityService()  // or of a host
-        let token = reachability.statuses.observe { status in print(status.isReachable) }
+        let token = reachability.statuses.observe { status in print(status.isReachable)
+        }
         reachability.startMonitoring()
         print(reachability.isReachable)
         // snippet.end

@@ -5,12 +5,18 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
-    // By default: at most 64 requests per host at the same time, and the backoff gate.
+func makeResilient(
+    _ environment: NetworkEnvironment, session: AccessTokenSupervisor
+) -> ProfileService {
+    // By default: at most 64 requests per host, and the backoff gate.
     ProfileService(environment: environment, authorizedBy: session) {
-        $0.retry = RetryPolicy(retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
-        $0.retry?.budget = RetryPolicy.Budget()  // each success adds a tenth of a retry
-        $0.circuitBreaker = CircuitBreaker()  // if half of at least 10 calls in 10 s fail, no calls for 30 s
+        $0.retry = RetryPolicy(
+            retries: 2, backoff: .exponential(first: .milliseconds(200)),
+            jitter: .full)
+        // Each success adds a tenth of a retry.
+        $0.retry?.budget = RetryPolicy.Budget()
+        // If half of at least 10 calls in 10 s fail, no calls for 30 s.
+        $0.circuitBreaker = CircuitBreaker()
         $0.duplicates = .join  // equal GETs in progress share one transfer
         $0.cookies = CookieJar()  // by default, no cookies are kept
     }
@@ -19,7 +25,8 @@ func makeResilient(_ environment: NetworkEnvironment, session: AccessTokenSuperv
 struct Transfer: Endpoint {
     let path: EndpointPath = "transfers"
     let method = HTTPMethod.post
-    let idempotencyKey = IdempotencyKey.unique  // so that this POST may be sent again
+    // With a key, this POST may be sent again.
+    let idempotencyKey = IdempotencyKey.unique
 
     var settings: RequestSettings {
         RequestSettings {
@@ -30,14 +37,17 @@ struct Transfer: Endpoint {
 }
 
 func watch(
-    _ session: AccessTokenSupervisor, store: @escaping @MainActor @Sendable (AccessToken?) -> Void
+    _ session: AccessTokenSupervisor,
+    store: @escaping @MainActor @Sendable (AccessToken?) -> Void
 ) -> ObservationToken {
     session.events.observe { event in
         switch event {
         case .refreshed(let token): store(token)
-        case .unreachable: break  // the session is kept; the next refused call tries again
+        // The session is kept. The next refused call tries again.
+        case .unreachable: break
         case .sessionOver: store(nil)
-        case .notStored: break  // only with an AccessTokenStore, for sessions that several processes share
+        // Only with an AccessTokenStore, which several processes share.
+        case .notStored: break
         }
     }
 }
@@ -61,7 +71,8 @@ func use(_ profiles: ProfileService) async {
         success: { (profile: Profile) in print(profile.name) },
         failure: { error in print(error) })
 
-    let task = profiles.task(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    let task = profiles.task(
+        ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
     task.onSuccess { profile in print(profile.name) }
     task.cancel()
 }
@@ -89,17 +100,22 @@ func exampleOfAServer() async throws -> Profile {
 
 func exampleOfSettings(_ profiles: ProfileService) async throws {
     let response: Response<Profile> = try await profiles.response(
-        ProfileEndpoint.fetch(id: 7), with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3))))
-    print(response.status, response.headers[.eTag] ?? "no version", response.value.name)
+        ProfileEndpoint.fetch(id: 7),
+        with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3))))
+    print(
+        response.status, response.headers[.eTag] ?? "no version",
+        response.value.name)
 }
 
 #if os(Linux)
     func exampleOfAnEngine(_ api: URL, _ companyAuthority: URL, _ pin: TLSConfiguration.Pin) throws -> ProfileService {
         var configuration = CurlTransport.Configuration()
-        configuration.tls = TLSConfiguration(trust: .file(companyAuthority), pins: [pin])
+        configuration.tls = TLSConfiguration(
+            trust: .file(companyAuthority), pins: [pin])
         configuration.proxy = .direct
         configuration.limits.connectionsPerHost = 16
-        configuration.httpVersions = .preferHTTP2  // the default; .http1, or .http2 only
+        // The default. Others: .http1, and .http2 only.
+        configuration.httpVersions = .preferHTTP2
         configuration.resolve = ["api.example.com:443": ["10.0.0.7"]]
         let transport = try CurlTransport(configuration)
         let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api)) {
@@ -118,8 +134,10 @@ func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
             if report.status?.isServerError == true { print(report.waterfall) }
         },
     ]
-    let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+    let response = try await profiles.send(
+        ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
     print(response.http.request.curlCommand(), response.report.attributes)
-    try recorder.archive.encoded().write(to: file)  // for a browser's developer tools
+    // For the developer tools of a browser.
+    try recorder.archive.encoded().write(to: file)
     for token in tokens { token.cancel() }
 }

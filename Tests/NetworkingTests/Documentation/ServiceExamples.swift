@@ -96,11 +96,17 @@ func makeProfiles(_ environment: NetworkEnvironment, session: AccessTokenSupervi
     ProfileService(environment: environment, authorizedBy: session)
 }
 
-func makeProfilesOfChains(_ environment: NetworkEnvironment, session: AccessTokenSupervisor) -> ProfileService {
+func makeProfilesOfChains(
+    _ environment: NetworkEnvironment, session: AccessTokenSupervisor
+) -> ProfileService {
     ProfileService(
         environment: environment,
-        requestAdaptingService: RequestAdaptingService([HeadersAdapter(.standard, .keepExisting), session.adapter]),
-        errorHandlingService: ErrorHandlingService([session.handler, GeneralErrorHandler()]))
+        requestAdaptingService: RequestAdaptingService([
+            HeadersAdapter(.standard, .keepExisting), session.adapter,
+        ]),
+        errorHandlingService: ErrorHandlingService([
+            session.handler, GeneralErrorHandler(),
+        ]))
 }
 
 struct LoginError: Decodable, Sendable {
@@ -118,9 +124,12 @@ struct LogIn: TypedEndpoint {
     var body: HTTPBody { .json(["name": name, "password": password]) }
 }
 
-func exampleOfAnswers(_ accounts: NetworkService, _ name: String, _ password: String) async throws {
+func exampleOfAnswers(
+    _ accounts: NetworkService, _ name: String, _ password: String
+) async throws {
     do {
-        let grant = try await accounts.request(LogIn(name: name, password: password))  // no type needed
+        let grant = try await accounts.request(
+            LogIn(name: name, password: password))  // no type needed
         print(grant.token)
     } catch let error as ServerFailure<LoginError> {
         print(error.serverError.message, error.status ?? 0)
@@ -128,14 +137,19 @@ func exampleOfAnswers(_ accounts: NetworkService, _ name: String, _ password: St
 
     // Without an endpoint type; only a part of the response is read:
     let names = try await accounts.request(
-        .get("users").query("page", 2).authorized(), as: .keyPath("data.names", .json([String].self)))
+        .get("users").query("page", 2).authorized(),
+        as: .keyPath("data.names", .json([String].self)))
     print(names)
 
     // A running call, and calls that are derived from it:
     let user = accounts.task(.get("users/7"), as: .json(Profile.self))
-    let photo = user.flatMap { accounts.task(.get("photos/\($0.id)"), as: .data) }
+    let photo = user.flatMap {
+        accounts.task(.get("photos/\($0.id)"), as: .data)
+    }
     photo.onStart { print("started") }.onAttempt { attempt in print(attempt) }
-        .onSuccess { print($0.count) }.onFailure { print($0) }.onCancel { print("cancelled") }
+        .onSuccess { print($0.count) }.onFailure { print($0) }.onCancel {
+            print("cancelled")
+        }
     let both = try await RequestTask.all(user, photo).value
     print(both.0.name, both.1.count)
 }
@@ -157,29 +171,38 @@ enum FilmEndpoint: Endpoint {
     var method: HTTPMethod { if case .upload = self { .post } else { .get } }
 
     var parameters: RequestParameters {
-        if case .list(let genre, let page) = self { .query(["genre": genre, "page": "\(page)"]) } else { .none }
+        if case .list(let genre, let page) = self {
+            .query(["genre": genre, "page": "\(page)"])
+        } else {
+            .none
+        }
     }
 
     var body: HTTPBody {
         guard case .upload(let title, let file) = self else { return .empty }
-        return .multipart([.field("title", title), .file("film", at: file)])  // read while it is sent
+        // The file is read while it is sent.
+        return .multipart([.field("title", title), .file("film", at: file)])
     }
 }
 
 func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
     let target = folder.appendingPathComponent("film.mp4")
-    let saved = try await films.request(FilmEndpoint.film(id: 7), as: .file(at: target, overwriting: .uniqueName))
+    let saved = try await films.request(
+        FilmEndpoint.film(id: 7),
+        as: .file(at: target, overwriting: .uniqueName))
     print(saved.lastPathComponent)
 
-    // A download that goes on where it was: after a lost connection, a pause, the end of the app.
+    // Resumes after a lost connection, a pause, or the end of the app.
     let download = films.task(
-        FilmEndpoint.film(id: 8), as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
+        FilmEndpoint.film(id: 8),
+        as: .file(at: target, overwriting: .replace, resuming: .sameAddress))
     download.onProgress { print($0.download.fraction ?? 0) }
-    download.pause()  // settles nothing; the connection is closed
+    download.pause()  // closes the connection; the call has not ended
     download.resume()
     print(try await download.value.path)
 
-    for try await event in films.events(FilmEndpoint.news) {  // goes on over lost connections, with Last-Event-ID
+    // Reconnects with Last-Event-ID if the connection is lost.
+    for try await event in films.events(FilmEndpoint.news) {
         print(event.type, event.data)  // leaving the loop closes the connection
     }
 }

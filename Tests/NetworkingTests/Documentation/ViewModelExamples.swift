@@ -36,7 +36,8 @@ final class TrackModel {
     let track = Track(id: 7, title: "Blue")
     stub.on(.get, "/tracks/7", .json(track), .failure(.notConnected))
     let api = NetworkEnvironment(baseURL: URL(string: "https://example.com"))
-    let model = TrackModel(TrackService(environment: api) { $0.transport = stub })
+    let model = TrackModel(
+        TrackService(environment: api) { $0.transport = stub })
     model.load(7)
     await model.loading?.value
     #expect(model.title == "Blue" && model.message == nil)
