@@ -43,7 +43,9 @@ struct DocumentationTests {
         #expect(articles.count >= 15)
         var count = 0
         for article in articles + [Self.root.appendingPathComponent("README.md")] {
+            // Code under "Before" is that of another library.
             let text = try String(contentsOf: article, encoding: .utf8)
+                .replacing(/(?s)\*\*Before\*\*\n\n```swift\n.*?```/, with: "")
             for block in text.matches(of: /(?s)```swift\n(.*?)```/) {
                 let wanted = Self.lines(block.output.1).joined(separator: "\n")
                 count += 1
@@ -93,20 +95,30 @@ struct DocumentationTests {
 
     @Test("The migration guides have all 153 rows, each in a section with a Swift block")
     func rows() throws {
-        let expected: [(guide: String, prefix: String, count: Int)] = [
-            ("IONess", "I", 51), ("NerdzNetworking", "N", 43), ("RonasIT", "R", 36), ("PkrllNetwork", "P", 23),
-        ]
-        for (guide, prefix, count) in expected {
+        #expect(MigrationRows.all.map(\.rows.count) == [51, 43, 36, 23])
+        for (guide, rows) in MigrationRows.all {
             let file = Self.root.appendingPathComponent(
                 "Sources/Networking/Documentation.docc/MigratingFrom\(guide).md")
             let text = try String(contentsOf: file, encoding: .utf8)
             let sections = text.components(separatedBy: "\n### ").dropFirst()
-            for number in 1...count {
-                let row = "| \(prefix)-\(number < 10 ? "0" : "")\(number) |"
-                let section = sections.first { $0.contains(row) }
-                #expect(section != nil, "\(row) is in no section")
-                #expect(section?.contains("```swift") == true, "\(row) has no block")
+            for row in rows {
+                let section = sections.first { $0.contains("\n| \(row.name) |") }
+                #expect(section != nil, "\(guide): \(row) is in no section")
+                #expect(section?.contains("```swift") == true, "\(guide): \(row) has no block")
             }
+        }
+    }
+
+    @Test("The migration guides show each part of the app before and after")
+    func beforeAndAfter() throws {
+        let guides = try Self.files("Sources/Networking/Documentation.docc", ending: ".md")
+            .filter { $0.lastPathComponent.hasPrefix("MigratingFrom") }
+        #expect(guides.count == 5)
+        for guide in guides {
+            let text = try String(contentsOf: guide, encoding: .utf8)
+            let before = text.matches(of: /\*\*Before\*\*\n\n```swift\n/).count
+            #expect(before >= 3 && before == text.matches(of: /\*\*After\*\*\n\n```swift\n/).count)
+            #expect(text.contains("## What will stop the compiler"))
         }
     }
 
@@ -118,9 +130,8 @@ struct DocumentationTests {
                 for row in trait.output.1.matches(of: /"([A-Z]-?\d+)"/) { tested.insert(String(row.output.1)) }
             }
         }
-        for (prefix, count) in [("I", 51), ("N", 43), ("R", 36), ("P", 23)] {
-            let rows = (1...count).map { "\(prefix)-\($0 < 10 ? "0" : "")\($0)" }
-            #expect(rows.filter { !tested.contains($0) } == [], "rows without a test")
+        for (guide, rows) in MigrationRows.all {
+            #expect(rows.map(\.id).filter { !tested.contains($0) } == [], "\(guide): rows without a test")
         }
     }
 
