@@ -14,9 +14,10 @@ func upload(
         .field("album", "holidays"), .file("photo", at: photo),
     ])
     let task = service.task(.post("photos").body(form), as: .void)
+    // Ends with the call.
     for await progress in task.progressValues {
         show(progress.upload.fraction ?? 0)
-    }  // ends with the call
+    }
     try await task.value
 }
 // snippet.end

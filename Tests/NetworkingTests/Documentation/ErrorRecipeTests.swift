@@ -48,8 +48,9 @@ func makeServiceWithOwnErrors(
 struct ReportEndpoint: Endpoint {
     let path: EndpointPath = "report"
     var settings: RequestSettings {
+        // Of this endpoint.
         RequestSettings { $0.retry = RetryPolicy(retries: 5) }
-    }  // this endpoint
+    }
 }
 
 func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
