@@ -31,6 +31,22 @@ func makeMachineSession(
 }
 // snippet.end
 
+// snippet.workers
+/// Processes that use the same file share a session: one of them refreshes.
+func makeWorkerSession(
+    _ file: URL, _ auth: NetworkService
+) -> AccessTokenSupervisor {
+    AccessTokenSupervisor(store: AccessTokenFile(file)) { old in
+        guard let text = old?.refreshToken else {
+            throw AccessToken.Rejected()  // the session is over
+        }
+        let grant: TrackGrant = try await auth.request(
+            .post("token").body(.json(["refresh": text])))
+        return AccessToken(grant.token, refreshToken: grant.refreshToken)
+    }
+}
+// snippet.end
+
 // snippet.basic
 func makeBasic(
     _ api: URL, _ name: String, _ password: String
@@ -241,6 +257,23 @@ struct MoreRecipeTests {
         let call = try #require(stub.requests.first { $0.url.path == "/v1/oauth/token" })
         #expect(call.headers[.authorization]?.hasPrefix("Basic ") == true)
         #expect(call.body.data == Data("grant_type=client_credentials".utf8))
+    }
+
+    @Test("Workers that share a session through a file")
+    func workers() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/token", .json(text: #"{"token":"new","refreshToken":"b"}"#))
+        stub.on(.get, "/v1/stock") { request in
+            request.headers[.authorization] == "Bearer new" ? .text("7") : .status(.unauthorized)
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let auth = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let one = makeWorkerSession(file, auth)
+        one.accessToken = AccessToken("old", refreshToken: "a")
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: one) { $0.transport = stub }
+        #expect(try await service.request(.get("stock").authorized(), as: .string) == "7")
+        #expect(try await makeWorkerSession(file, auth).load()?.value == "new")
     }
 
     @Test("Basic, and an API key in the query")
