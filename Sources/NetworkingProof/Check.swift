@@ -18,6 +18,8 @@ struct ProofSettings: Sendable {
     var parts: Set<String> = []
     /// The size of the check. If nil, the check uses its default size.
     var count: Int?
+    /// The path of the file for a plot. If nil, no plot is written.
+    var plot: String?
 
     func includes(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
 }

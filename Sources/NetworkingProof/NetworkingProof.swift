@@ -1,7 +1,7 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill] [part…] [--quick] [--seed N] [--count N]
-/// [--json]`
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fleet] [part…] [--quick] [--seed N] [--count N]
+/// [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
     // The explorer needs only the state machines. Without the other checks it compiles in seconds, which .ci/mutants
@@ -9,7 +9,9 @@ enum NetworkingProof {
     #if EXPLORE_ONLY
         private static let checks: [any Check] = [ExploreCheck()]
     #else
-        private static let checks: [any Check] = [ExploreCheck(), StressCheck(), ChainCheck(), KillCheck()]
+        private static let checks: [any Check] = [
+            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FleetCheck(),
+        ]
     #endif
 
     static func main() async throws {
@@ -35,6 +37,7 @@ enum NetworkingProof {
             case "--json": isJSON = true
             case "--seed": settings.seed = UInt64(number(after: argument, &arguments))
             case "--count": settings.count = number(after: argument, &arguments)
+            case "--svg": settings.plot = text(after: argument, &arguments)
             case let name where name.hasPrefix("--"): refuse("unknown option \(name)")
             default: names.append(argument)
             }
@@ -64,10 +67,15 @@ enum NetworkingProof {
         return number
     }
 
+    private static func text(after option: String, _ arguments: inout ArraySlice<String>) -> String {
+        guard let text = arguments.popFirst() else { refuse("\(option): expected the path of a file, found nothing") }
+        return text
+    }
+
     private static func refuse(_ reason: String) -> Never {
         let names = checks.map(\.name).joined(separator: "|")
         FileHandle.standardError.write(
-            Data("\(reason). Usage: [\(names)] [part…] [--quick] [--seed N] [--count N] [--json]\n".utf8))
+            Data("\(reason). Usage: [\(names)] [part…] [--quick] [--seed N] [--count N] [--json] [--svg FILE]\n".utf8))
         exit(2)
     }
 }

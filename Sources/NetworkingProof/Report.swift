@@ -45,6 +45,17 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         for (number, step) in history.enumerated() { write("    \(number + 1). \(step)\n", to: .standardError) }
     }
 
+    /// Prints text, such as a table. With `--json`, nothing is printed.
+    func text(_ text: String) {
+        if !isJSON { write(text + "\n", to: .standardOutput) }
+    }
+
+    /// Prints measured values as a line of JSON. Without `--json`, nothing is printed.
+    func row(_ row: some Encodable) {
+        guard isJSON, let text = try? JSONEncoder().encode(row) else { return }
+        write(String(decoding: text, as: UTF8.self) + "\n", to: .standardOutput)
+    }
+
     private func write(_ text: String, to file: FileHandle) {
         file.write(Data(text.utf8))
     }

@@ -66,7 +66,8 @@ struct EventStream: AsyncSequence, Sendable {
                 lastEventID = events?.lastEventID ?? lastEventID
                 delay = events?.retry ?? delay
                 (connection, events) = (nil, nil)
-                do { try await stream.wait(for: delay * (1 << Swift.min(emptyConnections, 5))) } catch {
+                let wait = ServerSentEvent.Reconnection.wait(for: delay, afterEmpty: emptyConnections)
+                do { try await stream.wait(for: wait) } catch {
                     isOver = true
                     throw error
                 }

@@ -18,8 +18,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// The longest time for which the gate stays closed after one response.
     let longest: Duration
     private let clock: NetworkClock
-    /// The opening time of each origin for which the gate is closed.
-    private let closed = Locked(OriginTable<Duration>())
+    /// The state of each origin for which the gate is closed.
+    private let closed = Locked(OriginTable<GateMachine>())
 
     /// Creates a gate.
     ///
@@ -36,7 +36,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Returns the time for which requests to an origin still wait. Nil if they do not wait.
     public func wait(for origin: HTTPOrigin) -> Duration? {
-        closed.withLock { $0[origin] }.flatMap { $0 > clock.now() ? $0 - clock.now() : nil }
+        closed.withLock { $0[origin] }?.wait(at: clock.now())
     }
 
     /// Returns a permit if the gate is open.
@@ -66,17 +66,13 @@ public final class BackoffGate: StagedAdmissionPolicy {
         guard let response = outcome.response, let asked = timeAsked(by: response),
             let origin = response.request.origin
         else { return }
-        let wait = min(asked, longest)
-        guard wait > .zero else { return }
+        guard min(asked, longest) > .zero else { return }
         let now = clock.now()
-        let opening = now + wait
-        let isLater = closed.withLock { closed in
-            closed.makeRoom(for: origin) { $0 > now }
-            guard closed[origin].map({ $0 < opening }) ?? true else { return false }
-            closed[origin] = opening
-            return true
+        let wait = closed.withLock { closed in
+            closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
+            return closed.change(origin, from: GateMachine()) { $0.close(for: asked, atMost: longest, at: now) }
         }
-        if isLater { events.publish(.closed(origin, for: wait)) }
+        if let wait { events.publish(.closed(origin, for: wait)) }
     }
 
     /// The number of origins in the table.
@@ -94,8 +90,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// Returns the time at which the gate opens for the request. Nil if it is open.
     private func openingTime(for request: HTTPRequest) -> Duration? {
         let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
-            guard !closed.isEmpty, let origin = request.origin, let opening = closed[origin] else { return (nil, nil) }
-            guard opening <= clock.now() else { return (opening, nil) }
+            guard !closed.isEmpty, let origin = request.origin, let machine = closed[origin] else { return (nil, nil) }
+            guard machine.wait(at: clock.now()) == nil else { return (machine.opening, nil) }
             closed[origin] = nil
             return (nil, origin)
         }

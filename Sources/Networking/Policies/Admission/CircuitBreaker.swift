@@ -9,7 +9,7 @@
 /// always sent. Use one breaker for all services of a server.
 public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
-    struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The share of failures, from 0 to 1, at which the breaker opens.
         var failureRatio: Double
         /// The number of calls that the window must contain before the breaker may open.
@@ -19,7 +19,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         /// The time for which the breaker stays open before it sends a probe.
         var pause: Duration
 
-        init(
+        package init(
             failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
             pause: Duration = .seconds(30)
         ) {
@@ -146,10 +146,8 @@ extension AdmissionPermit.Outcome {
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
         case .answered(let response):
-            let code = response.status.code
             return (
-                code >= 500 ? .failure : code < 400 ? .success : .neither,
-                response.redirects.isEmpty ? nil : response.request.origin
+                CircuitMachine.Judgement(response.status), response.redirects.isEmpty ? nil : response.request.origin
             )
         case .failed(let error):
             let error = NetworkError.wrapping(error)
@@ -161,7 +159,13 @@ extension AdmissionPermit.Outcome {
 }
 
 extension CircuitMachine.Judgement {
-    fileprivate init(_ kind: NetworkError.Kind) {
+    /// The meaning of a response for the host.
+    package init(_ status: HTTPStatus) {
+        self = status.code >= 500 ? .failure : status.code < 400 ? .success : .neither
+    }
+
+    /// The meaning of an attempt without a complete response for the host.
+    package init(_ kind: NetworkError.Kind) {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,
             .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse,

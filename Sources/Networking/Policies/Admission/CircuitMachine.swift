@@ -1,14 +1,14 @@
 /// The state of a ``CircuitBreaker`` for one origin. It is a value; the caller passes the time.
-struct CircuitMachine: Sendable {
+package struct CircuitMachine: Sendable {
     /// The decision about a request.
-    enum Answer: Equatable {
+    package enum Answer: Equatable {
         case pass
         /// The only request that is sent, to find out whether the host works again.
         case probe
         case refuse(after: Duration)
     }
 
-    enum Judgement {
+    package enum Judgement: Sendable {
         case success
         case failure
         /// The outcome says nothing about the host.
@@ -37,7 +37,7 @@ struct CircuitMachine: Sendable {
     /// The length of a slice in nanoseconds.
     private let sliceLength: Int64
 
-    init(_ configuration: CircuitBreaker.Configuration) {
+    package init(_ configuration: CircuitBreaker.Configuration = .init()) {
         self.configuration = configuration
         sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
@@ -63,7 +63,7 @@ struct CircuitMachine: Sendable {
         }
     }
 
-    mutating func enter(at now: Duration) -> Answer {
+    package mutating func enter(at now: Duration) -> Answer {
         switch phase {
         case .closed:
             return .pass
@@ -77,7 +77,7 @@ struct CircuitMachine: Sendable {
         }
     }
 
-    mutating func leave(_ judgement: Judgement, wasProbe: Bool, at now: Duration) {
+    package mutating func leave(_ judgement: Judgement, wasProbe: Bool, at now: Duration) {
         if wasProbe {
             switch judgement {
             case .success: close()

@@ -25,7 +25,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     }
 
     func record(_ response: HTTPResponse, to request: HTTPRequest) {
-        (request[option: RetryOption.self] ?? policy)?.budget?.record(response)
+        (request[option: RetryOption.self] ?? policy)?.budget?.record(response.status)
     }
 
     /// Requests a retry, or passes the failure on with the reason.

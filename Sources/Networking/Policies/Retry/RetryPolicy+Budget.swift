@@ -24,9 +24,9 @@ extension RetryPolicy {
         /// The number of retries that are available now.
         var balance: Double { saved.withLock { $0 } }
 
-        /// Records a response. It counts as a success unless its status is a server error or 429.
-        func record(_ response: HTTPResponse) {
-            if !response.status.isServerError, response.status != .tooManyRequests { earn() }
+        /// Records the status of a response. It counts as a success unless the status is a server error or 429.
+        package func record(_ status: HTTPStatus) {
+            if !status.isServerError, status != .tooManyRequests { earn() }
         }
 
         /// Adds the share of one success.

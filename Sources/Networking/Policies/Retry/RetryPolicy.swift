@@ -60,18 +60,25 @@ public struct RetryPolicy: Sendable {
     public static let never = RetryPolicy(retries: 0)
 
     /// The retries that a policy has made for a call so far.
-    struct History: Hashable, Sendable {
-        var retries = 0
-        var lastDelay: Duration?
+    package struct History: Hashable, Sendable {
+        package var retries = 0
+        package var lastDelay: Duration?
+
+        package init(retries: Int = 0, lastDelay: Duration? = nil) {
+            self.retries = retries
+            self.lastDelay = lastDelay
+        }
     }
 
     /// The decision about a failure.
-    enum Judgement: Sendable {
+    package enum Judgement: Sendable {
         case retry(after: Duration, with: HTTPRequest?)
         case no(because: String)
     }
 
-    func judge(_ failure: RequestFailure, after history: History, using random: RandomSource) async -> Judgement {
+    package func judge(
+        _ failure: RequestFailure, after history: History, using random: RandomSource
+    ) async -> Judgement {
         guard case .retry(let delay, let replacement) = await condition.verdict(on: failure) else {
             return .no(because: "the policy does not cover this failure")
         }
@@ -80,10 +87,14 @@ public struct RetryPolicy: Sendable {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used up")
         }
         guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.unsafeReason) }
-        return .retry(after: delay ?? self.delay(after: failure, history, using: random), with: replacement)
+        let asked = failure.response?.headers.retryAfter?.delay(from: failure.date)
+        return .retry(after: delay ?? self.delay(after: history, asked: asked, using: random), with: replacement)
     }
 
-    private func delay(after failure: RequestFailure, _ history: History, using random: RandomSource) -> Duration {
+    /// Returns the time before the next retry.
+    ///
+    /// - Parameter asked: The time in the response's `Retry-After`.
+    package func delay(after history: History, asked: Duration?, using random: RandomSource) -> Duration {
         var random = random
         let full = backoff.delay(before: history.retries)
         let own: Duration
@@ -95,7 +106,7 @@ public struct RetryPolicy: Sendable {
             let longest = min(max((history.lastDelay ?? first) * 3, first), max(backoff.limit, first))
             own = .random(in: first...longest, using: &random)
         }
-        guard let asked = failure.response?.headers.retryAfter?.delay(from: failure.date) else { return own }
+        guard let asked else { return own }
         return max(own, min(asked, longestRetryAfter))
     }
 }

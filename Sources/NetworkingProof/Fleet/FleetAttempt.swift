@@ -1,0 +1,48 @@
+/// A request of a client of the fleet. It has 16 bytes, because millions of them wait in the queue.
+struct FleetAttempt {
+    enum Kind: UInt8 {
+        case call, refresh, stream
+    }
+
+    /// The result of the attempt. The reason why it failed is one that the library distinguishes.
+    enum Outcome: UInt8, CaseIterable {
+        case none, ok, unavailable, unauthorized, refused, lost
+    }
+
+    var client: UInt32
+    var kind = Kind.call
+    /// The number of retries so far.
+    var retries: UInt8 = 0
+    /// The repeats with another token: the raw value of `SessionMember.Repeats`.
+    var repeats: UInt8 = 0
+    var outcome = Outcome.none
+    /// The generation of the token that the request carries.
+    var generation: UInt16 = 0
+    /// The seconds in the `Retry-After` of the response.
+    var asked: UInt16 = 0
+    var isProbe = false
+    /// Whether the client refreshes its token for this call alone.
+    var isAlone = false
+    /// The number of consecutive connections of a stream that brought no event.
+    var emptyConnections: UInt8 = 0
+
+    /// The call as a waiter of the token machine: the machine returns this number when the wait is over.
+    ///
+    /// - Parameter isRefused: Whether the request waits because its token was refused.
+    func waiter(isRefused: Bool) -> UInt64 {
+        UInt64(client) | UInt64(retries) << 32 | UInt64(repeats) << 40 | (isRefused ? 1 << 48 : 0)
+    }
+
+    init(client: Int, kind: Kind = .call) {
+        self.client = UInt32(client)
+        self.kind = kind
+    }
+
+    init(waiter: UInt64) {
+        client = UInt32(truncatingIfNeeded: waiter)
+        retries = UInt8(truncatingIfNeeded: waiter >> 32)
+        repeats = UInt8(truncatingIfNeeded: waiter >> 40)
+    }
+
+    static func isRefused(_ waiter: UInt64) -> Bool { waiter >> 48 & 1 == 1 }
+}

@@ -1,0 +1,29 @@
+/// The result of a run: the load on the server, and what the clients experienced.
+struct FleetOutcome: Equatable, Sendable, Encodable {
+    let scenario: String
+    let policy: String
+    let clients: Int
+    /// The number of calls that begin in a second.
+    let normal: Int
+    /// The number of requests in each second.
+    var load: [Int] = []
+    var calls = 0
+    var failures = 0
+    /// The number of event streams that ended with an error.
+    var endedStreams = 0
+    /// The number of event streams that are not open at the end.
+    var closedStreams = 0
+    /// The seconds until every client had received a response, or had its stream open again, after the server worked
+    /// again. Nil if some never did.
+    var secondsToServeAll: Double?
+
+    /// The highest load of a second, as a multiple of the normal load.
+    func peak(in seconds: Range<Int>) -> Double { Double(load[seconds].max() ?? 0) / Double(normal) }
+
+    func mean(in seconds: Range<Int>) -> Double {
+        Double(load[seconds].reduce(0, +)) / Double(normal * seconds.count)
+    }
+
+    /// The number of requests, as a multiple of the number of calls.
+    var requestsPerCall: Double { Double(load.reduce(0, +)) / Double(calls) }
+}

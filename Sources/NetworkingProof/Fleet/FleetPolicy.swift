@@ -1,0 +1,125 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// The parts of the library that the clients of a run have switched on.
+struct FleetPolicy: Sendable {
+    /// How the clients get a new access token.
+    enum Session: Sendable {
+        /// Each refused call gets a token for itself, without the library.
+        case none
+        /// A session of the library, whose tokens do not say when they expire.
+        case opaque
+        /// A session of the library, whose tokens say when they expire.
+        case expiring
+    }
+
+    let name: String
+    var retry: RetryPolicy?
+    var hasBudget = false
+    var hasGate = false
+    var breaker: CircuitBreaker.Configuration?
+    var session = Session.none
+    /// Whether the checks apply to this policy.
+    var isWhole = false
+
+    /// The policies without retries, and with one more part each.
+    static let ladder: [FleetPolicy] = {
+        var policy = FleetPolicy(name: "no retries")
+        var all = [policy]
+        func add(_ name: String, _ change: (inout FleetPolicy) -> Void) {
+            change(&policy)
+            all.append(FleetPolicy(copying: policy, name: name))
+        }
+        add("3 retries") { $0.retry = RetryPolicy(retries: 3) }
+        add("+ backoff") { $0.retry?.backoff = .exponential(first: .milliseconds(200)) }
+        add("+ jitter") { $0.retry?.jitter = .full }
+        add("+ budget") { $0.hasBudget = true }
+        add("+ gate") { $0.hasGate = true }
+        add("+ breaker") {
+            $0.breaker = CircuitBreaker.Configuration()
+            $0.isWhole = true
+        }
+        // The clients make three calls in the window. The default breaker, which counts ten, opens only after retries.
+        add("for 3 calls") { $0.breaker = CircuitBreaker.Configuration(minimumCalls: 3) }
+        return all
+    }()
+
+    /// The policies for tokens that expire.
+    static let sessions: [FleetPolicy] = {
+        let whole = ladder[ladder.count - 2]
+        return [
+            FleetPolicy(name: "no session"),
+            FleetPolicy(name: "session", session: .opaque),
+            FleetPolicy(name: "+ expiry", session: .expiring),
+            FleetPolicy(copying: whole, name: "all but expiry", session: .opaque),
+            FleetPolicy(copying: whole, name: "all", session: .expiring),
+        ]
+    }()
+
+    private init(name: String, session: Session = .none) {
+        self.name = name
+        self.session = session
+    }
+
+    private init(copying other: FleetPolicy, name: String, session: Session = .none) {
+        self = FleetPolicy(name: name, session: session)
+        (retry, hasBudget, hasGate) = (other.retry, other.hasBudget, other.hasGate)
+        (breaker, isWhole) = (other.breaker, other.isWhole)
+    }
+
+    /// Returns the outcomes after which the retry policy sends a request again. The policy is asked with a real failure.
+    func retriedOutcomes() async -> [Bool] {
+        guard let url = URL(string: "https://fleet.example"), let retry else {
+            return FleetAttempt.Outcome.allCases.map { _ in false }
+        }
+        let request = HTTPRequest(.get, url)
+        var isRetried: [Bool] = []
+        for outcome in FleetAttempt.Outcome.allCases {
+            guard let error = outcome.error(for: request) else {
+                isRetried.append(false)
+                continue
+            }
+            let failure = RequestFailure(
+                endpoint: AdHocEndpoint.get("fleet"), request: request, originalRequest: request,
+                response: error.response, error: error)
+            let judgement = await retry.judge(failure, after: .init(), using: .system)
+            if case .retry = judgement { isRetried.append(true) } else { isRetried.append(false) }
+        }
+        return isRetried
+    }
+}
+
+extension FleetAttempt.Outcome {
+    /// The status of the response. Nil if there was none.
+    var status: HTTPStatus? {
+        switch self {
+        case .ok: .ok
+        case .unavailable: .serviceUnavailable
+        case .unauthorized: .unauthorized
+        case .none, .refused, .lost: nil
+        }
+    }
+
+    /// The error of the library. Nil if the attempt succeeded.
+    func error(for request: HTTPRequest) -> NetworkError? {
+        switch self {
+        case .none, .ok: nil
+        case .refused: NetworkError(.cannotConnect, request: request)
+        case .lost: NetworkError(.connectionLostBeforeHead, request: request)
+        case .unavailable, .unauthorized:
+            NetworkError(
+                .unacceptableStatus, request: request, response: status.map { HTTPResponse($0, to: request) })
+        }
+    }
+
+    /// What the outcome means for a circuit breaker.
+    var judgement: CircuitMachine.Judgement {
+        switch self {
+        case .none: .neither
+        case .refused: CircuitMachine.Judgement(NetworkError.Kind.cannotConnect)
+        case .lost: CircuitMachine.Judgement(NetworkError.Kind.connectionLostBeforeHead)
+        case .ok, .unavailable, .unauthorized: status.map { CircuitMachine.Judgement($0) } ?? .neither
+        }
+    }
+}

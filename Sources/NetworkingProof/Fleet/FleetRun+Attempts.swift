@@ -1,0 +1,116 @@
+import Networking
+
+// The life of an attempt, in the order of the library's pipeline.
+extension FleetRun {
+    /// Asks for admission: the breaker, the gate, the session. Then sends the request.
+    mutating func send(_ attempt: FleetAttempt) {
+        var attempt = attempt
+        let client = Int(attempt.client)
+        guard attempt.kind != .refresh else { return transmit(attempt) }
+        if policy.breaker != nil {
+            switch clients.circuits[client].enter(at: now) {
+            case .pass: break
+            case .probe: attempt.isProbe = true
+            case .refuse: return fail(attempt, with: .circuitOpen)
+            }
+        }
+        if policy.hasGate, let wait = clients.gates[client].wait(at: now) {
+            returnProbe(&attempt)
+            return schedule(attempt, after: wait)
+        }
+        if !clients.sessions.isEmpty, attempt.kind == .call {
+            guard passSession(&attempt) else { return }
+        }
+        transmit(attempt)
+    }
+
+    /// Returns the permit of a probe that was not sent.
+    mutating func returnProbe(_ attempt: inout FleetAttempt) {
+        guard attempt.isProbe else { return }
+        clients.circuits[Int(attempt.client)].leave(.neither, wasProbe: true, at: now)
+        attempt.isProbe = false
+    }
+
+    /// Handles a response: the permits are returned, then the handlers decide.
+    mutating func receive(_ attempt: FleetAttempt) {
+        var attempt = attempt
+        guard attempt.kind != .refresh else { return endRefresh(attempt) }
+        let client = Int(attempt.client)
+        let judgement = judgeToken(attempt)
+        if policy.hasGate, attempt.asked > 0 {
+            _ = clients.gates[client].close(for: .seconds(Int(attempt.asked)), atMost: .seconds(60), at: now)
+        }
+        if policy.breaker != nil {
+            clients.circuits[client].leave(
+                judgements[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe, at: now)
+            attempt.isProbe = false
+        }
+        if policy.hasBudget, let status = attempt.outcome.status { clients.budgets[client].record(status) }
+        switch attempt.outcome {
+        case .ok: succeed(attempt)
+        case .unauthorized: refuse(attempt, judgement)
+        default: retry(attempt)
+        }
+    }
+
+    private mutating func succeed(_ attempt: FleetAttempt) {
+        if attempt.kind == .stream {
+            outcome.closedStreams -= 1
+            return
+        }
+        if step >= scenario.restored * FleetRun.stepsPerSecond { clients.serve(Int(attempt.client)) }
+    }
+
+    private mutating func retry(_ attempt: FleetAttempt) {
+        guard let retry = policy.retry, retried[Int(attempt.outcome.rawValue)], attempt.retries < retry.retries else {
+            return fail(attempt, with: attempt.outcome.kind)
+        }
+        let asked: Duration? = attempt.asked > 0 ? .seconds(Int(attempt.asked)) : nil
+        let delay = retry.delay(
+            after: RetryPolicy.History(retries: Int(attempt.retries)), asked: asked, using: random)
+        if policy.hasBudget, !clients.budgets[Int(attempt.client)].spend() {
+            return fail(attempt, with: attempt.outcome.kind)
+        }
+        var attempt = attempt
+        attempt.retries += 1
+        schedule(attempt, after: delay)
+    }
+
+    /// Ends a call, or decides whether an event stream reconnects.
+    mutating func fail(_ attempt: FleetAttempt, with kind: NetworkError.Kind) {
+        guard attempt.kind == .stream else {
+            outcome.failures += 1
+            return
+        }
+        var attempt = attempt
+        let isWorthwhile =
+            kind == .unacceptableStatus
+            ? reconnection.statuses.contains(.serviceUnavailable)
+            : reconnection.isWorthwhile(after: NetworkError(kind))
+        guard isWorthwhile else {
+            outcome.endedStreams += 1
+            return
+        }
+        attempt.retries = 0
+        reconnect(attempt)
+    }
+
+    mutating func reconnect(_ attempt: FleetAttempt) {
+        var attempt = attempt
+        let wait = ServerSentEvent.Reconnection.wait(
+            for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections))
+        attempt.emptyConnections += 1
+        schedule(attempt, after: wait)
+    }
+}
+
+extension FleetAttempt.Outcome {
+    /// The kind of the library's error.
+    fileprivate var kind: NetworkError.Kind {
+        switch self {
+        case .refused: .cannotConnect
+        case .lost: .connectionLostBeforeHead
+        default: .unacceptableStatus
+        }
+    }
+}

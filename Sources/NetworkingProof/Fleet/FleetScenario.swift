@@ -1,0 +1,54 @@
+/// What happens to the server of a fleet, and what the whole policy has to achieve then.
+struct FleetScenario: Sendable {
+    enum Fault: Sendable {
+        /// Every response is 503.
+        case outage
+        /// Every response is 503, with the time until the end of the fault in `Retry-After`.
+        case retryAfter
+        /// The server refuses every token that was issued before.
+        case expiry
+        /// Every connection is cut, and the server refuses connections.
+        case deployment
+    }
+
+    /// The limits for the whole policy, slightly above what was measured. Loads are multiples of the normal load.
+    struct Limits: Sendable {
+        /// The mean load during the fault.
+        var mean: Double
+        /// The highest load of a second after the fault.
+        var peak: Double
+        /// The seconds after the fault in which every client has received a response.
+        var seconds: Int
+        /// The number of requests, as a multiple of the number of calls.
+        var requests: Double
+    }
+
+    let name: String
+    let fault: Fault
+    /// The seconds of the fault.
+    let seconds: Range<Int>
+    /// The length of the run in seconds.
+    let length: Int
+    let policies: [FleetPolicy]
+    let limits: Limits
+    /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
+    let contrast: Double
+
+    /// The second from which the server works again.
+    var restored: Int { fault == .expiry ? seconds.lowerBound : seconds.upperBound }
+
+    static let all = [
+        FleetScenario(
+            name: "outage", fault: .outage, seconds: 20..<80, length: 150, policies: FleetPolicy.ladder,
+            limits: Limits(mean: 1.25, peak: 1.1, seconds: 45, requests: 1.1), contrast: 3.5),
+        FleetScenario(
+            name: "retry-after", fault: .retryAfter, seconds: 20..<50, length: 110, policies: FleetPolicy.ladder,
+            limits: Limits(mean: 0.4, peak: 30, seconds: 45, requests: 1.15), contrast: 3.5),
+        FleetScenario(
+            name: "tokens", fault: .expiry, seconds: 40..<50, length: 70, policies: FleetPolicy.sessions,
+            limits: Limits(mean: 2.6, peak: 2.7, seconds: 21, requests: 1.3), contrast: 2.3),
+        FleetScenario(
+            name: "deployment", fault: .deployment, seconds: 20..<25, length: 80, policies: FleetPolicy.ladder,
+            limits: Limits(mean: 3.9, peak: 3.6, seconds: 45, requests: 1.3), contrast: 3.5),
+    ]
+}
