@@ -90,6 +90,22 @@ struct EventStreamTests {
         #expect(error as? GeneralRequestError == .forbidden)
     }
 
+    @Test("While the circuit breaker is open, a stream waits for the next connection and does not end")
+    func openCircuit() async throws {
+        stub.on(
+            .get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect), events("data: b\n\n"),
+            .status(.noContent))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.circuitBreaker = CircuitBreaker(minimumCalls: 1, clock: clock.networkClock)
+        }
+        let (data, waits) = try await read(service.events(News()), waits: 5)
+        #expect(data == ["a", "b"])
+        #expect(waits == [.seconds(3), .seconds(6), .seconds(12), .seconds(24), .seconds(3)])
+        #expect(stub.requests.count == 4)
+    }
+
     @Test("The stream of a POST ends with its response, also with a generated idempotency key")
     func posts() async throws {
         stub.on(.post, "/v1/llm", events("data: a\n\ndata: [DONE]\n\n"))
