@@ -1,7 +1,7 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fleet] [part…] [--quick] [--seed N] [--count N]
-/// [--json] [--svg FILE]`
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fleet|soak] [part…] [--quick] [--seed N]
+/// [--count N] [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
     // The explorer needs only the state machines. Without the other checks it compiles in seconds, which .ci/mutants
@@ -10,7 +10,7 @@ enum NetworkingProof {
         private static let checks: [any Check] = [ExploreCheck()]
     #else
         private static let checks: [any Check] = [
-            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FleetCheck(),
+            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FleetCheck(), SoakCheck(),
         ]
     #endif
 
@@ -21,6 +21,7 @@ enum NetworkingProof {
                 if arguments.first == "cache", let worker = CacheWorker(Array(arguments.dropFirst())) {
                     await worker.run()
                 }
+                if arguments.first == "server" { return try SoakServer().run() }
                 guard let worker = TokenWorker(arguments) else {
                     refuse("work: expected a store, the URL of a server and a name")
                 }

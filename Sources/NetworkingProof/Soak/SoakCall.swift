@@ -1,0 +1,90 @@
+import Foundation
+import Networking
+
+/// The calls of the mixed traffic, and what each of them may end with.
+enum SoakCall: Int, CaseIterable, Sendable {
+    case get, post, upload, download, stream, events, cancelled, failing, missing, authorized, cached
+
+    /// A call that ended otherwise than it may.
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Makes the call and checks its end.
+    ///
+    /// - Parameters:
+    ///   - number: A number that is different for each call.
+    ///   - folder: A folder that no other call uses at the same time.
+    func run(_ service: NetworkService, _ number: Int, in folder: URL) async throws {
+        switch self {
+        case .get:
+            let item: SoakItem = try await service.request(.get("items/\(number)"))
+            try demand(item == SoakItem("\(number)"), "\(item)")
+        case .cached:
+            let item: SoakItem = try await service.request(.get("cached/\(number % 20)"))
+            try demand(item == SoakItem("\(number % 20)"), "\(item)")
+        case .post:
+            let item = SoakItem("\(number)")
+            let echo: SoakItem = try await service.request(.post("echo").body(.json(item)))
+            try demand(echo == item, "\(echo)")
+        case .upload:
+            let count = try await service.request(
+                .put("upload").body(.file(folder.appending(path: "upload"))), as: .string)
+            try demand(count == "\(SoakServer.file.count)", "\(count) bytes")
+        case .download:
+            let target = folder.appending(path: "download")
+            let url = try await service.request(.get("file"), as: .file(at: target, overwriting: .replace))
+            let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int
+            try demand(size == SoakServer.file.count, "\(size ?? 0) bytes")
+        case .stream:
+            var count = 0
+            for try await chunk in try await service.request(.get("stream"), as: .stream) { count += chunk.count }
+            try demand(count == SoakServer.chunk.count * SoakServer.chunks, "\(count) bytes")
+        case .events:
+            var data: [String] = []
+            for try await event in service.events(AdHocEndpoint.get("events")) {
+                data.append(event.data)
+                if data.count == SoakServer.events { break }
+            }
+            try demand(data == (1...SoakServer.events).map { "\($0)" }, "\(data)")
+        case .authorized:
+            let item: SoakItem = try await service.request(.get("secret").authorized())
+            try demand(item == SoakItem("secret"), "\(item)")
+        case .cancelled:
+            try await cancel(service, after: .microseconds(number % 4_000))
+        case .failing:
+            do {
+                try await service.request(.get("failing"))
+            } catch let error as NetworkError where error.kind == .connectionLostBeforeHead {
+                return
+            }
+            throw Wrong(description: "failing: expected a lost connection, found a response")
+        case .missing:
+            do {
+                try await service.request(.get("missing"))
+            } catch let error as GeneralRequestError where error == .notFound {
+                return
+            }
+            throw Wrong(description: "missing: expected 404, found a response")
+        }
+    }
+
+    /// Whether the latency of the call says something: the others are cancelled or wait for a retry.
+    var isTimed: Bool { self != .cancelled && self != .failing }
+
+    private func cancel(_ service: NetworkService, after delay: Duration) async throws {
+        let call = Task { try await service.request(.get("slow"), as: .string) }
+        try await Task.sleep(for: delay)
+        call.cancel()
+        do {
+            let text = try await call.value
+            try demand(text == "slow", text)
+        } catch let error as GeneralRequestError where error == .cancelled {
+            // The call may end so.
+        }
+    }
+
+    private func demand(_ condition: Bool, _ found: String) throws {
+        if !condition { throw Wrong(description: "\(self): found \(found)") }
+    }
+}

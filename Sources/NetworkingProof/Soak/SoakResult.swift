@@ -1,0 +1,43 @@
+#if os(Linux)
+    /// The windows of a soak test, and the rules that they break.
+    struct SoakResult: Sendable {
+        let plan: SoakPlan
+        var windows: [SoakWindow] = []
+        var calls = 0
+        /// The calls that ended otherwise than they may.
+        var faults: [String] = []
+        /// The use before the first call, and after the last one.
+        var uses: (first: SoakSample, last: SoakSample)
+
+        /// The windows after the warm-up.
+        private var counted: [SoakWindow] { windows.filter { $0.second > plan.warmUp } }
+
+        /// The growth of the lowest resident memory, from the first counted window to the last one. The lowest memory
+        /// of a window contains no calls that happen to be large, but it contains what the allocator retains.
+        var growthKiB: Int {
+            guard let first = counted.first, let last = counted.last else { return 0 }
+            return last.residentKiB - first.residentKiB
+        }
+
+        var violations: [String] {
+            guard let first = counted.first, let last = counted.last, counted.count > 1 else {
+                return faults + ["fewer than two windows after the first \(plan.warmUp) s"]
+            }
+            var found = faults
+            if growthKiB >= 1_024 { found.append("the resident memory grew by \(growthKiB) KiB, expected below 1,024") }
+            if last.descriptors > first.mostDescriptors {
+                found.append("at least \(last.descriptors) descriptors, at most \(first.mostDescriptors) before")
+            }
+            if last.threads > first.mostThreads {
+                found.append("at least \(last.threads) threads, at most \(first.mostThreads) before")
+            }
+            if uses.last.descriptors > uses.first.descriptors {
+                found.append(
+                    "\(uses.last.descriptors) descriptors after the last call, \(uses.first.descriptors) before the first"
+                )
+            }
+            for window in windows where window.calls == 0 { found.append("no call ended before \(window.second) s") }
+            return found
+        }
+    }
+#endif

@@ -1,0 +1,117 @@
+#if os(Linux)
+    import Foundation
+    import Networking
+    import NetworkingTesting
+
+    /// The mixed traffic of 64 workers, and the measurements beside it.
+    struct SoakRun: Sendable {
+        static let workers = 64
+
+        private let plan: SoakPlan
+        private let server: URL
+        private let folder: URL
+        private let seed: UInt64
+        private let ledger = SoakLedger()
+
+        init(_ plan: SoakPlan, server: URL, folder: URL, seed: UInt64) throws {
+            self.plan = plan
+            self.server = server
+            self.folder = folder
+            self.seed = seed
+            for worker in 0..<SoakRun.workers {
+                let place = folder.appending(path: "\(worker)")
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+                try SoakServer.file.write(to: place.appending(path: "upload"))
+            }
+        }
+
+        /// - Parameter note: Receives each window when it ends.
+        func run(_ note: @Sendable (SoakWindow) -> Void) async throws -> SoakResult {
+            let first = try await beginning()
+            var result = SoakResult(plan: plan, uses: (first, first))
+            let begun = ContinuousClock.now
+            let traffic = Task { try await makeTraffic() }
+            for end in stride(from: plan.window, through: plan.seconds, by: plan.window) where !ledger.isEnded {
+                let window = try await measure(until: end, since: begun)
+                result.windows.append(window)
+                result.calls += window.calls
+                note(window)
+            }
+            ledger.end()
+            try await traffic.value
+            result.faults = ledger.violations
+            result.uses.last = try await ending(first)
+            return result
+        }
+
+        /// Returns the use after the library has been used once, so that what exists once for a process is counted.
+        private func beginning() async throws -> SoakSample {
+            do {
+                let service = try service()
+                _ = try await service.request(.get("missing/\(0)"), as: .string)
+            } catch is GeneralRequestError {}
+            try await Task.sleep(for: .milliseconds(500))
+            return .now
+        }
+
+        /// Returns the use after the connections were closed, which the transport does soon after its last use.
+        private func ending(_ first: SoakSample) async throws -> SoakSample {
+            for _ in 0..<50 where SoakSample.now.descriptors > first.descriptors {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            return .now
+        }
+
+        private func measure(until end: Int, since begun: ContinuousClock.Instant) async throws -> SoakWindow {
+            var window = SoakWindow()
+            while ContinuousClock.now - begun < .seconds(end) {
+                try await Task.sleep(for: .milliseconds(100))
+                window.add(.now)
+            }
+            window.end(at: end, ledger.take())
+            return window
+        }
+
+        private func makeTraffic() async throws {
+            let service = try service()
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<SoakRun.workers { group.addTask { await work(service, worker) } }
+            }
+            await service.reset()
+        }
+
+        private func work(_ service: NetworkService, _ worker: Int) async {
+            var random = SeededGenerator(seed: seed &* 1_000 &+ UInt64(worker))
+            let place = folder.appending(path: "\(worker)")
+            var number = worker
+            while !ledger.isEnded {
+                number += SoakRun.workers
+                let call = plan.calls[Int.random(in: 0..<plan.calls.count, using: &random)]
+                let begun = ContinuousClock.now
+                do { try await call.run(service, number, in: place) } catch {
+                    ledger.add("call \(number), \(call): \(error)")
+                }
+                ledger.add(call.isTimed ? ContinuousClock.now - begun : nil)
+            }
+        }
+
+        /// A service with everything switched on, and a transport of its own, whose connections end with it.
+        private func service() throws -> NetworkService {
+            let transport = try CurlTransport()
+            let tokens = NetworkService(environment: NetworkEnvironment(baseURL: server)) {
+                $0.transport = transport
+            }
+            let session = AccessTokenSupervisor(token: AccessToken("0")) { _ in
+                AccessToken(try await tokens.request(.post("token"), as: .string))
+            }
+            return NetworkService(environment: NetworkEnvironment(baseURL: server), authorizedBy: session) {
+                $0.transport = transport
+                $0.retry = RetryPolicy(retries: 1, backoff: .constant(.milliseconds(1)), jitter: .full)
+                $0.retry?.budget = RetryPolicy.Budget()
+                $0.circuitBreaker = CircuitBreaker(failureRatio: 0.9)
+                $0.cache = ResponseCache()
+                $0.cookies = CookieJar()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,99 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+/// The server of the soak test. It runs in a process of its own, so that its threads and memory are not counted.
+final class SoakServer: @unchecked Sendable {  // because of the lock around the tokens
+    private let lock = NSLock()
+    private var token = 1
+    private var refused = ContinuousClock.now
+    private let server: LoopbackServer
+
+    static let chunk = Data(repeating: 0x61, count: 4_096)
+    static let chunks = 16
+    static let file = Data(repeating: 0x62, count: 128 << 10)
+    static let events = 5
+
+    init() throws {
+        server = try LoopbackServer()
+        server.route(.get, "/items/:id") { .json(SoakItem($0.parameters["id"])) }
+        server.route(.get, "/cached/:id") {
+            .json(SoakItem($0.parameters["id"]), headers: [.cacheControl: "max-age=1"])
+        }
+        server.route(.post, "/echo") { .json(try await $0.json(SoakItem.self)) }
+        server.route(.put, "/upload") { .text("\(try await $0.data().count)") }
+        server.route(.get, "/file") { _ in LoopbackResponse(.ok, headers: [], body: SoakServer.file) }
+        server.route(.get, "/stream") { _ in
+            LoopbackResponse(content: .chunked(Array(repeating: SoakServer.chunk, count: SoakServer.chunks)))
+        }
+        server.route(.get, "/events") { _ in
+            let text = (1...SoakServer.events).map { "id: \($0)\ndata: \($0)\n\n" }.joined()
+            return LoopbackResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8))
+        }
+        server.route(.get, "/slow") { _ in LoopbackResponse.text("slow").delayed(by: .milliseconds(20)) }
+        server.route(.get, "/failing") { _ in LoopbackResponse.text("x").failing(.resetBeforeHead) }
+        server.route(.get, "/missing") { _ in .status(.notFound) }
+        server.route(.get, "/secret") { [self] in item(authorization: $0.headers[.authorization]) }
+        server.route(.post, "/token") { [self] _ in .text(currentToken) }
+    }
+
+    /// Prints the port, and runs until the input is closed.
+    func run() {
+        print(server.port)
+        fflush(nil)
+        while readLine() != nil {}
+    }
+
+    private var currentToken: String { lock.withLock { "\(token)" } }
+
+    /// Responds with the item if the request carries the current token. Issues another token every 200 ms, so that no
+    /// call meets two of them.
+    private func item(authorization: String?) -> LoopbackResponse {
+        let isCurrent = lock.withLock {
+            if ContinuousClock.now - refused > .milliseconds(200) {
+                refused = .now
+                token += 1
+            }
+            return authorization == "Bearer \(token)"
+        }
+        return isCurrent ? .json(SoakItem("secret")) : .status(.unauthorized)
+    }
+}
+
+/// The value that the calls send and receive.
+struct SoakItem: Codable, Hashable, Sendable {
+    var id: String
+    var tags: [String]
+
+    init(_ id: String?) {
+        self.id = id ?? ""
+        tags = ["one", "two", "three"]
+    }
+}
+
+/// A running ``SoakServer``.
+final class SoakServerProcess {
+    let url: URL
+    private let process = Process()
+    private let input = Pipe()
+
+    init() throws {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+        process.arguments = ["work", "server"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let url = URL(string: "http://127.0.0.1:\(port.trimmingCharacters(in: .whitespacesAndNewlines))") else {
+            throw URLError(.cannotConnectToHost)
+        }
+        self.url = url
+    }
+
+    /// Closes the input of the process, which then ends.
+    func stop() {
+        input.fileHandleForWriting.closeFile()
+        process.waitUntilExit()
+    }
+}
