@@ -41,7 +41,10 @@ struct FleetPolicy: Sendable {
             $0.isWhole = true
         }
         // The clients make three calls in the window. The default breaker, which counts ten, opens only after retries.
-        add("for 3 calls") { $0.breaker = CircuitBreaker.Configuration(minimumCalls: 3) }
+        add("for 3 calls") {
+            $0.breaker = CircuitBreaker.Configuration(minimumCalls: 3)
+            $0.isWhole = false
+        }
         return all
     }()
 

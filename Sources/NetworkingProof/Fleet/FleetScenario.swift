@@ -34,6 +34,12 @@ struct FleetScenario: Sendable {
     /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
     let contrast: Double
 
+    /// Returns the limits for a policy. If the tokens say when they expire, the clients cause no more than their calls
+    /// and one refresh each.
+    func limits(for policy: FleetPolicy) -> Limits {
+        policy.session == .expiring ? Limits(mean: 1.1, peak: 1.1, seconds: 11, requests: 1.1) : limits
+    }
+
     /// The second from which the server works again.
     var restored: Int { fault == .expiry ? seconds.lowerBound : seconds.upperBound }
 

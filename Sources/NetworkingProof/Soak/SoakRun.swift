@@ -108,8 +108,9 @@
                 $0.transport = transport
                 $0.retry = RetryPolicy(retries: 1, backoff: .constant(.milliseconds(1)), jitter: .full)
                 $0.retry?.budget = RetryPolicy.Budget()
-                $0.circuitBreaker = CircuitBreaker(failureRatio: 0.9)
-                $0.cache = ResponseCache()
+                $0.circuitBreaker = CircuitBreaker(minimumCalls: 1_000_000)
+                // The cache is soon full, and removes responses from then on.
+                $0.cache = ResponseCache(capacity: 1 << 20)
                 $0.cookies = CookieJar()
             }
         }

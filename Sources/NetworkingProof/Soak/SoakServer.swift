@@ -3,10 +3,11 @@ import Networking
 import NetworkingTesting
 
 /// The server of the soak test. It runs in a process of its own, so that its threads and memory are not counted.
-final class SoakServer: @unchecked Sendable {  // because of the lock around the tokens
+final class SoakServer: @unchecked Sendable {  // because of the lock around both variables
     private let lock = NSLock()
     private var token = 1
-    private var refused = ContinuousClock.now
+    /// The time at which the current token was issued.
+    private var changed = ContinuousClock.now
     private let server: LoopbackServer
 
     static let chunk = Data(repeating: 0x61, count: 4_096)
@@ -46,15 +47,15 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around the
 
     private var currentToken: String { lock.withLock { "\(token)" } }
 
-    /// Responds with the item if the request carries the current token. Issues another token every 200 ms, so that no
-    /// call meets two of them.
+    /// Responds with the item if the request carries the current token or the one before. Another token becomes the
+    /// current one each second. A call is refused twice only if its repeat takes longer than that.
     private func item(authorization: String?) -> LoopbackResponse {
         let isCurrent = lock.withLock {
-            if ContinuousClock.now - refused > .milliseconds(200) {
-                refused = .now
+            if ContinuousClock.now - changed > .seconds(1) {
+                changed = .now
                 token += 1
             }
-            return authorization == "Bearer \(token)"
+            return authorization == "Bearer \(token)" || authorization == "Bearer \(token - 1)"
         }
         return isCurrent ? .json(SoakItem("secret")) : .status(.unauthorized)
     }
