@@ -61,12 +61,15 @@ struct FleetCheck: Check {
     ) async -> [String] {
         var found: [String] = []
         for (policy, outcome) in zip(scenario.policies, outcomes) where policy.isWhole {
-            found += scenario.limits.violations(of: outcome, in: scenario)
+            found += scenario.limits(for: policy).violations(of: outcome, in: scenario)
             // A smaller run shows whether equal seeds give equal results.
             let few = min(outcome.clients, 20_000)
             let first = await run(scenario, policy, few, settings.seed)
             let second = await run(scenario, policy, few, settings.seed)
             if first != second { found.append("\(policy.name): two runs with the same seed differ") }
+        }
+        for outcome in outcomes where outcome.endedStreams > 0 {
+            found.append("\(outcome.policy): \(outcome.endedStreams.grouped) event streams ended with an error")
         }
         let worst =
             zip(scenario.policies, outcomes).filter { !$0.0.isWhole }
@@ -92,9 +95,6 @@ extension FleetScenario.Limits {
             demand("the time in seconds until every client is served", served, atMost: Double(seconds))
         } else {
             found.append("\(outcome.policy): some clients are never served again")
-        }
-        if outcome.endedStreams > 0, scenario.fault == .deployment {
-            found.append("\(outcome.policy): \(outcome.endedStreams.grouped) event streams ended with an error")
         }
         return found
     }
