@@ -60,7 +60,7 @@ struct FleetCheck: Check {
         of scenario: FleetScenario, _ outcomes: [FleetOutcome], _ settings: ProofSettings
     ) async -> [String] {
         var found: [String] = []
-        for (policy, outcome) in zip(scenario.policies, outcomes) where policy.isWhole {
+        for (policy, outcome) in zip(scenario.policies, outcomes) where scenario.isChecked(policy) {
             found += scenario.limits(for: policy).violations(of: outcome, in: scenario)
             // A smaller run shows whether equal seeds give equal results.
             let few = min(outcome.clients, 20_000)
@@ -70,6 +70,13 @@ struct FleetCheck: Check {
         }
         for outcome in outcomes where outcome.endedStreams > 0 {
             found.append("\(outcome.policy): \(outcome.endedStreams.grouped) event streams ended with an error")
+        }
+        for outcome in outcomes {
+            let last = outcome.mean(in: scenario.length - 20..<scenario.length)
+            if last < 0.85 { found.append("\(outcome.policy): the load at the end is \(last.times), expected 1") }
+            // A request that is in progress at the end is not lost.
+            let lost = outcome.calls - outcome.ended
+            if lost > outcome.calls / 100 { found.append("\(outcome.policy): \(lost.grouped) calls did not end") }
         }
         let worst =
             zip(scenario.policies, outcomes).filter { !$0.0.isWhole }

@@ -58,6 +58,7 @@ extension FleetRun {
             outcome.closedStreams -= 1
             return
         }
+        outcome.ended += 1
         if step >= scenario.restored * FleetRun.stepsPerSecond { clients.serve(Int(attempt.client)) }
     }
 
@@ -80,6 +81,7 @@ extension FleetRun {
     mutating func fail(_ attempt: FleetAttempt, with kind: NetworkError.Kind) {
         guard attempt.kind == .stream else {
             outcome.failures += 1
+            outcome.ended += 1
             return
         }
         var attempt = attempt

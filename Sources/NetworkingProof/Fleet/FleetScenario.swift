@@ -34,6 +34,10 @@ struct FleetScenario: Sendable {
     /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
     let contrast: Double
 
+    /// Whether the limits apply to a policy. In an outage, the budget alone has to achieve them: a breaker must not hide
+    /// that the budget does not work.
+    func isChecked(_ policy: FleetPolicy) -> Bool { policy.isWhole || fault == .outage && policy.hasBudget }
+
     /// Returns the limits for a policy. If the tokens say when they expire, the clients cause no more than their calls
     /// and one refresh each.
     func limits(for policy: FleetPolicy) -> Limits {

@@ -15,7 +15,7 @@ struct SoakCheck: Check {
             let seconds = settings.count ?? (settings.isQuick ? 60 : 3_600)
             let calls = SoakCall.allCases.filter { settings.includes("\($0)") }
             let plan = SoakPlan(
-                calls: calls, seconds: seconds, window: seconds < 600 ? 10 : 60, warmUp: seconds < 600 ? 20 : 60)
+                calls: calls, seconds: seconds, window: seconds < 600 ? 10 : 60, warmUp: seconds < 600 ? 30 : 60)
             let server = try SoakServerProcess()
             defer { server.stop() }
             let folder = FileManager.default.temporaryDirectory.appending(path: "networking-soak-\(UUID())")
