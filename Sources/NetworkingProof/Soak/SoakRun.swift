@@ -86,7 +86,11 @@
             var number = worker
             while !ledger.isEnded {
                 number += SoakRun.workers
-                let call = plan.calls[Int.random(in: 0..<plan.calls.count, using: &random)]
+                // At first, all workers make calls of the same kind. The pools of threads and buffers, which never shrink,
+                // then have their largest size before the measurement begins.
+                let round = number / SoakRun.workers / 10
+                let kind = round < plan.calls.count ? round : Int.random(in: 0..<plan.calls.count, using: &random)
+                let call = plan.calls[kind]
                 let begun = ContinuousClock.now
                 do { try await call.run(service, number, in: place) } catch {
                     ledger.add("call \(number), \(call): \(error)")
