@@ -30,90 +30,68 @@ struct EventStream: AsyncSequence, Sendable {
         /// The current connection and the reader of its events; nil between two connections.
         private var connection: ServerSentEvents?
         private var events: ServerSentEvents.Iterator?
-        private var lastEventID: String
-        private var delay: Duration
-        private var hasConnected = false
-        private var isOver = false
-        /// The number of failures since the last event.
-        private var failures = 0
-        /// The number of times the stream has reconnected since the last event.
-        private var emptyConnections = 0
+        private var machine: EventStreamMachine
 
         fileprivate init(stream: EventStream) {
             self.stream = stream
-            delay = stream.reconnection.delay
-            lastEventID = stream.reconnection.lastEventID
+            machine = EventStreamMachine(stream.reconnection, repeating: stream.repetition)
         }
 
         /// Returns the next event; nil if there are no more events.
         mutating func next() async throws -> ServerSentEvent? {
-            while !isOver {
-                let outcome = await read()
-                if let event = outcome.event { return event }
-                guard !isOver else { break }
-                if let error = outcome.error {
-                    failures += 1
-                    guard stream.mayRepeat, hasConnected, outcome.isRetryable,
-                        failures <= stream.reconnection.maximumFailures
-                    else {
-                        isOver = true
+            while !machine.isOver {
+                let result = await read()
+                switch machine.step(after: result.outcome, id: events?.lastEventID, retry: events?.retry) {
+                case .deliver: return result.event
+                case .end: return nil
+                case .fail: throw result.error ?? CancellationError()  // a failed outcome always has its error
+                case .reconnect(let delay):
+                    (connection, events) = (nil, nil)
+                    do { try await stream.wait(for: delay) } catch {
+                        machine.end()
                         throw error
                     }
-                } else if !stream.endpoint.method.isSafe {
-                    isOver = true  // the response has ended, and the call is not repeated
-                    break
                 }
-                lastEventID = events?.lastEventID ?? lastEventID
-                delay = events?.retry ?? delay
-                (connection, events) = (nil, nil)
-                let wait = ServerSentEvent.Reconnection.wait(for: delay, afterEmpty: emptyConnections)
-                do { try await stream.wait(for: wait) } catch {
-                    isOver = true
-                    throw error
-                }
-                emptyConnections += 1
             }
             return nil
         }
 
-        private struct Outcome {
+        private struct Result {
+            let outcome: EventStreamMachine.Outcome
             var event: ServerSentEvent?
             var error: (any Error)?
-            var isRetryable = false
         }
 
-        /// Returns the next event of the connection, or its error; neither if the connection has ended. Opens a
-        /// connection if there is none.
-        private mutating func read() async -> Outcome {
+        /// Returns the next event of the connection, its error or its end. Opens a connection if there is none.
+        private mutating func read() async -> Result {
             do {
                 if events == nil {
-                    guard let opened = try await stream.connect(after: lastEventID) else {
-                        isOver = true
-                        return Outcome()
+                    guard let opened = try await stream.connect(after: machine.lastEventID) else {
+                        return Result(outcome: .noContent)
                     }
                     connection = opened
                     events = opened.unmapped.makeAsyncIterator()
-                    hasConnected = true
+                    machine.connect()
                 }
-                guard let event = try await events?.next() else { return Outcome() }
-                (failures, emptyConnections) = (0, 0)
-                return Outcome(event: event)
+                guard let event = try await events?.next() else { return Result(outcome: .ended) }
+                return Result(outcome: .event, event: event)
             } catch let failed as FailedCall {
                 // The original error: handlers may have replaced the error of the call.
-                let cause = failed.report.attempts.last?.error ?? failed.error
-                return Outcome(error: failed.error, isRetryable: stream.reconnection.isWorthwhile(after: cause))
+                return result(failed.error, after: failed.report.attempts.last?.error ?? failed.error)
             } catch {
-                let shown = await connection?.mapped(error) ?? error
-                return Outcome(error: shown, isRetryable: stream.reconnection.isWorthwhile(after: error))
+                return result(await connection?.mapped(error) ?? error, after: error)
             }
+        }
+
+        private func result(_ error: any Error, after cause: any Error) -> Result {
+            Result(outcome: .failed(isRetryable: stream.reconnection.isWorthwhile(after: cause)), error: error)
         }
     }
 
-    /// Whether the call may be repeated after a failure: its method is safe (RFC 9110 section 9.2.1), or all of its
-    /// connections have the same idempotency key.
-    fileprivate var mayRepeat: Bool {
+    fileprivate var repetition: EventStreamMachine.Repetition {
+        if endpoint.method.isSafe { return .always }
         let key = client.resolved(settings, for: endpoint).idempotencyKey ?? .none
-        return endpoint.method.isSafe || key.isGiven || endpoint.headers.contains(.idempotencyKey)
+        return key.isGiven || endpoint.headers.contains(.idempotencyKey) ? .afterFailure : .never
     }
 
     /// Opens a connection. Returns nil if the server ends the stream with 204.

@@ -1,0 +1,94 @@
+/// The decisions of an ``EventStream``: whether to reconnect, after which delay, and after which event. It is a value;
+/// the stream opens the connections and waits.
+package struct EventStreamMachine: Sendable {
+    /// How often the call of a stream may be made.
+    package enum Repetition: Sendable {
+        /// The method is safe (RFC 9110 section 9.2.1).
+        case always
+        /// The method is not safe, but all connections have the same idempotency key.
+        case afterFailure
+        case never
+    }
+
+    /// What a connection has led to.
+    package enum Outcome: Sendable {
+        case event
+        /// The response has ended.
+        case ended
+        /// The server has responded with 204, which ends the stream.
+        case noContent
+        /// The connection could not be opened, or was lost.
+        ///
+        /// - Parameter isRetryable: Whether a new connection may succeed.
+        case failed(isRetryable: Bool)
+    }
+
+    /// What the stream does next.
+    package enum Step: Equatable, Sendable {
+        case deliver
+        case reconnect(after: Duration)
+        case end
+        case fail
+    }
+
+    private let repetition: Repetition
+    private let maximumFailures: Int
+    /// The ID of the event after which the next connection resumes.
+    package private(set) var lastEventID: String
+    /// The delay before a reconnection, which the server may have sent.
+    package private(set) var delay: Duration
+    package private(set) var hasConnected = false
+    package private(set) var isOver = false
+    /// The number of failures since the last event.
+    package private(set) var failures = 0
+    /// The number of times the stream has reconnected since the last event.
+    package private(set) var emptyConnections = 0
+
+    package init(_ reconnection: ServerSentEvent.Reconnection, repeating repetition: Repetition) {
+        self.repetition = repetition
+        maximumFailures = reconnection.maximumFailures
+        lastEventID = reconnection.lastEventID
+        delay = reconnection.delay
+    }
+
+    /// Records that a connection has been opened.
+    package mutating func connect() {
+        hasConnected = true
+    }
+
+    /// Ends the stream, because a wait has failed.
+    package mutating func end() {
+        isOver = true
+    }
+
+    /// Decides what follows an outcome.
+    ///
+    /// - Parameters:
+    ///   - id: The last event ID of the connection; nil if no connection was opened.
+    ///   - retry: The reconnection time that the connection's server has sent; nil if it has sent none.
+    package mutating func step(after outcome: Outcome, id: String?, retry: Duration?) -> Step {
+        switch outcome {
+        case .event:
+            (failures, emptyConnections) = (0, 0)
+            return .deliver
+        case .noContent:
+            isOver = true
+            return .end
+        case .ended:
+            guard repetition == .always else {
+                isOver = true  // the response has ended, and the call is not repeated
+                return .end
+            }
+        case .failed(let isRetryable):
+            failures += 1
+            guard isRetryable, repetition != .never, hasConnected, failures <= maximumFailures else {
+                isOver = true
+                return .fail
+            }
+        }
+        lastEventID = id ?? lastEventID
+        delay = retry ?? delay
+        defer { emptyConnections += 1 }
+        return .reconnect(after: delay * (1 << min(emptyConnections, 5)))
+    }
+}
