@@ -89,6 +89,8 @@ package struct EventStreamMachine: Sendable {
         lastEventID = id ?? lastEventID
         delay = retry ?? delay
         defer { emptyConnections += 1 }
-        return .reconnect(after: delay * (1 << min(emptyConnections, 5)))
+        // The limit prevents an overflow. It is longer than any wait.
+        let base = min(max(delay, .zero), .seconds(Int64.max / 64))
+        return .reconnect(after: base * (1 << min(emptyConnections, 5)))
     }
 }

@@ -133,6 +133,20 @@ struct EventStreamTests {
         #expect(stub.requests.allSatisfy { $0.headers[.cacheControl] == "no-cache" })
     }
 
+    @Test("A negative delay of any size means that the stream reconnects at once")
+    func negativeDelays() async throws {
+        for delay in [Duration.seconds(-1), .seconds(Int64.min)] {
+            let stub = StubTransport()
+            stub.on(nil, nil) { [stub, events] _ in stub.requests.count < 9 ? events("") : .status(.noContent) }
+            let service = NetworkService(environment: Fixture.environment) {
+                $0.transport = stub
+                $0.clock = clock.networkClock
+            }
+            for try await _ in service.events(News(), reconnecting: .init(delay: delay)) {}
+            #expect(stub.requests.count == 9)
+        }
+    }
+
     @Test("The failure of the first connection is thrown, and so is a failure beyond the maximum")
     func firstAndLast() async throws {
         stub.on(.get, "/v1/news", .failure(.cannotConnect))
