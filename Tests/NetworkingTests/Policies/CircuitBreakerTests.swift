@@ -124,6 +124,19 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .closed)
     }
 
+    @Test("Calls that were in progress when the breaker opened do not count after it has closed")
+    func lateFailures() throws {
+        let stragglers = try (0..<4).map { _ in try enter() }
+        try open()
+        clock.advance(by: .seconds(30))
+        try call(answer(.ok))
+        for straggler in stragglers { breaker.leave(straggler, answer(.gatewayTimeout)) }
+        #expect(breaker.state(of: origin) == .closed)
+        let later = try (0..<4).map { _ in try enter() }
+        for one in later { breaker.leave(one, answer(.gatewayTimeout)) }
+        #expect(breaker.state(of: origin) == .open)
+    }
+
     @Test("Each origin has its own state, and changes are reported in order")
     func origins() throws {
         let seen = Box<[CircuitBreaker.State]>([])

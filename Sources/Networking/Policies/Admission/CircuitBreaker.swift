@@ -11,13 +11,13 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
     package struct Configuration: Hashable, Sendable {
         /// The share of failures, from 0 to 1, at which the breaker opens.
-        var failureRatio: Double
+        package let failureRatio: Double
         /// The number of calls that the window must contain before the breaker may open.
-        var minimumCalls: Int
+        package let minimumCalls: Int
         /// The time for which a call counts.
-        var window: Duration
+        package let window: Duration
         /// The time for which the breaker stays open before it sends a probe.
-        var pause: Duration
+        package let pause: Duration
 
         package init(
             failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
@@ -48,8 +48,12 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         public let state: State
     }
 
-    /// The context of the permit of a probe.
-    private struct Probe: Sendable {}
+    /// The context of the permit of a probe, and of each call that is admitted after the circuit has opened once.
+    private struct Admission: Sendable {
+        let isProbe: Bool
+        /// The number of times the circuit had opened.
+        let openings: Int
+    }
 
     /// The broadcaster of the changes of state.
     public let events = Broadcaster<Event>()
@@ -74,7 +78,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         self.clock = clock
     }
 
-    var stage: AdmissionStage { .breaker }
+    package var stage: AdmissionStage { .breaker }
 
     /// Returns whether requests to an origin are sent.
     public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
@@ -87,13 +91,16 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// - Throws: ``NetworkError/Kind/circuitOpen``.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
         guard let origin = request.origin else { return AdmissionPermit() }
-        if machines.withLock({ $0[origin]?.isClosed ?? true }) {
-            return AdmissionPermit(for: origin)
+        let closed: Int? = machines.withLock { machines in
+            guard let machine = machines[origin] else { return 0 }
+            return machine.isClosed ? machine.openings : nil
         }
+        if let closed { return permit(for: origin, openings: closed) }
         let now = clock.now()
-        switch change(origin, at: now, { $0.enter(at: now) }) {
-        case .pass: return AdmissionPermit(for: origin)
-        case .probe: return AdmissionPermit(for: origin, context: Probe())
+        let (answer, openings) = change(origin, at: now) { ($0.enter(at: now), $0.openings) }
+        switch answer {
+        case .pass: return permit(for: origin, openings: openings)
+        case .probe: return permit(for: origin, isProbe: true, openings: openings)
         case .refuse(let wait):
             let words =
                 wait > .zero
@@ -101,6 +108,12 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
             throw NetworkError(
                 .circuitOpen, reason: "\(origin) has failed too often recently; \(words)", request: request)
         }
+    }
+
+    /// Creates a permit. Most circuits never open: their permits have no context, which would be an allocation.
+    private func permit(for origin: HTTPOrigin, isProbe: Bool = false, openings: Int) -> AdmissionPermit {
+        guard isProbe || openings > 0 else { return AdmissionPermit(for: origin) }
+        return AdmissionPermit(for: origin, context: Admission(isProbe: isProbe, openings: openings))
     }
 
     /// Never waits: it returns a permit or throws an error.
@@ -112,14 +125,18 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// the host, and the final outcome counts for the other origin.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
-        let wasProbe = permit.context is Probe
+        let admission = permit.context as? Admission ?? Admission(isProbe: false, openings: 0)
         let now = clock.now()
         let (judgement, target) = outcome.judgement
         guard let target, target != origin else {
-            return change(origin, at: now) { $0.leave(judgement, wasProbe: wasProbe, at: now) }
+            return change(origin, at: now) {
+                $0.leave(judgement, wasProbe: admission.isProbe, admitted: admission.openings, at: now)
+            }
         }
-        change(origin, at: now) { $0.leave(.success, wasProbe: wasProbe, at: now) }
-        change(target, at: now) { $0.leave(judgement, wasProbe: false, at: now) }
+        change(origin, at: now) {
+            $0.leave(.success, wasProbe: admission.isProbe, admitted: admission.openings, at: now)
+        }
+        change(target, at: now) { $0.leave(judgement, wasProbe: false, admitted: nil, at: now) }
     }
 
     @discardableResult

@@ -1,7 +1,7 @@
 /// The state of a ``CircuitBreaker`` for one origin. It is a value; the caller passes the time.
 package struct CircuitMachine: Sendable {
     /// The decision about a request.
-    package enum Answer: Equatable {
+    package enum Answer: Equatable, Sendable {
         case pass
         /// The only request that is sent, to find out whether the host works again.
         case probe
@@ -15,39 +15,41 @@ package struct CircuitMachine: Sendable {
         case neither
     }
 
-    private enum Phase: Equatable {
+    package enum Phase: Equatable, Sendable {
         case closed
         case open(until: Duration)
         case halfOpen(isProbing: Bool)
     }
 
-    private struct Counts {
-        var slice: Int64
-        var calls = 0
-        var failures = 0
+    package struct Counts: Sendable {
+        package let slice: Int64
+        package fileprivate(set) var calls = 0
+        package fileprivate(set) var failures = 0
     }
 
     let configuration: CircuitBreaker.Configuration
-    private var phase = Phase.closed
+    package private(set) var phase = Phase.closed
     /// The counts of the slices of the window, the oldest first.
-    private var counts: [Counts] = []
+    package private(set) var counts: [Counts] = []
+    /// The number of times the circuit has opened. A call that was admitted before the last time does not count.
+    package private(set) var openings = 0
     /// The end of the newest slice.
     private var sliceEnd = Duration.zero
     private static let slices: Int64 = 10
     /// The length of a slice in nanoseconds.
     private let sliceLength: Int64
 
-    package init(_ configuration: CircuitBreaker.Configuration = .init()) {
+    package init(_ configuration: CircuitBreaker.Configuration) {
         self.configuration = configuration
         sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
 
     /// Whether the circuit is closed, so that every request is sent, whatever the time is.
-    var isClosed: Bool { phase == .closed }
+    package var isClosed: Bool { phase == .closed }
 
     /// Returns whether the machine may be removed: if it is closed and its counts have expired, if it has been ready
     /// for a probe for the length of the window, or if it is half open without a probe.
-    func isIdle(at now: Duration) -> Bool {
+    package func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true
         case .open(let until): until + configuration.window <= now
@@ -55,7 +57,7 @@ package struct CircuitMachine: Sendable {
         }
     }
 
-    var state: CircuitBreaker.State {
+    package var state: CircuitBreaker.State {
         switch phase {
         case .closed: .closed
         case .open: .open
@@ -77,16 +79,25 @@ package struct CircuitMachine: Sendable {
         }
     }
 
-    package mutating func leave(_ judgement: Judgement, wasProbe: Bool, at now: Duration) {
+    /// Counts the outcome of a call.
+    ///
+    /// - Parameter admitted: The value of ``openings`` when the call was admitted; nil for a call that counts in any
+    ///   case.
+    package mutating func leave(_ judgement: Judgement, wasProbe: Bool, admitted: Int?, at now: Duration) {
         if wasProbe {
             switch judgement {
             case .success: close()
-            case .failure: phase = .open(until: now + configuration.pause)
+            case .failure: open(at: now)
             case .neither: phase = .halfOpen(isProbing: false)
             }
-        } else if phase == .closed {
+        } else if phase == .closed, admitted ?? openings == openings {
             count(judgement, at: now)
         }
+    }
+
+    private mutating func open(at now: Duration) {
+        phase = .open(until: now + configuration.pause)
+        openings += 1
     }
 
     private mutating func close() {
@@ -103,7 +114,7 @@ package struct CircuitMachine: Sendable {
         let calls = counts.reduce(0) { $0 + $1.calls }
         let failures = counts.reduce(0) { $0 + $1.failures }
         if calls >= configuration.minimumCalls, Double(failures) >= configuration.failureRatio * Double(calls) {
-            phase = .open(until: now + configuration.pause)
+            open(at: now)
         }
     }
 
