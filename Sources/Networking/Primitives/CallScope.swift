@@ -5,7 +5,7 @@ import Foundation
 /// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
 /// engine, a token). Ending the scope therefore ends all waits at once. An inner call registers with the outer scope as
 /// one such wait. A deadline starts no timer until the first wait is registered.
-final class CallScope: Endable {
+package final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
         case ended(Interruption)
@@ -44,7 +44,7 @@ final class CallScope: Endable {
     private let state = Locked(State())
 
     /// Creates the scope of a call that the current task makes.
-    init(deadline: Deadline? = nil) {
+    package init(deadline: Deadline? = nil) {
         let position = CallPosition.current.flatMap { $0.isOver ? nil : $0 }
         self.deadline = deadline
         parent = position?.scope
@@ -111,7 +111,7 @@ final class CallScope: Endable {
         return true
     }
 
-    func end(with interruption: Interruption) {
+    package func end(with interruption: Interruption) {
         interrupt(interruption)
     }
 
@@ -177,7 +177,7 @@ final class CallScope: Endable {
 }
 
 /// A point in time on a clock by which an operation must end.
-struct Deadline: Sendable {
+package struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
 
@@ -193,7 +193,7 @@ struct Deadline: Sendable {
 }
 
 /// The reason why the library ended a wait early.
-enum Interruption: Error, Equatable {
+package enum Interruption: Error, Equatable {
     /// The task, or the call, was cancelled.
     case cancelled
     /// The total deadline of the call passed.
@@ -205,12 +205,12 @@ enum Interruption: Error, Equatable {
 }
 
 /// A permit that other calls wait for while one call holds it.
-protocol CallPermit: AnyObject, Sendable {
+package protocol CallPermit: AnyObject, Sendable {
     /// Whether the permit has not been released yet.
     var isHeld: Bool { get }
 }
 
 /// A wait that can be ended from outside. Its identity is the identity of the underlying object.
-protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
+package protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
     func end(with interruption: Interruption)
 }

@@ -3,9 +3,9 @@
 /// This is the library's only way to wait. A caller of ``value()`` stops waiting when its task is cancelled or its
 /// ``CallScope`` ends. The interruption is then the outcome: a later ``settle(_:)`` returns false, so that the real
 /// outcome can be passed to another waiter. Copies share the outcome.
-struct Settlement<Value: Sendable>: Endable {
-    typealias Outcome = Result<Value, any Error>
-    typealias Observer = @Sendable (Outcome) -> Void
+package struct Settlement<Value: Sendable>: Endable {
+    package typealias Outcome = Result<Value, any Error>
+    package typealias Observer = @Sendable (Outcome) -> Void
 
     private enum State: Sendable {
         case pending
@@ -26,16 +26,18 @@ struct Settlement<Value: Sendable>: Endable {
 
     private let state = Locked(State.pending)
 
-    var id: ObjectIdentifier { state.id }
+    package init() {}
+
+    package var id: ObjectIdentifier { state.id }
 
     /// The outcome; nil until it is set.
-    var outcome: Outcome? { state.withLock { $0.outcome } }
+    package var outcome: Outcome? { state.withLock { $0.outcome } }
 
     /// Sets the outcome, unless it is set already. Observers are notified in the order in which they were added.
     ///
     /// - Returns: Whether this call has set the outcome.
     @discardableResult
-    func settle(_ outcome: Outcome) -> Bool {
+    package func settle(_ outcome: Outcome) -> Bool {
         let before = state.withLock { state in
             let before = state
             switch before {
@@ -71,7 +73,7 @@ struct Settlement<Value: Sendable>: Endable {
     }
 
     /// Calls `observer` once with the outcome: at once if it is set, otherwise on the thread that settles.
-    func observe(_ observer: @escaping Observer) {
+    package func observe(_ observer: @escaping Observer) {
         let outcome: Outcome? = state.withLock { state in
             switch state {
             case .settled(let outcome):
@@ -96,7 +98,7 @@ struct Settlement<Value: Sendable>: Endable {
         if let outcome { observer(outcome) }
     }
 
-    func end(with interruption: Interruption) {
+    package func end(with interruption: Interruption) {
         settle(.failure(interruption))
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The current state and the history of one call. The task of the call and the tasks derived from it share it.
-final class CallTrack: Sendable {
+package final class CallTrack: Sendable {
     typealias Observer = @Sendable (RequestEvent) -> Void
 
     /// The current activity of a call that has no outcome yet.
@@ -62,7 +62,7 @@ final class CallTrack: Sendable {
     }
 
     /// Creates a track that will follow another track.
-    convenience init() {
+    package convenience init() {
         self.init(meter: ProgressMeter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 

@@ -1,12 +1,14 @@
 /// A counter of the callbacks of a call that have not run yet. The observers of the call are notified of the end of the
 /// call after these callbacks.
-final class PendingCallbacks: Sendable {
+package final class PendingCallbacks: Sendable {
     private struct State: Sendable {
         var count = 0
         var next: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
+
+    package init() {}
 
     /// Adds a registered callback to the count.
     func add() {

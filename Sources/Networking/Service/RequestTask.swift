@@ -21,7 +21,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     let settlement: Settlement<Response<Value>>
     /// The current state and the history of the call.
     let track: CallTrack
-    let interest: TaskInterest
+    package let interest: TaskInterest
     /// The actions that are performed if the call ends because it was cancelled.
     let cancellations = CancellationList()
     /// The callbacks that were registered before the call ended.
@@ -72,7 +72,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         self.init(of: endpoint, track: track, callbacks: callbacks, interest, settlement)
     }
 
-    private init(
+    package init(
         of endpoint: any Endpoint, track: CallTrack, callbacks: PendingCallbacks,
         _ interest: TaskInterest, _ settlement: Settlement<Response<Value>>
     ) {
@@ -156,17 +156,17 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Calls `action` with the outcome, on the thread that settles the task. Until then, the observer counts as one
     /// that waits for the task, and it retains the task.
-    func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
+    package func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }
     }
 
     /// Whether the call was cancelled.
-    var isCancelled: Bool { interest.scope.isCancelled }
+    package var isCancelled: Bool { interest.scope.isCancelled }
 
     /// Settles a derived task with an outcome. If the derived task was cancelled, a success becomes
     /// ``NetworkError/Kind/cancelled``; an error stays as it is.
-    func settle(_ outcome: Result<Response<Value>, any Error>) {
+    package func settle(_ outcome: Result<Response<Value>, any Error>) {
         // `complete()` would also check whether the current Swift task is cancelled. This code does not run in a task
         // of this call, so that check would be wrong.
         if interest.scope.completeUnchecked() != nil, case .success = outcome {

@@ -3,7 +3,7 @@
 ///
 /// Cancelling a task also cancels its sources, except those that something else is still interested in. The type does
 /// not depend on the values of the tasks, so that a chain of tasks can be walked in a loop, however long it is.
-final class TaskInterest: Sendable {
+package final class TaskInterest: Sendable {
     private struct State: Sendable {
         /// The number of callbacks, derived tasks and currently waiting callers that are interested in the task.
         var count = 0
@@ -22,21 +22,21 @@ final class TaskInterest: Sendable {
     }
 
     /// The scope that ends the waits of the task's own call.
-    let scope: CallScope
+    package let scope: CallScope
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - sources: The tasks whose outcomes the task waits for. The task joins each of them.
     ///   - end: Stops the call of the task, or settles the task. It is called if the task is cancelled and none of its
     ///     sources is going to end it.
-    init(_ scope: CallScope, in sources: [TaskInterest] = [], endingBy end: @escaping @Sendable () -> Void) {
+    package init(_ scope: CallScope, in sources: [TaskInterest] = [], endingBy end: @escaping @Sendable () -> Void) {
         self.scope = scope
         state = Locked(State(sources: sources, end: end))
         for source in sources { source.join() }
     }
 
     /// Adds one to the number of callbacks, tasks and callers that are interested in the task.
-    func join() {
+    package func join() {
         let sources: [TaskInterest] = state.withLock { state in
             state.count += 1
             guard !state.isCounted else { return [] }
@@ -47,7 +47,7 @@ final class TaskInterest: Sendable {
     }
 
     /// Subtracts one from the number of those that are interested in the task. This cancels nothing.
-    func leave() {
+    package func leave() {
         _ = leaves()
     }
 

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// A parser that reads server-sent events from chunks of any size. It has no side effects.
-struct ServerSentEventParser: Sendable {
+package struct ServerSentEventParser: Sendable {
     private var splitter = LineSplitter(endings: .any)
     private var isFirstLine = true
     private var type = ""
@@ -11,21 +11,21 @@ struct ServerSentEventParser: Sendable {
     private let longestEvent: Int
     private var id: String
     /// The last event ID.
-    private(set) var lastEventID: String
+    package private(set) var lastEventID: String
     /// The reconnection time that the server has sent; nil if it has sent none.
-    private(set) var retry: Duration?
+    package private(set) var retry: Duration?
 
     /// - Parameters:
     ///   - lastEventID: The last event ID when the previous connection ended.
     ///   - longestEvent: The maximum size of an event in bytes. Default: the maximum length of a line.
-    init(after lastEventID: String = "", longestEvent: Int = LineSplitter.longestLine) {
+    package init(after lastEventID: String = "", longestEvent: Int = LineSplitter.longestLine) {
         self.longestEvent = longestEvent
         id = lastEventID
         self.lastEventID = lastEventID
     }
 
     /// Returns the events that a chunk completes.
-    mutating func parse(_ chunk: Data) throws -> [ServerSentEvent] {
+    package mutating func parse(_ chunk: Data) throws -> [ServerSentEvent] {
         try splitter.split(chunk).compactMap { line in
             var text = String(decoding: line, as: UTF8.self)
             // One leading byte order mark is not part of the text.

@@ -110,7 +110,7 @@ public protocol AdmissionPolicy: ResetParticipant {
 }
 
 /// A policy of the library, whose position in the order of the policies is fixed.
-protocol StagedAdmissionPolicy: AdmissionPolicy {
+package protocol StagedAdmissionPolicy: AdmissionPolicy {
     /// The position among the policies of a service.
     var stage: AdmissionStage { get }
 }
@@ -155,7 +155,7 @@ extension HTTPRequest {
 }
 
 /// The order in which a service calls its policies, independent of the order in which they are listed.
-enum AdmissionStage: Int, Comparable, Sendable {
+package enum AdmissionStage: Int, Comparable, Sendable {
     /// Policies that end requests which would fail: ``CircuitBreaker``.
     case breaker
     /// Policies that delay requests which the server does not accept yet: ``BackoffGate``.
@@ -168,5 +168,5 @@ enum AdmissionStage: Int, Comparable, Sendable {
     /// the next request is admitted.
     case token
 
-    static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
+    package static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
 }

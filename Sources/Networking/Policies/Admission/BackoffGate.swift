@@ -32,7 +32,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         self.clock = clock
     }
 
-    var stage: AdmissionStage { .gate }
+    package var stage: AdmissionStage { .gate }
 
     /// Returns the time for which requests to an origin still wait. Nil if they do not wait.
     public func wait(for origin: HTTPOrigin) -> Duration? {

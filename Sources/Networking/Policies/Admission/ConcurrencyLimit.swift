@@ -71,7 +71,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         self.total = total.map { max($0, 1) }
     }
 
-    var stage: AdmissionStage { .limit }
+    package var stage: AdmissionStage { .limit }
 
     /// The number of requests in progress.
     public var activeCount: Int { state.withLock { $0.active } }
@@ -189,7 +189,45 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
+    fileprivate func number(of request: HTTPRequest) -> UInt64? {
+        request[option: QueuePositions.self]?.number(in: state.id)
+    }
+
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
         request.admission == .required ? request.origin : nil
     }
+}
+
+extension ConcurrencyLimit {
+    /// A copy of the state of a limit, for checks.
+    package struct Contents: Sendable {
+        /// The next waiter of a host, as the limit has noted it.
+        package struct Candidate: Hashable, Sendable {
+            package let priority: HTTPRequest.Priority
+            package let number: UInt64
+            package let origin: HTTPOrigin
+        }
+
+        /// The number of requests in progress, by host.
+        package let active: [HTTPOrigin: Int]
+        /// The numbers of the waiters, by host and priority.
+        package let lines: [HTTPOrigin: [HTTPRequest.Priority: [UInt64]]]
+        package let candidates: [Candidate]
+    }
+
+    package var contents: Contents {
+        state.withLock { state in
+            Contents(
+                active: state.hosts.mapValues(\.active),
+                lines: state.hosts.mapValues { $0.lines.mapValues(\.numbers) },
+                candidates: state.candidates.elements.map {
+                    .init(priority: $0.priority, number: $0.number, origin: $0.origin)
+                })
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// The number of the request in the queue of a limit in which it waits or has waited; nil if it has none.
+    package func number(in limit: ConcurrencyLimit) -> UInt64? { limit.number(of: self) }
 }

@@ -1,6 +1,6 @@
 /// A binary heap. It removes the smallest element without comparing all elements.
 struct Heap<Element: Comparable & Sendable>: Sendable {
-    private var elements: [Element] = []
+    private(set) var elements: [Element] = []
 
     mutating func insert(_ element: Element) {
         elements.append(element)

@@ -2,7 +2,7 @@
 ///
 /// The scope of the call contains it. Therefore a transport that makes the call wait for the transfer of another
 /// call can release it early.
-final class Permit: TransferPermit {
+package final class Permit: TransferPermit {
     fileprivate struct Holding: Sendable {
         /// One permit for each policy. Empty after they have been released.
         var permits: [AdmissionPermit?] = []
@@ -24,7 +24,7 @@ final class Permit: TransferPermit {
 
     private let holding: Locked<Holding>
 
-    var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
+    package var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
 
     fileprivate init(_ holding: Holding) {
         self.holding = Locked(holding)
@@ -35,7 +35,7 @@ final class Permit: TransferPermit {
     /// policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
-    static func enter(
+    package static func enter(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
         noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Permit {
@@ -147,7 +147,7 @@ final class Permit: TransferPermit {
     }
 
     /// Returns every permit to its policy, in the opposite order of entry, unless that has already happened.
-    func release(_ outcome: AdmissionPermit.Outcome) {
+    package func release(_ outcome: AdmissionPermit.Outcome) {
         take().leave(outcome)
     }
 

@@ -8,6 +8,9 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
     /// The number of the first waiter.
     var first: UInt64? { count > 0 ? waiters[head].number : nil }
 
+    /// The numbers of the waiters.
+    var numbers: [UInt64] { waiters[head...].filter { $0.waiter != nil }.map(\.number) }
+
     /// Adds a waiter: at the end with a new number, or at its previous position with the number that it had before.
     mutating func insert(_ waiter: Waiter, number: UInt64) {
         count += 1

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// How a request is answered by a cache ([RFC 9111 section 4](https://www.rfc-editor.org/rfc/rfc9111#section-4)).
-enum CacheDecision: Sendable {
+package enum CacheDecision: Sendable {
     /// With the stored response.
     case use
     /// With the stored response, which is stale and is validated meanwhile (RFC 5861 section 3).
@@ -14,7 +14,7 @@ enum CacheDecision: Sendable {
 
 extension CachedResponse {
     /// Returns how a request is answered if this response is stored for it.
-    func decision(for request: CacheRequest, at now: Date) -> CacheDecision {
+    package func decision(for request: CacheRequest, at now: Date) -> CacheDecision {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
         let staleness = age - freshness.lifetime
@@ -36,7 +36,7 @@ extension CachedResponse {
 
     /// Whether the response may be used instead of an error: of a status (RFC 5861 section 4), or of a request that got
     /// no response.
-    func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
+    package func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
         guard !freshness.needsValidation, !freshness.mustRevalidate, !request.needsValidation else { return false }
         if failure == .noResponse, request.rule == .staleIfOffline { return true }
         let staleness = freshness.age(at: now) - freshness.lifetime
@@ -45,7 +45,7 @@ extension CachedResponse {
 }
 
 /// A failure instead of which a stale response may be used.
-enum CacheFailure: Equatable, Sendable {
+package enum CacheFailure: Equatable, Sendable {
     /// The request got no response.
     case noResponse
     /// The server responded with 500, 502, 503 or 504.

@@ -1,24 +1,24 @@
-import Foundation
+package import Foundation
 
 /// The age and the freshness lifetime of a stored response, [RFC 9111 section
 /// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2), and how long it may be used after that.
-struct CacheFreshness: Sendable {
+package struct CacheFreshness: Sendable {
     /// The time at which the request was sent.
     let requested: Date
     /// The time at which the response was received or last validated.
     let received: Date
     /// The age in seconds at that time.
-    let initialAge: Int64
+    package let initialAge: Int64
     /// The freshness lifetime in seconds.
-    let lifetime: Int64
+    package let lifetime: Int64
     /// Whether the server must validate the response before each use (`no-cache`).
-    let needsValidation: Bool
+    package let needsValidation: Bool
     /// Whether the response must not be used when it is stale (`must-revalidate`).
-    let mustRevalidate: Bool
+    package let mustRevalidate: Bool
     /// The seconds after the lifetime in which the response may be used while it is validated (RFC 5861 section 3).
-    let staleWhileRevalidate: Int64
+    package let staleWhileRevalidate: Int64
     /// The seconds after the lifetime in which the response may be used instead of an error (RFC 5861 section 4).
-    let staleIfError: Int64
+    package let staleIfError: Int64
 
     /// Computes the freshness of a response.
     ///
@@ -27,7 +27,7 @@ struct CacheFreshness: Sendable {
     ///   - received: The time at which the response was received.
     ///   - heuristic: The fraction of the time since `Last-Modified` that a response without explicit freshness is
     ///     fresh; 0 for none.
-    init(
+    package init(
         _ status: HTTPStatus, _ headers: HTTPHeaders, requested: Date, received: Date, heuristic: Double
     ) {
         let directives = CacheDirectives(headers)
@@ -45,7 +45,7 @@ struct CacheFreshness: Sendable {
     }
 
     /// Returns the age in seconds (section 4.2.3).
-    func age(at now: Date) -> Int64 {
+    package func age(at now: Date) -> Int64 {
         // If the clock was set back, the time is unknown: the difference counts as time that has passed.
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a request asks of a cache: the directives of its `Cache-Control`, its range and its conditions.
-struct CacheRequest: Sendable {
+package struct CacheRequest: Sendable {
     let request: HTTPRequest
     let rule: ResponseCache.Rule
     let delivery: BodyDelivery
@@ -13,7 +13,7 @@ struct CacheRequest: Sendable {
     /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a body,
     /// several ranges, or conditions that only the server can check. Of the requests whose response is streamed, the
     /// cache handles no downloads, which are files already, and none with a range or a condition.
-    init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
+    package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
         guard !headers.contains(.ifMatch), !headers.contains(.ifUnmodifiedSince) else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A stored response, with the data that determines for which requests it may be used and how long it is fresh.
-struct CachedResponse: Sendable {
+package struct CachedResponse: Sendable {
     private(set) var status: HTTPStatus
     private(set) var headers: HTTPHeaders
     var body: CachedBody
@@ -21,7 +21,7 @@ struct CachedResponse: Sendable {
 
     /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3). If the body is
     /// still being received, it is empty at first; a part is then not stored.
-    init?(_ response: HTTPResponse, to request: CacheRequest, _ freshness: CacheFreshness) {
+    package init?(_ response: HTTPResponse, to request: CacheRequest, _ freshness: CacheFreshness) {
         guard request.request.method == .get, !request.refusesStoring, CachedResponse.mayStore(response, freshness)
         else { return nil }
         if case .file = response.content { return nil }

@@ -18,9 +18,9 @@ extension ResponseCache {
 }
 
 /// Whether the caller waits for the server's response instead of a stale one that is validated meanwhile.
-enum AwaitingValidationOption: HTTPRequest.Option {
+package enum AwaitingValidationOption: HTTPRequest.Option {
     /// Nil, which means that a stale response may be used.
-    static var defaultValue: Bool? { nil }
+    package static var defaultValue: Bool? { nil }
 }
 
 enum CachingOption: HTTPRequest.Option {
