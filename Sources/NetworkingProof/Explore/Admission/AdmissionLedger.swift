@@ -1,0 +1,162 @@
+import Networking
+
+/// Who holds and who waits for each limit: the facts of the rules, recorded outside the library. One thread at a time
+/// uses it.
+final class AdmissionLedger: @unchecked Sendable {  // because one thread at a time uses it
+    enum Position: UInt8, Sendable {
+        case outside, waiting, reserved, holding
+    }
+
+    /// A caller in its relation to one limit.
+    struct Entry: Sendable {
+        var position = Position.outside
+        /// The number of the caller among all that have begun to wait for the limit. It is kept to the end of the call.
+        var arrival: Int?
+    }
+
+    /// The entries, by limit and caller.
+    var entries: [[Entry]]
+    let callers: [AdmissionSystem.Caller]
+    let limits: [AdmissionSystem.Limit]
+    private var lastArrival = 0
+    /// The broken rules of the last move.
+    var faults: [String] = []
+    /// Whether a caller's task can continue.
+    var isReady: (Int) -> Bool = { _ in false }
+    var isCancelled: (Int) -> Bool = { _ in false }
+
+    init(_ options: AdmissionSystem.Options) {
+        (callers, limits) = (options.callers, options.limits)
+        entries = Array(repeating: Array(repeating: Entry(), count: callers.count), count: limits.count)
+    }
+
+    func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
+        if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
+    }
+
+    /// The number of permits of a limit that are held or reserved, for one host or for all.
+    func used(_ limit: Int, host: Int? = nil) -> Int {
+        callers.indices.filter {
+            entries[limit][$0].position.rawValue >= Position.reserved.rawValue
+                && (host == nil || callers[$0].host == host)
+        }.count
+    }
+
+    /// The callers that wait for a limit and could use a permit, the first one to get it first.
+    func queue(_ limit: Int) -> [Int] {
+        callers.indices.filter { entries[limit][$0].position == .waiting && !isCancelled($0) }
+            .sorted {
+                (-callers[$0].priority, entries[limit][$0].arrival ?? 0)
+                    < (-callers[$1].priority, entries[limit][$1].arrival ?? 0)
+            }
+    }
+
+    /// Whether a permit for a host is free.
+    func isFree(_ limit: Int, host: Int) -> Bool {
+        used(limit, host: host) < limits[limit].perHost && used(limit) < limits[limit].total ?? .max
+    }
+
+    func enter(_ caller: Int, _ limit: Int) {
+        nobodyOvertakes(caller, limit)
+        entries[limit][caller].position = .holding
+        noPermitAboveTheLimit(limit, caller)
+    }
+
+    func wait(_ caller: Int, _ limit: Int) {
+        limitsAreReservedInOrder(caller, limit)
+        if entries[limit][caller].arrival == nil {
+            lastArrival += 1
+            entries[limit][caller].arrival = lastArrival
+        }
+        entries[limit][caller].position = .waiting
+    }
+
+    /// Records that a waiting caller has got its permit.
+    func stopWaiting(_ caller: Int, _ limit: Int) {
+        entries[limit][caller].position = .holding
+        noPermitAboveTheLimit(limit, caller)
+    }
+
+    func leave(_ caller: Int, _ limit: Int, by release: () -> Void) {
+        let ready = callers.indices.filter(isReady)
+        entries[limit][caller].position = .outside
+        let expected = queue(limit).first { isFree(limit, host: callers[$0].host) }
+        release()
+        let next = callers.indices.filter {
+            entries[limit][$0].position == .waiting && !isCancelled($0) && isReady($0) && !ready.contains($0)
+        }
+        theOldestOfTheMostUrgentIsNext(next, expected)
+        for winner in next { entries[limit][winner].position = .reserved }
+    }
+
+    func end(_ caller: Int) {
+        for limit in limits.indices { entries[limit][caller] = Entry() }
+    }
+}
+
+// The rules. The name of a rule is the name of its function.
+extension AdmissionLedger {
+    func noPermitAboveTheLimit(_ limit: Int, _ caller: Int) {
+        let host = callers[caller].host
+        expect(
+            used(limit, host: host) <= limits[limit].perHost && used(limit) <= limits[limit].total ?? .max,
+            "limit \(limit + 1) has admitted \(used(limit)) calls")
+    }
+
+    /// A freed permit goes to the caller that has waited longest, of those with the most urgent priority.
+    func theOldestOfTheMostUrgentIsNext(_ next: [Int], _ expected: Int?) {
+        expect(
+            next == (expected.map { [$0] } ?? []),
+            "the permit goes to \(next.map { $0 + 1 }), not to \(expected.map { "\($0 + 1)" } ?? "nobody")")
+    }
+
+    /// A caller does not take a permit for which another one waits.
+    func nobodyOvertakes(_ caller: Int, _ limit: Int) {
+        let host = callers[caller].host
+        expect(
+            !queue(limit).contains { callers[$0].host == host },
+            "call \(caller + 1) gets a permit of limit \(limit + 1) for which another call waits")
+    }
+
+    /// While a caller waits for a limit, it holds only limits that come before it in the fixed order.
+    func limitsAreReservedInOrder(_ caller: Int, _ limit: Int) {
+        let later = limits.indices.filter { $0 > limit && entries[$0][caller].position == .holding }
+        expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds another one")
+    }
+
+    /// A caller that waits for anything but a limit holds nothing.
+    func nothingIsHeldAtAGate(_ caller: Int) {
+        expect(
+            limits.indices.allSatisfy { entries[$0][caller].position == .outside },
+            "call \(caller + 1) waits at the gate and holds a permit")
+    }
+
+    /// No caller waits while a permit that it could use is free.
+    func noWaiterIsForgotten() {
+        for limit in limits.indices {
+            for waiter in queue(limit) {
+                expect(
+                    !isFree(limit, host: callers[waiter].host),
+                    "call \(waiter + 1) waits while a permit of limit \(limit + 1) is free")
+            }
+        }
+    }
+
+    /// The limit counts the permits that are held or reserved, and the callers that wait.
+    func theLimitCountsWhatIsHeld(_ limit: Int, _ real: ConcurrencyLimit) {
+        expect(
+            real.activeCount == used(limit), "limit \(limit + 1) counts \(real.activeCount) permits of \(used(limit))")
+        let waiting = callers.indices.filter { entries[limit][$0].position == .waiting }
+        let queue = queue(limit)
+        expect(
+            (queue.count...waiting.count).contains(real.waiterCount),
+            "limit \(limit + 1) counts \(real.waiterCount) waiters of \(waiting.count)")
+    }
+
+    /// When all calls have ended, the limit is as it was before.
+    func nothingIsLost(_ limit: Int, _ real: ConcurrencyLimit) {
+        expect(
+            real.activeCount == 0 && real.waiterCount == 0 && real.contents.active.isEmpty,
+            "limit \(limit + 1) counts \(real.activeCount) permits and \(real.waiterCount) waiters after the last call")
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import Networking
+
+/// Calls that enter and leave real limits, and a gate. Each runs to its next wait when it is told to.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class ManualCall: @unchecked Sendable {  // because one thread at a time uses it
+    let executor = ManualExecutor()
+    var task: Task<Void, Never>?
+    var permit: Permit?
+    var isCancelled = false
+    /// Whether the call has ended without a permit.
+    var hasFailed = false
+
+    /// Whether the call waits for its permit.
+    var isEntering: Bool { task != nil && permit == nil }
+}
+
+/// The limits, the gate and the calls of one state.
+enum AdmissionSystem {
+    struct Caller: Sendable {
+        var host = 0
+        var priority = 0
+        /// Whether the caller's service lists the limits in the opposite order.
+        var isReversed = false
+    }
+
+    struct Limit: Sendable {
+        var perHost = 1
+        var total: Int?
+    }
+
+    struct Options: Sendable {
+        let limits: [Limit]
+        let callers: [Caller]
+        let hasGate: Bool
+        /// The requests of the callers, and their origins. They are created once, because every move is made many times.
+        let requests: [HTTPRequest]
+        let origins: [HTTPOrigin]
+
+        init(limits: [Limit], callers: [Caller], hasGate: Bool = false) {
+            (self.limits, self.callers, self.hasGate) = (limits, callers, hasGate)
+            let urls = ["https://a.example/", "https://b.example/"].compactMap { URL(string: $0) }
+            origins = urls.compactMap { HTTPOrigin($0) }
+            requests = callers.enumerated().map { index, caller in
+                var settings = RequestSettings()
+                settings.priority = HTTPRequest.Priority(caller.priority)
+                var request = HTTPRequest(.get, urls[caller.host])
+                request.options = settings.options
+                request[option: CallerOption.self] = index
+                return request
+            }
+        }
+    }
+
+    enum Move: CustomStringConvertible, Sendable {
+        case begin(Int)
+        case run(Int)
+        case cancel(Int)
+        case leave(Int)
+        case closeGate
+        case openGate
+
+        var description: String {
+            switch self {
+            case .begin(let index): "call \(index + 1) begins"
+            case .run(let index): "call \(index + 1) continues"
+            case .cancel(let index): "call \(index + 1) is cancelled"
+            case .leave(let index): "call \(index + 1) releases its permits"
+            case .closeGate: "the gate closes"
+            case .openGate: "the gate opens"
+            }
+        }
+    }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class LiveAdmission: LiveSystem {
+    private struct Root: Endpoint {
+        var path: EndpointPath { "" }
+    }
+
+    let options: AdmissionSystem.Options
+    let ledger: AdmissionLedger
+    let limits: [RecordedLimit]
+    let gate: ManualGate
+    let calls: [ManualCall]
+
+    init(_ options: AdmissionSystem.Options) {
+        self.options = options
+        let ledger = AdmissionLedger(options)
+        self.ledger = ledger
+        gate = ManualGate(ledger)
+        calls = options.callers.map { _ in ManualCall() }
+        // Limits are reserved in the order of their addresses. The first one is the one with the lowest address.
+        limits = options.limits.map { _ in RecordedLimit(ledger) }
+            .sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
+        for (index, limit) in limits.enumerated() { limit.begin(options.limits[index], at: index) }
+        ledger.isReady = { [calls] in calls[$0].executor.isReady }
+        ledger.isCancelled = { [calls] in calls[$0].isCancelled }
+    }
+
+    var moves: [AdmissionSystem.Move] {
+        var moves: [AdmissionSystem.Move] = []
+        for (index, call) in calls.enumerated() {
+            if call.task == nil { moves.append(.begin(index)) }
+            if call.executor.isReady { moves.append(.run(index)) }
+            if call.isEntering, !call.isCancelled { moves.append(.cancel(index)) }
+            if call.permit != nil { moves.append(.leave(index)) }
+        }
+        return moves + (options.hasGate ? [gate.isOpen ? .closeGate : .openGate] : [])
+    }
+
+    func make(_ move: AdmissionSystem.Move) -> [String] {
+        ledger.faults = []
+        switch move {
+        case .begin(let index): begin(index)
+        case .run(let index): calls[index].executor.run()
+        case .cancel(let index): cancel(index)
+        case .leave(let index): leave(index)
+        case .closeGate: gate.isOpen = false
+        case .openGate: gate.open()
+        }
+        for (index, call) in calls.enumerated() where call.task != nil && call.permit == nil { finish(index) }
+        ledger.noWaiterIsForgotten()
+        someoneCanContinue()
+        for (index, limit) in limits.enumerated() { ledger.theLimitCountsWhatIsHeld(index, limit.limit) }
+        return ledger.faults
+    }
+
+    private func begin(_ index: Int) {
+        let (call, caller, request) = (calls[index], options.callers[index], options.requests[index])
+        let policies = (caller.isReversed ? limits.reversed() : limits) as [any AdmissionPolicy] + [gate]
+        call.task = Task(executorPreference: call.executor) {
+            call.permit = try? await Permit.enter(policies, request, for: Root())
+            if call.permit == nil { call.hasFailed = true }
+        }
+        call.executor.run()
+    }
+
+    /// Releases what is left of a call that was cancelled before it got its permit.
+    private func finish(_ index: Int) {
+        guard calls[index].hasFailed else { return }
+        reset(index)
+    }
+
+    private func reset(_ index: Int) {
+        let call = calls[index]
+        (call.task, call.permit, call.isCancelled, call.hasFailed) = (nil, nil, false, false)
+        for limit in limits { limit.requests[index] = nil }
+        ledger.end(index)
+    }
+
+    private func cancel(_ index: Int) {
+        calls[index].isCancelled = true
+        calls[index].task?.cancel()
+    }
+
+    private func leave(_ index: Int) {
+        calls[index].permit?.release(.notSent)
+        reset(index)
+    }
+
+    /// While calls wait, a call can continue, release its permit, or the gate can open.
+    private func someoneCanContinue() {
+        guard calls.contains(where: \.isEntering), gate.isOpen else { return }
+        ledger.expect(
+            calls.contains { $0.executor.isReady || $0.permit != nil }, "all calls wait for each other")
+    }
+
+    func end() -> [String] {
+        ledger.faults = []
+        for _ in 0..<100 where calls.contains(where: { $0.task != nil }) {
+            for (index, call) in calls.enumerated() where call.task != nil {
+                if call.permit != nil { leave(index) } else if !call.isCancelled { cancel(index) }
+                while call.executor.isReady { call.executor.run() }
+                finish(index)
+            }
+        }
+        everyCallEnds()
+        for (index, limit) in limits.enumerated() { ledger.nothingIsLost(index, limit.limit) }
+        return ledger.faults
+    }
+
+    /// A call that is cancelled ends, at whatever point this happens.
+    private func everyCallEnds() {
+        ledger.expect(calls.allSatisfy { $0.task == nil }, "a cancelled call still waits")
+    }
+}
+
+extension ExploreCheck {
+    /// The calls that wait for limits.
+    static var admissions: [ExplorePart] {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
+        return [
+            part(
+                "admission-total", (6_000, .max),
+                .init(
+                    limits: [.init(perHost: 1, total: 2)],
+                    callers: [.init(), .init(priority: 1), .init(host: 1), .init(host: 1, priority: 1)])),
+            part(
+                "admission-two", (6_000, .max),
+                .init(
+                    limits: [.init(), .init()],
+                    callers: [.init(), .init(isReversed: true), .init(priority: 1)])),
+            part(
+                "admission-gate", (6_000, .max),
+                .init(
+                    limits: [.init(), .init(perHost: 2, total: 1)],
+                    callers: [.init(), .init(), .init(isReversed: true)], hasGate: true)),
+        ]
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func part(
+        _ name: String, _ limits: (quick: Int, full: Int), _ options: AdmissionSystem.Options
+    ) -> ExplorePart {
+        .world(name, limits: limits) { [ReplayedWorld<LiveAdmission>(options)] }
+    }
+}

@@ -1,0 +1,121 @@
+import Networking
+
+// The moves, each with the rules that it must keep. The name of a rule is the name of its function.
+extension CircuitWorld {
+    private mutating func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
+        if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
+    }
+
+    mutating func enter() {
+        let answer = machine.enter(at: time)
+        anOpenCircuitRefuses(answer)
+        oneProbeAtATime(answer)
+        aClosedCircuitAdmits(answer)
+        switch answer {
+        case .pass: running[.current, default: []].append(machine.openings)
+        case .probe:
+            running[.probe, default: []].append(machine.openings)
+            phase = .halfOpen
+        case .refuse: break
+        }
+    }
+
+    mutating func leave(_ call: Call, _ judgement: CircuitMachine.Judgement) {
+        let admitted = running[call, default: []].removeFirst()
+        let before = machine
+        machine.leave(judgement, wasProbe: call == .probe, admitted: admitted, at: time)
+        switch call {
+        case .probe: aProbeDecides(judgement)
+        case .late: lateOutcomesDoNotCount(before)
+        case .current:
+            if judgement != .neither { counted = window + [Counted(slice: now, isFailure: judgement == .failure)] }
+            theCircuitOpensAtTheRatio(judgement)
+        }
+    }
+
+    /// Until the pause is over, every call is refused, and learns how long the rest of the pause is.
+    private mutating func anOpenCircuitRefuses(_ answer: CircuitMachine.Answer) {
+        guard case .open(let until) = phase, now < until else { return }
+        expect(
+            answer == .refuse(after: .milliseconds(until - now)),
+            "a call \(until - now) slices before the end of the pause gets \(answer)")
+    }
+
+    /// After the pause, one call is sent, and the others are refused until it has ended.
+    private mutating func oneProbeAtATime(_ answer: CircuitMachine.Answer) {
+        let isReady: Bool
+        switch phase {
+        case .closed: return expect(answer != .probe, "a closed circuit sends a probe")
+        case .open(let until): isReady = now >= until
+        case .halfOpen: isReady = running[.probe, default: []].isEmpty
+        }
+        if isReady { expect(answer == .probe, "a call after the pause gets \(answer)") }
+        if case .halfOpen = phase, !isReady { expect(answer == .refuse(after: .zero), "a second call gets \(answer)") }
+    }
+
+    private mutating func aClosedCircuitAdmits(_ answer: CircuitMachine.Answer) {
+        if phase == .closed { expect(answer == .pass, "a closed circuit answers \(answer)") }
+    }
+
+    /// The outcome of a probe closes or opens the circuit. A probe without a judgement is followed by another one.
+    private mutating func aProbeDecides(_ judgement: CircuitMachine.Judgement) {
+        switch judgement {
+        case .success:
+            phase = .closed
+            counted = []
+            expect(machine.state == .closed, "the circuit is \(machine.state) after a successful probe")
+        case .failure:
+            phase = .open(until: now + options.pause)
+            expect(machine.phase == .open(until: time + .milliseconds(options.pause)), "the pause does not begin again")
+        case .neither:
+            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a judgement decides")
+        }
+        aClosingCircuitForgets()
+    }
+
+    /// What failed before the circuit opened does not count after it has closed.
+    private mutating func aClosingCircuitForgets() {
+        guard phase == .closed else { return }
+        expect(machine.counts.allSatisfy { $0.calls == 0 }, "a circuit closes with counts")
+    }
+
+    /// A call that was in progress when the circuit opened changes nothing, however late it ends.
+    private mutating func lateOutcomesDoNotCount(_ before: CircuitMachine) {
+        let isSame =
+            machine.phase == before.phase
+            && machine.counts.map(\.calls).reduce(0, +) == before.counts.map(\.calls).reduce(0, +)
+        expect(isSame, "the outcome of an earlier call counts")
+    }
+
+    /// A failure opens the circuit if the window contains enough calls, and enough of them have failed.
+    private mutating func theCircuitOpensAtTheRatio(_ judgement: CircuitMachine.Judgement) {
+        let failures = window.filter(\.isFailure).count
+        let isOver =
+            judgement == .failure && window.count >= options.minimumCalls && failures * 2 >= window.count
+        let opened = CircuitMachine.Phase.open(until: time + .milliseconds(options.pause))
+        expect(
+            machine.phase == (isOver ? opened : .closed),
+            "\(failures) failures of \(window.count) calls make the circuit \(machine.state)")
+        guard isOver else { return }
+        phase = .open(until: now + options.pause)
+        running[.late, default: []] += running[.current, default: []]
+        running[.current] = nil
+    }
+
+    /// A circuit without a probe in progress admits a call again, at the latest after the pause.
+    mutating func aRefusedCircuitBecomesReady() {
+        guard running[.probe, default: []].isEmpty else { return }
+        var later = machine
+        if case .refuse = later.enter(at: time + .milliseconds(options.pause)) {
+            expect(false, "no call is admitted after another pause")
+        }
+    }
+
+    /// A machine that counts as idle contains nothing that a new machine would decide differently.
+    mutating func anIdleMachineMayBeForgotten() {
+        guard machine.isIdle(at: time) else { return }
+        expect(running[.probe, default: []].isEmpty, "a machine with a probe in progress is idle")
+        if phase == .closed { expect(window.isEmpty, "a machine with outcomes in its window is idle") }
+        if case .open(let until) = phase { expect(now >= until, "a machine that refuses calls is idle") }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Networking
+
+/// A stream of events with a server that sends events, ids and delays, and ends its responses in every way.
+struct StreamWorld: World {
+    struct Options: Sendable {
+        var repetition = EventStreamMachine.Repetition.always
+        var maximumFailures = Int.max
+        var delay = Duration.seconds(3)
+        /// The id with which the stream begins.
+        var first = ""
+    }
+
+    enum Move: CustomStringConvertible, Sendable {
+        case open
+        case openWithNoContent
+        case fail(isRetryable: Bool)
+        case send(String)
+        case end
+
+        var description: String {
+            switch self {
+            case .open: "a connection is opened"
+            case .openWithNoContent: "the server responds with 204"
+            case .fail(let isRetryable): "the connection fails, \(isRetryable ? "retryable" : "for good")"
+            case .send(let text): "the server sends \(text.debugDescription)"
+            case .end: "the response ends"
+            }
+        }
+    }
+
+    let options: Options
+    var machine: EventStreamMachine
+    /// The parser of the open connection.
+    var parser: ServerSentEventParser?
+    // The facts of the rules, recorded without the machine.
+    /// The id that an empty line has put into effect, and the one that the open connection has sent since.
+    var id: String
+    var newID: String?
+    var hasData = false
+    /// The delay that the server has sent, and the one that it has sent on the open connection.
+    var retry: Duration?
+    var newRetry: Duration?
+    var hasConnected = false
+    var isOver = false
+    var failures = 0
+    var reconnections = 0
+    var faults: [String] = []
+
+    init(_ options: Options) {
+        self.options = options
+        id = options.first
+        machine = EventStreamMachine(
+            .init(delay: options.delay, maximumFailures: options.maximumFailures, after: options.first),
+            repeating: options.repetition)
+    }
+
+    var moves: [Move] {
+        guard !isOver else { return [] }
+        let failures: [Move] = [.fail(isRetryable: true), .fail(isRetryable: false)]
+        guard parser != nil else { return [.open, .openWithNoContent] + failures }
+        let lines = ["id: 1\n", "id: 2\n", "id\n", "retry: 500\n", "retry: 7000\n", "data: a\n", ": comment\n", "\n"]
+        return lines.map { .send($0) } + failures + [.end]
+    }
+
+    mutating func make(_ move: Move) -> [String] {
+        faults = []
+        switch move {
+        case .open:
+            resumesAfterTheLastEvent()
+            parser = ServerSentEventParser(after: machine.lastEventID)
+            machine.connect()
+            hasConnected = true
+        case .openWithNoContent: noContentEnds(step(.noContent))
+        case .fail(let isRetryable): fail(isRetryable)
+        case .send(let text): send(text)
+        case .end: end()
+        }
+        nothingFollowsTheEnd()
+        return faults
+    }
+
+    /// Lets the machine decide, with the data of the open connection.
+    mutating func step(_ outcome: EventStreamMachine.Outcome) -> EventStreamMachine.Step {
+        machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry)
+    }
+
+    func write(to key: inout StateKey) {
+        key.write(parser != nil, hasConnected, isOver, hasData, newID != nil, newRetry != nil, machine.hasConnected)
+        for text in [id, newID ?? "", machine.lastEventID, parser?.lastEventID ?? ""] {
+            key.write(Array(text.utf8) + [0])
+        }
+        for delay in [retry, newRetry, machine.delay, parser?.retry] {
+            key.write(UInt8(truncatingIfNeeded: (delay ?? .zero).components.seconds))
+        }
+        let limit = options.maximumFailures == .max ? 0 : options.maximumFailures + 1
+        key.write([UInt8(min(failures, limit)), UInt8(min(machine.failures, limit))])
+        key.write([UInt8(min(reconnections, 6)), UInt8(min(machine.emptyConnections, 6))])
+    }
+}
+
+extension ExploreCheck {
+    /// The decisions of event streams, and of calls after failed connections.
+    static var streams: [ExplorePart] {
+        let longest = Duration.seconds(Int64.max)
+        let worlds: [StreamWorld.Options] = [
+            .init(), .init(maximumFailures: 0), .init(maximumFailures: 2, first: "7"),
+            .init(repetition: .afterFailure, maximumFailures: 2), .init(repetition: .never),
+            .init(delay: .zero), .init(delay: longest), .init(delay: .seconds(Int64.min)),
+        ]
+        return [.world("stream") { worlds.map { StreamWorld($0) } }]
+    }
+}

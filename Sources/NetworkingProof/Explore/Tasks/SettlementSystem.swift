@@ -1,0 +1,146 @@
+import Networking
+
+/// A settlement, and observers that change it when they are notified.
+final class SettlementSystem: LiveSystem {
+    /// What an observer does when it is notified.
+    enum Reaction: UInt8, CaseIterable, Sendable {
+        case none, addsObserver, settles
+    }
+
+    enum Move: CustomStringConvertible, Sendable {
+        case observe(Reaction)
+        case succeed, fail, interrupt
+
+        var description: String {
+            switch self {
+            case .observe(let reaction): "an observer is added; reaction: \(reaction)"
+            case .succeed: "it succeeds"
+            case .fail: "it fails"
+            case .interrupt: "it is interrupted"
+            }
+        }
+    }
+
+    private struct Failure: Error {}
+
+    private struct Seen: Equatable {
+        let observer: Int
+        let outcome: String
+    }
+
+    private final class Facts: @unchecked Sendable {  // because one thread uses it
+        var seen: [Seen] = []
+        var added = 0
+        /// The reactions of the observers.
+        var reactions: [Reaction] = []
+        /// The outcomes of the calls of `settle` that have returned true.
+        var won: [String] = []
+        /// The first outcome.
+        var first: String?
+    }
+
+    private let settlement = Settlement<Int>()
+    private let facts = Facts()
+    private var faults: [String] = []
+    private let longest: Int
+
+    init(_ longest: Int) {
+        self.longest = longest
+    }
+
+    var moves: [Move] {
+        let isFull = facts.reactions.count >= longest
+        return (isFull ? [] : Reaction.allCases.map { .observe($0) }) + [.succeed, .fail, .interrupt]
+    }
+
+    func make(_ move: Move) -> [String] {
+        faults = []
+        switch move {
+        case .observe(let reaction): SettlementSystem.add(reaction, to: settlement, facts)
+        case .succeed: settle(.success(1))
+        case .fail: settle(.failure(Failure()))
+        case .interrupt:
+            facts.first = facts.first ?? "\(Interruption.cancelled)"
+            settlement.end(with: .cancelled)
+        }
+        theFirstOutcomeWins()
+        everyObserverHearsOnce()
+        observersHearInOrder()
+        return faults
+    }
+
+    private func settle(_ outcome: Settlement<Int>.Outcome) {
+        let name = SettlementSystem.name(outcome)
+        let isFirst = facts.first == nil
+        facts.first = facts.first ?? name
+        let hasWon = settlement.settle(outcome)
+        expect(
+            hasWon == isFirst, "settling \(isFirst ? "first" : "later") returns \(hasWon)", rule: "onlyTheFirstSettles")
+    }
+
+    private static func name(_ outcome: Settlement<Int>.Outcome) -> String {
+        switch outcome {
+        case .success(let value): "\(value)"
+        case .failure(let error): "\(error)"
+        }
+    }
+
+    private static func add(_ reaction: Reaction, to settlement: Settlement<Int>, _ facts: Facts) {
+        let number = facts.reactions.count
+        facts.reactions.append(reaction)
+        settlement.observe { outcome in
+            facts.seen.append(Seen(observer: number, outcome: name(outcome)))
+            switch reaction {
+            case .none: break
+            case .addsObserver: add(.none, to: settlement, facts)
+            case .settles: if settlement.settle(.success(2)) { facts.won.append("2") }
+            }
+        }
+    }
+
+    private func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
+        if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
+    }
+
+    /// The outcome is the first one, and stays the same.
+    private func theFirstOutcomeWins() {
+        let outcome = settlement.outcome.map(SettlementSystem.name)
+        expect(outcome == facts.first, "the outcome is \(outcome ?? "nil"), the first was \(facts.first ?? "nil")")
+        expect(facts.won.isEmpty, "an observer has settled again")
+    }
+
+    /// Each observer is notified once, with the outcome, and not before.
+    private func everyObserverHearsOnce() {
+        for observer in facts.reactions.indices {
+            let heard = facts.seen.filter { $0.observer == observer }.map(\.outcome)
+            expect(heard == (facts.first.map { [$0] } ?? []), "observer \(observer + 1) is notified with \(heard)")
+        }
+    }
+
+    /// Observers are notified in the order in which they were added.
+    private func observersHearInOrder() {
+        let order = facts.seen.map(\.observer)
+        expect(order == order.sorted(), "the order is \(order.map { $0 + 1 })")
+    }
+
+    func end() -> [String] { [] }
+
+    func write(to key: inout StateKey) {
+        key.write(facts.reactions.map(\.rawValue))
+        key.write(0xFF)
+        key.write(facts.seen.map { UInt8($0.observer) })
+        key.write(0xFF)
+        key.write(Array((facts.first ?? "").utf8))
+    }
+}
+
+extension ExploreCheck {
+    /// Outcomes, and the interest in them.
+    static let tasks: [ExplorePart] = [
+        .world("settlement") { [ReplayedWorld<SettlementSystem>(5)] },
+        .world("interest", limits: (8_000, 400_000)) { [ReplayedWorld<TaskSystem>(.init(tasks: 4))] },
+        .world("interest-chains", limits: (8_000, 400_000)) {
+            [ReplayedWorld<TaskSystem>(.init(calls: 2, tasks: 5, hasOwnObservers: false))]
+        },
+    ]
+}

@@ -1,0 +1,136 @@
+import Networking
+
+// What must be true of calls and derived tasks. The name of a rule is the name of its function.
+extension TaskSystem {
+    private func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
+        if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
+    }
+
+    /// The tasks whose outcomes a task waits for now.
+    private func awaited(_ node: Node) -> [Int] {
+        guard let next = node.next, let value = nodes[node.sources[0]].outcome, Int(value) != nil else {
+            return node.sources
+        }
+        return [next]
+    }
+
+    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it.
+    private func isWanted(_ index: Int) -> Bool {
+        if nodes[index].observers > 0 || nodes[index].joined > 0 { return true }
+        return nodes.contains { $0.outcome == nil && !$0.isCancelled && awaited($0).contains(index) }
+    }
+
+    /// Cancels a task and, in the model, every source in which nothing else is interested.
+    func cancel(_ index: Int) {
+        let node = nodes[index]
+        let isFirst = node.outcome == nil && !node.isCancelled
+        if isFirst { drop(index) }
+        let hasCancelled = node.task.cancel()
+        cancelTellsWhetherItCancelled(hasCancelled, isFirst, index)
+    }
+
+    private func drop(_ index: Int) {
+        var dropped = [index]
+        while let next = dropped.popLast() {
+            let node = nodes[next]
+            guard node.outcome == nil, !node.isCancelled else { continue }
+            node.isCancelled = true
+            dropped += awaited(node).filter { !isWanted($0) }
+        }
+    }
+
+    /// Records the new outcomes, causes before their effects. A task of `all` that fails is no longer interested in its
+    /// other source.
+    func settle() {
+        outcomesStayTheSame()
+        while let node = nodes.first(where: { $0.outcome == nil && $0.isOver && isExplained($0) }) {
+            node.outcome = node.task.result.map(TaskSystem.name)
+            guard node.kind == 3, !node.hasValue else { continue }
+            for source in node.sources where !nodes[source].hasValue && !isWanted(source) { drop(source) }
+        }
+        noTaskEndsBeforeItsSources()
+        for node in nodes { node.outcome = node.task.result.map(TaskSystem.name) }
+    }
+
+    /// Whether a task may have its outcome: it was cancelled, or a task that it waits for has ended.
+    private func isExplained(_ node: Node) -> Bool {
+        if node.isCall || node.isCancelled { return true }
+        let outcomes = awaited(node).map { nodes[$0].outcome }
+        return node.kind == 3 && !node.hasValue ? outcomes.contains { $0 != nil } : outcomes.allSatisfy { $0 != nil }
+    }
+
+    func check() {
+        everyObserverHearsOnce()
+        aCallIsCancelledIfNobodyIsInterested()
+        aCancelledCallIsStopped()
+        aTaskEndsWithItsSources()
+        noSuccessAfterCancellation()
+    }
+
+    private func outcomesStayTheSame() {
+        for (index, node) in nodes.enumerated() {
+            guard let outcome = node.outcome else { continue }
+            expect(node.task.result.map(TaskSystem.name) == outcome, "the outcome of task \(index + 1) changes")
+        }
+    }
+
+    private func everyObserverHearsOnce() {
+        for (index, node) in nodes.enumerated() where node.observers > 0 {
+            let expected = node.outcome.map { [$0] } ?? []
+            expect(node.heard == expected, "an observer of task \(index + 1) is notified with \(node.heard)")
+        }
+    }
+
+    /// A call is cancelled if it was cancelled itself, or if nothing is interested in it any more, and only then.
+    private func aCallIsCancelledIfNobodyIsInterested() {
+        for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
+            expect(
+                node.task.isCancelled == node.isCancelled,
+                "call \(index + 1) is \(node.task.isCancelled ? "" : "not ")cancelled")
+        }
+    }
+
+    /// A call that is cancelled is asked to end, and no other one.
+    private func aCancelledCallIsStopped() {
+        for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
+            expect(
+                node.isStopped == node.task.isCancelled,
+                "call \(index + 1) is \(node.isStopped ? "" : "not ")asked to end")
+        }
+    }
+
+    /// `cancel()` returns true if it makes the task end cancelled.
+    private func cancelTellsWhetherItCancelled(_ hasCancelled: Bool, _ isFirst: Bool, _ index: Int) {
+        expect(isFirst == hasCancelled, "cancelling task \(index + 1) returns \(hasCancelled)")
+    }
+
+    /// A task that is not cancelled has no outcome before the tasks that it waits for.
+    private func noTaskEndsBeforeItsSources() {
+        for (index, node) in nodes.enumerated() where node.outcome == nil {
+            expect(!node.isOver, "task \(index + 1) ends before its source")
+        }
+    }
+
+    /// A task has an outcome as soon as the tasks that it waits for have theirs.
+    private func aTaskEndsWithItsSources() {
+        for (index, node) in nodes.enumerated() where node.outcome == nil && node.kind != 0 {
+            let isReady = awaited(node).allSatisfy { nodes[$0].outcome != nil }
+            expect(!isReady, "task \(index + 1) has no outcome after its sources")
+        }
+    }
+
+    /// No success follows a cancellation.
+    private func noSuccessAfterCancellation() {
+        for (index, node) in nodes.enumerated() where node.isCancelled {
+            expect(
+                node.outcome.map { Int($0) == nil } ?? true, "task \(index + 1) is cancelled and ends with a value")
+        }
+    }
+
+    /// When all calls have ended, so have all tasks.
+    func everyTaskEnds() {
+        for (index, node) in nodes.enumerated() {
+            expect(node.isOver, "task \(index + 1) never ends")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Networking
+
+/// Calls and the tasks that are derived from them, in every order of registration, cancellation and end.
+final class TaskSystem: LiveSystem {
+    struct Options: Sendable {
+        /// The number of calls that exist from the beginning.
+        var calls = 2
+        /// The number of calls and derived tasks.
+        var tasks = 4
+        /// Whether callbacks and waiting callers are interested in tasks, too.
+        var hasOwnObservers = true
+    }
+
+    enum Move: CustomStringConvertible, Sendable {
+        case map(Int)
+        case recover(Int)
+        case all(Int, Int)
+        /// The closure of the derived task returns another task.
+        case flatMap(Int, next: Int)
+        case observe(Int)
+        case join(Int)
+        case leave(Int)
+        case cancel(Int)
+        case succeed(Int)
+        case fail(Int)
+
+        var description: String {
+            switch self {
+            case .map(let task): "task \(task + 1).map"
+            case .recover(let task): "task \(task + 1).recover"
+            case .all(let first, let second): "all(task \(first + 1), task \(second + 1))"
+            case .flatMap(let task, let next): "task \(task + 1).flatMap { task \(next + 1) }"
+            case .observe(let task): "task \(task + 1) is observed"
+            case .join(let task): "a caller waits for task \(task + 1)"
+            case .leave(let task): "the caller of task \(task + 1) stops waiting"
+            case .cancel(let task): "task \(task + 1) is cancelled"
+            case .succeed(let task): "call \(task + 1) succeeds"
+            case .fail(let task): "call \(task + 1) fails"
+            }
+        }
+    }
+
+    struct Failure: Error {}
+
+    /// A task of the library, and what is known about it without the library.
+    final class Node: @unchecked Sendable {  // because one thread uses it
+        let task: RequestTask<Int>
+        /// Whether it is a call, and not a derived task.
+        let isCall: Bool
+        /// The tasks from which it is derived.
+        var sources: [Int] = []
+        /// The task that the closure of `flatMap` returns.
+        var next: Int?
+        var kind: UInt8 = 0
+        /// Whether it was cancelled, itself or because nothing was interested in it any more.
+        var isCancelled = false
+        /// Whether the call was asked to end.
+        var isStopped = false
+        var observers = 0
+        var joined = 0
+        /// The outcomes with which its observers were notified.
+        var heard: [String] = []
+        var outcome: String?
+
+        init(_ task: RequestTask<Int>, isCall: Bool) {
+            (self.task, self.isCall) = (task, isCall)
+        }
+
+        var isOver: Bool { task.result != nil }
+        var hasValue: Bool { if case .success = task.result { true } else { false } }
+    }
+
+    let options: Options
+    private(set) var nodes: [Node] = []
+    var faults: [String] = []
+    private let response: HTTPResponse
+
+    init(_ options: Options) {
+        self.options = options
+        let url = URL(string: "https://a.example/") ?? URL(fileURLWithPath: "/")
+        response = HTTPResponse(.ok, to: HTTPRequest(.get, url))
+        for _ in 0..<options.calls { nodes.append(call()) }
+    }
+
+    /// Creates a call that ends when a move ends it, also after it was cancelled.
+    private func call() -> Node {
+        final class Stop: @unchecked Sendable {  // because one thread uses it
+            weak var node: Node?
+        }
+        let stop = Stop()
+        let interest = TaskInterest(CallScope(), endingBy: { stop.node?.isStopped = true })
+        let task = RequestTask<Int>(
+            of: .get("call"), track: CallTrack(), callbacks: PendingCallbacks(), interest,
+            Settlement<Response<Int>>())
+        let node = Node(task, isCall: true)
+        stop.node = node
+        return node
+    }
+
+    var moves: [Move] {
+        var moves: [Move] = []
+        for (index, node) in nodes.enumerated() {
+            if nodes.count < options.tasks {
+                moves += [.map(index), .recover(index)]
+                for other in nodes.indices where other > index { moves.append(.all(index, other)) }
+                for other in nodes.indices where other != index { moves.append(.flatMap(index, next: other)) }
+            }
+            if options.hasOwnObservers {
+                if node.observers == 0 { moves.append(.observe(index)) }
+                if node.joined == 0, !node.isOver { moves.append(.join(index)) }
+                if node.joined > 0 { moves.append(.leave(index)) }
+            }
+            moves.append(.cancel(index))
+            if node.isCall, !node.isOver { moves += [.succeed(index), .fail(index)] }
+        }
+        return moves
+    }
+
+    func make(_ move: Move) -> [String] {
+        faults = []
+        switch move {
+        case .map(let index): derive(nodes[index].task.map { $0 + 1 }, from: [index], kind: 1)
+        case .recover(let index): derive(nodes[index].task.recover { _ in 7 }, from: [index], kind: 2)
+        case .all(let first, let second):
+            guard let both = RequestTask<[Int]>.all([nodes[first].task, nodes[second].task]) else { break }
+            derive(both.map { $0.reduce(0, +) }, from: [first, second], kind: 3)
+        case .flatMap(let index, let next):
+            let other = nodes[next].task
+            derive(nodes[index].task.flatMap { _ in other }, from: [index], next: next, kind: 4)
+        case .observe(let index): observe(nodes[index])
+        case .join(let index):
+            nodes[index].joined += 1
+            nodes[index].task.interest.join()
+        case .leave(let index):
+            nodes[index].joined -= 1
+            nodes[index].task.interest.leave()
+        case .cancel(let index): cancel(index)
+        case .succeed(let index): nodes[index].task.settle(.success(Response(1, response)))
+        case .fail(let index): nodes[index].task.settle(.failure(Failure()))
+        }
+        settle()
+        check()
+        return faults
+    }
+
+    private func derive(_ task: RequestTask<Int>, from sources: [Int], next: Int? = nil, kind: UInt8) {
+        let node = Node(task, isCall: false)
+        (node.sources, node.next, node.kind) = (sources, next, kind)
+        nodes.append(node)
+    }
+
+    private func observe(_ node: Node) {
+        node.observers += 1
+        node.task.observe { [weak node] outcome in node?.heard.append(TaskSystem.name(outcome)) }
+    }
+
+    static func name(_ outcome: Result<Response<Int>, any Error>) -> String { name(outcome.map(\.value)) }
+
+    static func name(_ outcome: Result<Int, any Error>) -> String {
+        switch outcome {
+        case .success(let value): "\(value)"
+        case .failure(let error): (error as? NetworkError).map { "\($0.kind)" } ?? "failed"
+        }
+    }
+
+    func end() -> [String] {
+        faults = []
+        // A call that ends breaks the cycle between its task and its observers.
+        for node in nodes where node.isCall { node.task.settle(.failure(Failure())) }
+        everyTaskEnds()
+        return faults
+    }
+
+    func write(to key: inout StateKey) {
+        for node in nodes {
+            key.write([node.kind] + node.sources.map { UInt8($0 + 1) } + [0, UInt8((node.next ?? -1) + 1)])
+            key.write(
+                node.isCancelled, node.isStopped, node.observers > 0, node.joined > 0, node.task.isCancelled)
+            key.write(Array((node.outcome ?? "").utf8) + [0xFF])
+        }
+    }
+}
