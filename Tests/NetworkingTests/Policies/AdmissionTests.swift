@@ -52,6 +52,25 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
+    @Test("A limit with a total does not remember the waiters that have left its queue")
+    func forgottenWaiters() async throws {
+        let limit = ConcurrencyLimit(1, total: 1)
+        let held = try #require(try limit.tryEnter(request("a.example"), for: UserEndpoint.open))
+        let request = try request("b.example")
+        for _ in 0..<1_000 {
+            let leaving = Task { try await limit.enter(request, for: UserEndpoint.open) }
+            while limit.waiterCount < 1 { await Task.yield() }
+            leaving.cancel()
+            _ = try? await leaving.value
+        }
+        #expect(limit.contents.candidates.count < 100)
+        let staying = Task { try await limit.enter(request, for: UserEndpoint.open) }
+        while limit.waiterCount < 1 { await Task.yield() }
+        limit.leave(held, .notSent)
+        limit.leave(try await staying.value, .notSent)
+        #expect(limit.activeCount == 0)
+    }
+
     @Test("Each host and port has its own limit, and the case of the host name does not matter")
     func perHost() throws {
         let limit = ConcurrencyLimit(1)

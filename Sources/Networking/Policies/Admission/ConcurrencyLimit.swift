@@ -164,7 +164,15 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
             return
         }
-        state.candidates.insert(next)
+        // Waiters that have left are still among the candidates. Each host needs one candidate only.
+        if state.candidates.count > 2 * state.hosts.count + 64 {
+            state.candidates = Heap()
+            for (origin, host) in state.hosts where host.active < limit {
+                if let next = host.next(at: origin) { state.candidates.insert(next) }
+            }
+        } else {
+            state.candidates.insert(next)
+        }
     }
 
     /// Returns the origin of the waiter that gets the next permit: among the waiters of hosts with a free permit, the

@@ -2,6 +2,8 @@
 struct Heap<Element: Comparable & Sendable>: Sendable {
     private(set) var elements: [Element] = []
 
+    var count: Int { elements.count }
+
     mutating func insert(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
