@@ -1,7 +1,7 @@
 import Networking
 
-// The bytes that distinguish two states. Arrivals and the numbers of the library are written as ranks, and the calls are
-// sorted by their bytes.
+// The bytes that distinguish two states. Arrivals and the numbers of the library are written as ranks, and the calls
+// are sorted by their bytes.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension LiveAdmission {
     func write(to key: inout StateKey) {

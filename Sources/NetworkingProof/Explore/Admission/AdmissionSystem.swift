@@ -33,7 +33,8 @@ enum AdmissionSystem {
         let limits: [Limit]
         let callers: [Caller]
         let hasGate: Bool
-        /// The requests of the callers, and their origins. They are created once, because every move is made many times.
+        /// The requests of the callers, and their origins. They are created once, because every move is made many
+        /// times.
         let requests: [HTTPRequest]
         let origins: [HTTPOrigin]
 
