@@ -104,7 +104,7 @@ extension CircuitWorld {
 
     /// A circuit without a probe in progress admits a call again, at the latest after the pause.
     mutating func aRefusedCircuitBecomesReady() {
-        guard running[.probe, default: []].isEmpty else { return }
+        guard phase != .closed, running[.probe, default: []].isEmpty else { return }
         var later = machine
         if case .refuse = later.enter(at: time + .milliseconds(options.pause)) {
             expect(false, "no call is admitted after another pause")

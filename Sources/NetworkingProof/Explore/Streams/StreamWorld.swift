@@ -9,6 +9,8 @@ struct StreamWorld: World {
         var delay = Duration.seconds(3)
         /// The id with which the stream begins.
         var first = ""
+        /// Distinguishes the states of worlds with different options.
+        var number: UInt8 = 0
     }
 
     enum Move: CustomStringConvertible, Sendable {
@@ -86,6 +88,7 @@ struct StreamWorld: World {
     }
 
     func write(to key: inout StateKey) {
+        key.write(options.number)
         key.write(parser != nil, hasConnected, isOver, hasData, newID != nil, newRetry != nil, machine.hasConnected)
         for text in [id, newID ?? "", machine.lastEventID, parser?.lastEventID ?? ""] {
             key.write(Array(text.utf8) + [0])
@@ -103,11 +106,13 @@ extension ExploreCheck {
     /// The decisions of event streams, and of calls after failed connections.
     static var streams: [ExplorePart] {
         let longest = Duration.seconds(Int64.max)
-        let worlds: [StreamWorld.Options] = [
+        var worlds: [StreamWorld.Options] = [
             .init(), .init(maximumFailures: 0), .init(maximumFailures: 2, first: "7"),
             .init(repetition: .afterFailure, maximumFailures: 2), .init(repetition: .never),
             .init(delay: .zero), .init(delay: longest), .init(delay: .seconds(Int64.min)),
         ]
-        return [.world("stream") { worlds.map { StreamWorld($0) } }]
+        for index in worlds.indices { worlds[index].number = UInt8(index) }
+        let initial = worlds.map { StreamWorld($0) }
+        return [.world("stream") { initial }]
     }
 }
