@@ -106,7 +106,7 @@ final class SettlementSystem: LiveSystem {
     private func theFirstOutcomeWins() {
         let outcome = settlement.outcome.map(SettlementSystem.name)
         expect(outcome == facts.first, "the outcome is \(outcome ?? "nil"), the first was \(facts.first ?? "nil")")
-        expect(facts.won.isEmpty, "an observer has settled again")
+        expect(facts.won.isEmpty, "an observer has settled again", rule: "onlyTheFirstSettles")
     }
 
     /// Each observer is notified once, with the outcome, and not before.

@@ -111,10 +111,12 @@ extension TaskSystem {
         }
     }
 
-    /// A task has an outcome as soon as the tasks that it waits for have theirs.
+    /// A task has an outcome as soon as the tasks that it waits for have theirs; that of `all`, as soon as one fails.
     private func aTaskEndsWithItsSources() {
         for (index, node) in nodes.enumerated() where node.outcome == nil && node.kind != 0 {
-            let isReady = awaited(node).allSatisfy { nodes[$0].outcome != nil }
+            let ended = awaited(node).map { nodes[$0] }.filter { $0.outcome != nil }
+            let isReady =
+                ended.count == awaited(node).count || node.kind == 3 && ended.contains { !$0.hasValue }
             expect(!isReady, "task \(index + 1) has no outcome after its sources")
         }
     }
