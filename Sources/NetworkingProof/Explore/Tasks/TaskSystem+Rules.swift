@@ -6,18 +6,35 @@ extension TaskSystem {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
     }
 
-    /// The tasks whose outcomes a task waits for now.
+    /// The task that the closure of `flatMap` has returned; nil if it was not called.
+    private func returned(_ node: Node) -> Int? { node.isFollowing ? node.next : nil }
+
+    /// The tasks whose outcomes a task waits for now. A task that takes over the outcome of another one, which takes
+    /// over that of a third one, waits for the third one.
     private func awaited(_ node: Node) -> [Int] {
-        guard let next = node.next, let value = nodes[node.sources[0]].outcome, Int(value) != nil else {
-            return node.sources
-        }
+        guard var next = returned(node) else { return node.sources }
+        while let later = returned(nodes[next]) { next = later }
         return [next]
     }
 
-    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it.
+    /// Whether a follower of a task waits for the task that this one waits for.
+    private func isPassedOver(_ index: Int) -> Bool {
+        returned(nodes[index]) != nil && nodes.contains { returned($0) == index }
+    }
+
+    private func isUsed(_ index: Int) -> Bool {
+        nodes[index].observers > 0 || nodes[index].joined > 0
+            || nodes.contains { $0.outcome == nil && !$0.isCancelled && awaited($0).contains(index) }
+    }
+
+    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. A
+    /// task that is passed over is interested only while something is interested in it.
     private func isWanted(_ index: Int) -> Bool {
         if nodes[index].observers > 0 || nodes[index].joined > 0 { return true }
-        return nodes.contains { $0.outcome == nil && !$0.isCancelled && awaited($0).contains(index) }
+        return nodes.indices.contains { other in
+            nodes[other].outcome == nil && !nodes[other].isCancelled && awaited(nodes[other]).contains(index)
+                && (!isPassedOver(other) || isUsed(other))
+        }
     }
 
     /// Cancels a task and, in the model, every source in which nothing else is interested.
@@ -45,11 +62,20 @@ extension TaskSystem {
         outcomesStayTheSame()
         while let node = nodes.first(where: { $0.outcome == nil && $0.isOver && isExplained($0) }) {
             node.outcome = node.task.result.map(TaskSystem.name)
+            beginFollowing()
             guard node.kind == 3, !node.hasValue else { continue }
             for source in node.sources where !nodes[source].hasValue && !isWanted(source) { drop(source) }
         }
         noTaskEndsBeforeItsSources()
         for node in nodes { node.outcome = node.task.result.map(TaskSystem.name) }
+    }
+
+    /// Notes which closures of `flatMap` are called. Those of cancelled tasks are not.
+    func beginFollowing() {
+        for node in nodes where node.next != nil && node.outcome == nil && !node.isCancelled {
+            let source = nodes[node.sources[0]]
+            if source.outcome != nil, source.hasValue { node.isFollowing = true }
+        }
     }
 
     /// Whether a task may have its outcome: it was cancelled, or a task that it waits for has ended.

@@ -52,6 +52,8 @@ final class TaskSystem: LiveSystem {
         var sources: [Int] = []
         /// The task that the closure of `flatMap` returns.
         var next: Int?
+        /// Whether the closure has returned it.
+        var isFollowing = false
         var kind: UInt8 = 0
         /// Whether it was cancelled, itself or because nothing was interested in it any more.
         var isCancelled = false
@@ -148,6 +150,7 @@ final class TaskSystem: LiveSystem {
         let node = Node(task, isCall: false)
         (node.sources, node.next, node.kind) = (sources, next, kind)
         nodes.append(node)
+        beginFollowing()
     }
 
     private func observe(_ node: Node) {
@@ -176,7 +179,8 @@ final class TaskSystem: LiveSystem {
         for node in nodes {
             key.write([node.kind] + node.sources.map { UInt8($0 + 1) } + [0, UInt8((node.next ?? -1) + 1)])
             key.write(
-                node.isCancelled, node.isStopped, node.observers > 0, node.joined > 0, node.task.isCancelled)
+                node.isFollowing, node.isCancelled, node.isStopped, node.observers > 0, node.joined > 0,
+                node.task.isCancelled)
             key.write(Array((node.outcome ?? "").utf8) + [0xFF])
         }
     }
