@@ -43,15 +43,18 @@ extension RequestTask {
 
     private func attach(to other: RequestTask, isPassedOver: Bool) {
         var target = other
+        var passed: [TaskInterest] = []
         while let next = target.successor.withLock({ state in
             if state.target == nil { state.followers.append(.init(task: self)) }
             return state.target
         }) {
             guard next !== self else { return settle(.failure(NetworkError.waitsForItself)) }
+            passed.append(target.interest)
             target = next
         }
         successor.withLock { $0.target = target }
         interest.follow(target.interest, isPassedOver: isPassedOver)
+        for task in passed { task.passOver() }
         track.follow(target.track)
         if let outcome = target.settlement.outcome { target.successor.settle(outcome) }
     }

@@ -9,8 +9,11 @@ package final class TaskInterest: Sendable {
         var count = 0
         /// The tasks whose outcomes the task waits for.
         var sources: [TaskInterest] = []
+        /// Whether a follower of the task follows its source directly. The task is then interested in the source only
+        /// while something is interested in the task.
+        var isPassedOver = false
         /// Whether the task is counted in the `count` of its sources.
-        var isCounted = true
+        var isCounted: Bool { !isPassedOver || count > 0 }
         /// Ends the task; called when none of its sources is going to end it.
         var end: (@Sendable () -> Void)?
 
@@ -39,9 +42,7 @@ package final class TaskInterest: Sendable {
     package func join() {
         let sources: [TaskInterest] = state.withLock { state in
             state.count += 1
-            guard !state.isCounted else { return [] }
-            state.isCounted = true
-            return state.sources
+            return state.isPassedOver && state.count == 1 ? state.sources : []
         }
         for source in sources { source.join() }
     }
@@ -51,14 +52,26 @@ package final class TaskInterest: Sendable {
         _ = leaves()
     }
 
+    /// Notes that a follower of the task follows its source directly.
+    func passOver() {
+        let sources: [TaskInterest] = state.withLock { state in
+            guard !state.isPassedOver else { return [] }
+            state.isPassedOver = true
+            return state.count == 0 ? state.sources : []
+        }
+        for source in sources { source.leave() }
+    }
+
     /// Does the same as ``leave()``.
     ///
     /// - Returns: Whether nothing is interested in the task any more.
     private func leaves() -> Bool {
-        state.withLock { state in
+        let (isUnwanted, sources) = state.withLock { state in
             state.count -= 1
-            return state.count == 0
+            return (state.count == 0, state.isPassedOver && state.count == 0 ? state.sources : [])
         }
+        for source in sources { source.leave() }
+        return isUnwanted
     }
 
     private var isUnwanted: Bool { state.withLock { $0.count == 0 } }
@@ -104,7 +117,7 @@ package final class TaskInterest: Sendable {
         let (before, isCounted) = state.withLock { state in
             let before = state.takeSources()
             state.sources = [source]
-            state.isCounted = !isPassedOver || state.count > 0
+            if isPassedOver { state.isPassedOver = true }
             return (before, state.isCounted)
         }
         if isCounted { source.join() }

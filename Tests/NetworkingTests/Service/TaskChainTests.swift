@@ -176,6 +176,23 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
+    @Test("A call ends when only a task is left that is passed over, in whatever order the tasks were derived")
+    func passedOver() throws {
+        let response = HTTPResponse(.ok, to: HTTPRequest(.get, try #require(URL(string: "https://a.example/"))))
+        func task() -> RequestTask<String> { RequestTask(of: .get("x"), track: CallTrack(), waitingFor: []) }
+        for isFollowingFirst in [true, false] {
+            let (first, second, call) = (task(), task(), task())
+            let inner = (isFollowingFirst ? first : second).flatMap { _ in call }
+            let outer = first.flatMap { _ in inner }
+            first.settle(.success(Response("x", response)))
+            second.settle(.success(Response("x", response)))
+            inner.interest.join()
+            inner.interest.leave()  // a caller that has stopped waiting
+            outer.cancel()
+            #expect(call.isCancelled, "inner follows the call before outer follows inner: \(isFollowingFirst)")
+        }
+    }
+
     @Test("If the closure of a task returns that task, the task fails and does not wait forever")
     func itself() async throws {
         let made = Box<RequestTask<String>?>(nil)
