@@ -138,8 +138,8 @@ extension ExploreCheck {
     /// Outcomes, and the interest in them.
     static let tasks: [ExplorePart] = [
         .world("settlement") { [ReplayedWorld<SettlementSystem>(5)] },
-        .world("interest", limits: (8_000, 400_000)) { [ReplayedWorld<TaskSystem>(.init(tasks: 4))] },
-        .world("interest-chains", limits: (8_000, 400_000)) {
+        .world("interest", limits: (8_000, 150_000)) { [ReplayedWorld<TaskSystem>(.init(tasks: 4))] },
+        .world("interest-chains", limits: (8_000, 150_000)) {
             [ReplayedWorld<TaskSystem>(.init(calls: 2, tasks: 5, hasOwnObservers: false))]
         },
     ]
