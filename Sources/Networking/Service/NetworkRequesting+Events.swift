@@ -48,13 +48,6 @@ extension ServerSentEvent {
             self.lastEventID = lastEventID
         }
 
-        /// Returns the time before a reconnection.
-        ///
-        /// - Parameter count: The number of consecutive connections that brought no event.
-        package static func wait(for delay: Duration, afterEmpty count: Int) -> Duration {
-            delay * (1 << min(count, 5))
-        }
-
         /// Returns whether a new attempt may succeed: true if the connection failed, false if the request itself
         /// failed.
         package func isWorthwhile(after error: any Error) -> Bool {

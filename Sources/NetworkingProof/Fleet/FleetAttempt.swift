@@ -21,6 +21,8 @@ struct FleetAttempt {
     /// The seconds in the `Retry-After` of the response.
     var asked: UInt16 = 0
     var isProbe = false
+    /// The number of times that the breaker had opened when it admitted the attempt.
+    var openings: Int32 = 0
     /// Whether the client refreshes its token for this call alone.
     var isAlone = false
     /// The number of consecutive connections of a stream that brought no event.

@@ -13,6 +13,7 @@ extension FleetRun {
             case .probe: attempt.isProbe = true
             case .refuse: return fail(attempt, with: .circuitOpen)
             }
+            attempt.openings = Int32(clamping: clients.circuits[client].openings)
         }
         if policy.hasGate, let wait = clients.gates[client].wait(at: now) {
             returnProbe(&attempt)
@@ -27,7 +28,7 @@ extension FleetRun {
     /// Returns the permit of a probe that was not sent.
     mutating func returnProbe(_ attempt: inout FleetAttempt) {
         guard attempt.isProbe else { return }
-        clients.circuits[Int(attempt.client)].leave(.neither, wasProbe: true, at: now)
+        clients.circuits[Int(attempt.client)].leave(.neither, wasProbe: true, admitted: nil, at: now)
         attempt.isProbe = false
     }
 
@@ -42,7 +43,8 @@ extension FleetRun {
         }
         if policy.breaker != nil {
             clients.circuits[client].leave(
-                judgements[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe, at: now)
+                judgements[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe,
+                admitted: Int(attempt.openings), at: now)
             attempt.isProbe = false
         }
         if policy.hasBudget, let status = attempt.outcome.status { clients.budgets[client].record(status) }

@@ -198,7 +198,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     fileprivate func number(of request: HTTPRequest) -> UInt64? {
-        request[option: QueuePositions.self]?.number(in: state.id)
+        request[attachment: QueuePositions.self]?.number(in: state.id)
     }
 
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
