@@ -39,8 +39,16 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "NetworkingProof",
-            dependencies: ["Networking", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingTesting", "NetworkingFuzzTargets"],
             swiftSettings: settings),
+        // What the fuzzer and the proof have in common. An executable cannot depend on another one.
+        .target(
+            name: "NetworkingFuzzTargets",
+            dependencies: ["Networking", "NetworkingTesting"],
+            exclude: ["Corpus"],
+            swiftSettings: settings),
+        // A target of its own, because the runtime of the fuzzer contains `main`.
+        .executableTarget(name: "NetworkingFuzz", dependencies: ["NetworkingFuzzTargets"], swiftSettings: settings),
         .executableTarget(
             name: "Example",
             dependencies: ["Networking", "NetworkingTesting"],

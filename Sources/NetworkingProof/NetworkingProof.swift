@@ -1,6 +1,6 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fleet|soak] [part…] [--quick] [--seed N]
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fuzz|fleet|soak] [part…] [--quick] [--seed N]
 /// [--count N] [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
@@ -10,7 +10,7 @@ enum NetworkingProof {
         private static let checks: [any Check] = [ExploreCheck()]
     #else
         private static let checks: [any Check] = [
-            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FleetCheck(), SoakCheck(),
+            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FuzzCheck(), FleetCheck(), SoakCheck(),
         ]
     #endif
 

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -24,11 +24,11 @@ struct SocketFailure: LocalizedError, CustomStringConvertible {
 }
 
 /// A socket descriptor, with the POSIX calls that the server needs.
-struct LoopbackSocket: Sendable {
+package struct LoopbackSocket: Sendable {
     let descriptor: Int32
 
     /// Returns a socket that listens on 127.0.0.1.
-    static func listening(on port: UInt16) throws -> LoopbackSocket {
+    package static func listening(on port: UInt16) throws -> LoopbackSocket {
         #if canImport(Darwin)
             let type = SOCK_STREAM
         #else
@@ -78,7 +78,7 @@ struct LoopbackSocket: Sendable {
     #endif
 
     /// Returns the local port of the socket.
-    func port() throws -> UInt16 {
+    package func port() throws -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
@@ -96,7 +96,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Waits for a connection. Returns nil after the socket was shut down.
-    func accepted() -> LoopbackSocket? {
+    package func accepted() -> LoopbackSocket? {
         while true {
             let accepted = accept(descriptor, nil, nil)
             if accepted >= 0 {
@@ -122,7 +122,7 @@ struct LoopbackSocket: Sendable {
 
     /// Waits for at least one byte, and reads the available bytes. Returns nil at the end of the stream, or if the
     /// connection is lost.
-    func read(upTo count: Int = 65_536) -> Data? {
+    package func read(upTo count: Int = 65_536) -> Data? {
         var buffer = [UInt8](repeating: 0, count: count)
         while true {
             let received = recv(descriptor, &buffer, count, 0)
@@ -132,7 +132,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Writes all bytes. Waits while the peer does not read.
-    func write(_ data: Data) throws {
+    package func write(_ data: Data) throws {
         #if canImport(Darwin)
             let flags: Int32 = 0
         #else
@@ -163,7 +163,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Ends reading and writing, so that a system call that waits on the socket returns.
-    func shutDown() {
+    package func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
@@ -174,7 +174,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Closes the descriptor.
-    func release() {
+    package func release() {
         _ = close(descriptor)
     }
 }

@@ -110,7 +110,7 @@ public final class NetworkClient: Sendable {
     }
 
     /// Returns the request as ``adaptedRequest(of:as:with:)`` does, but only synchronous adapters run, without waiting.
-    func adaptedRequestNow<Value: Sendable>(
+    package func adaptedRequestNow<Value: Sendable>(
         of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) throws -> HTTPRequest {
         var request = try pipeline(endpoint, as: converter, with: settings).makeRequest()

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Splits bytes into lines, however the bytes are divided into chunks.
-struct LineSplitter: Sendable {
+package struct LineSplitter: Sendable {
     /// The line endings.
     enum Endings: Sendable {
         /// LF and CRLF.
@@ -11,7 +11,7 @@ struct LineSplitter: Sendable {
     }
 
     /// The maximum length of a line in bytes: longer than any usual line, and small enough for memory.
-    static let longestLine = 16 << 20
+    package static let longestLine = 16 << 20
 
     private let endings: Endings
     private var line = Data()

@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// A date of an HTTP field, [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7), with a
 /// resolution of one second.
 ///
 /// The parser accepts all three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
 /// `Sun Nov  6 08:49:37 1994`, without regard to case (RFC 9111 section 4.2). ``description`` uses the first one.
-struct HTTPDate: Hashable, Comparable, Sendable {
+package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The number of whole seconds since 1970-01-01 00:00:00 UTC.
-    let secondsSince1970: Int64
+    package let secondsSince1970: Int64
 
     /// Creates an HTTP date from a Foundation date. Fractions of a second are dropped.
     init(_ date: Date) {
@@ -22,7 +22,7 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     ///   - text: The field value.
     ///   - now: The current time. It determines the century of a two-digit year: the current century, or the previous
     ///     one if the year would otherwise be more than 50 years in the future.
-    init?(_ text: String, now: Date = Date()) {
+    package init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.lowercased().split { " ,-".contains($0) }.map(String.init)
         let isAsctime = words.count == 5
@@ -55,14 +55,14 @@ struct HTTPDate: Hashable, Comparable, Sendable {
     var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 
     /// Whether the left date is earlier than the right one.
-    static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
+    package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }
 }
 
 extension HTTPDate: CustomStringConvertible {
     /// The date in the preferred format: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    var description: String {
+    package var description: String {
         let days = Int((Double(secondsSince1970) / 86_400).rounded(.down))
         let time = Int(secondsSince1970 - Int64(days) * 86_400)
         let (year, month, day) = HTTPDate.civil(daysSince1970: days)

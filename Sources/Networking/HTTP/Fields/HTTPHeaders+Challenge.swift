@@ -5,7 +5,7 @@ extension HTTPHeaders {
         /// The scheme, such as `Bearer`, as the server spells it.
         public let scheme: String
         /// The `token68` value; nil if the challenge has parameters instead.
-        let token68: String?
+        package let token68: String?
         /// The parameters, with their names in lower case. If a name occurs twice, the first value is used.
         public let parameters: [String: String]
 

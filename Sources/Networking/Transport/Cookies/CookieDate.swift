@@ -3,7 +3,7 @@ extension HTTPDate {
     /// [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1).
     ///
     /// Each of time, day, month and year is the first token of its form. The order is free. Other tokens are ignored.
-    init?(ofCookie text: String) {
+    package init?(ofCookie text: String) {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: HTTPDate.isCookieDelimiter) {

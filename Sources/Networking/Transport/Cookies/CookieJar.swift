@@ -94,7 +94,7 @@ public final class CookieJar: Sendable {
     }
 
     /// Stores the cookies that a response sets.
-    func keep(_ headers: HTTPHeaders, from url: URL) {
+    package func keep(_ headers: HTTPHeaders, from url: URL) {
         guard let location = CookieLocation(url) else { return }
         let now = date()
         let received = headers.values(for: .setCookie).compactMap(SetCookie.init).compactMap {
@@ -116,7 +116,7 @@ public final class CookieJar: Sendable {
     }
 
     /// Returns the value of the `Cookie` field for a URL; nil if there is nothing to send.
-    func field(for url: URL) -> String? {
+    package func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }

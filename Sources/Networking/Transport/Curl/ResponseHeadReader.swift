@@ -5,9 +5,9 @@ import Foundation
 /// It accepts irregular lines that have only one meaning: no space after a colon, spaces around values, empty values,
 /// bare line feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). It ignores heads of
 /// status 1xx and trailers after the head. Status 101 is an error.
-struct ResponseHeadReader {
+package struct ResponseHeadReader {
     /// The result of reading a line.
-    enum Step {
+    package enum Step {
         /// The head is not complete yet.
         case more
         /// The line completes the head.
@@ -32,12 +32,12 @@ struct ResponseHeadReader {
     private var isComplete = false
 
     /// - Parameter limit: The largest number of bytes in all heads and trailers of a response.
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// Reads one line, with or without its line ending.
-    mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
+    package mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         size += line.count
         guard size <= limit else { return .tooLarge("more than \(limit) bytes") }
         guard !isComplete else { return .more }  // a trailer; its bytes count, because libcurl may store it

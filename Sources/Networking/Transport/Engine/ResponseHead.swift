@@ -1,9 +1,9 @@
 /// The status line and the header fields of a response.
-struct ResponseHead: Sendable {
-    let status: HTTPStatus
-    let headers: HTTPHeaders
+package struct ResponseHead: Sendable {
+    package let status: HTTPStatus
+    package let headers: HTTPHeaders
     /// The version of HTTP, such as `1.1` or `2`; nil if the engine does not report it.
-    var version: String?
+    package var version: String?
 
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
@@ -13,7 +13,7 @@ struct ResponseHead: Sendable {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the head contains different
     ///   lengths, or a length that is not a number.
-    func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
+    package func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
         let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
         guard !hasNoBody, !headers.hasTransferCoding else { return nil }
         guard let text = headers[.contentLength] else { return nil }

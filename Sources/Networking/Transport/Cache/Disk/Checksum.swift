@@ -2,21 +2,23 @@
 ///
 /// Each step is a bijection of the state and of the eight bytes that it adds. So a change of up to eight adjacent bytes
 /// of one step always changes the checksum, and any other change does with a probability of 1 - 2⁻⁶⁴.
-struct Checksum: Sendable {
+package struct Checksum: Sendable {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
     /// The bytes after the last complete group of eight.
     private var rest: UInt64 = 0
     private var count: UInt64 = 0
 
     /// The checksum of the bytes so far.
-    var value: UInt64 {
+    package var value: UInt64 {
         var final = self
         final.add(final.rest)
         final.add(final.count)
         return final.state
     }
 
-    mutating func update(_ bytes: some Sequence<UInt8>) {
+    package init() {}
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { update(byte) }
     }
 
@@ -54,7 +56,7 @@ struct Checksum: Sendable {
 
 extension UInt64 {
     /// The number as 16 hexadecimal digits.
-    var hexadecimal: String {
+    package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 16) { digits in
             for index in 0..<16 {
                 let digit = UInt8(truncatingIfNeeded: self >> (60 - UInt64(index) * 4)) & 0xF

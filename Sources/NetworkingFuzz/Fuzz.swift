@@ -1,0 +1,30 @@
+import Foundation
+import NetworkingFuzzTargets
+
+/// Processes an input of the fuzzer's runtime, which contains `main`:
+///
+///     swift build -c release --sanitize fuzzer --product NetworkingFuzz --scratch-path .build/fuzzer
+///     FUZZ_TARGET=set-cookie .build/fuzzer/release/NetworkingFuzz FOLDER -timeout=1 -max_total_time=300
+///
+/// The runtime reads inputs from the folder, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`, and adds those
+/// that reach code which the others do not.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func processInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    let target = FuzzTarget.chosen
+    if let violation = target.violation(by: Array(UnsafeBufferPointer(start: bytes, count: count))) {
+        FileHandle.standardError.write(Data("\(target.name): \(violation)\n".utf8))
+        abort()  // the runtime reports the input
+    }
+    return 0
+}
+
+extension FuzzTarget {
+    /// The target that the environment variable `FUZZ_TARGET` names.
+    static let chosen: FuzzTarget = {
+        let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
+        if let target = all.first(where: { $0.name == name }) { return target }
+        let names = all.map(\.name).joined(separator: " ")
+        FileHandle.standardError.write(Data("FUZZ_TARGET: expected one of \(names), found \"\(name)\"\n".utf8))
+        exit(2)
+    }()
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Networking
+
+extension FuzzTarget {
+    /// A response as a server writes it, through the engine. A body whose framing follows RFC 9112 has the bytes that it
+    /// should have; any other response is that, or is refused with a reason.
+    static let bodies = FuzzTarget("bodies", count: 30_000) { input in
+        let server = try server.get()
+        server.prepare(input.bytes)
+        let url = server.url
+        let result = try waiting { () -> Result<HTTPResponse, any Error> in
+            var request = HTTPRequest(.get, url)
+            request.timeouts.idle = .seconds(5)
+            do {
+                return .success(try await PlatformTransport.shared.send(request, delivering: .buffered(limit: 65_536)))
+            } catch { return .failure(error) }
+        }
+        let expected = FramedBody(input.bytes)
+        switch result {
+        case .success(let response):
+            if let expected { try require([UInt8](response.data), equals: expected.bytes, "the bytes of the body") }
+        case .failure(let error):
+            try requireReason(
+                error, .malformedResponse, .truncatedBody, .undecodableContent, .responseTooLarge,
+                .connectionLostBeforeHead, .connectionLostAfterHead)
+            try require(expected == nil, "a valid response is refused: \(error)")
+        }
+    }
+
+    private static let server = Result { try FuzzServer() }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Networking
+import NetworkingTesting
+
+extension FuzzTarget {
+    /// A HAR file: what is accepted is written and read again as the same archive, and each of its exchanges can be
+    /// replayed, or is refused with a reason.
+    static let har = FuzzTarget("har", count: 200_000) { input in
+        let archive: HARArchive
+        do { archive = try HARArchive(data: Data(input.bytes)) } catch {
+            return try require(error is DecodingError, "an archive is refused by \(type(of: error))")
+        }
+        let data = try archive.encoded()
+        try require(try HARArchive(data: data) == archive, "the archive changes when it is written")
+        try require(try HARArchive(data: data).encoded() == data, "the file changes when it is written again")
+        let transport = ReplayTransport(archive, matching: .lenient)
+        try require(transport.unused.count, equals: archive.count, "the number of unused exchanges")
+        for entry in archive.log.entries.prefix(2) {
+            guard let url = URL(string: entry.request.url) else { continue }
+            let request = HTTPRequest(HTTPMethod(entry.request.method), url)
+            let result = try waiting { await Result { try await transport.send(request, delivering: .streamed) } }
+            do { _ = try result.get() } catch let error as NetworkError {
+                // The kind is the recorded one.
+                try require(error.reason?.isEmpty == false, "the error names no reason: \(error)")
+            }
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

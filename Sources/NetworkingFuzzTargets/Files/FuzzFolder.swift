@@ -1,0 +1,38 @@
+import Foundation
+
+/// A folder of this process, which is emptied before each input.
+struct FuzzFolder: Sendable {
+    let url: URL
+
+    init(_ name: String) {
+        url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("networking-fuzz-\(ProcessInfo.processInfo.processIdentifier)-\(name)")
+    }
+
+    /// Removes all files in the folder, and creates it if necessary.
+    func empty() throws {
+        if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    /// The URLs of all files, in all folders.
+    var files: [URL] {
+        FileManager.default.subpathsAtPath(url.path).map { url.appendingPathComponent($0) }
+    }
+
+    /// Removes the folders of the process.
+    package static func removeAll() {
+        let folder = FileManager.default.temporaryDirectory
+        let prefix = "networking-fuzz-\(ProcessInfo.processInfo.processIdentifier)-"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where name.hasPrefix(prefix) {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+}
+
+extension FileManager {
+    fileprivate func subpathsAtPath(_ path: String) -> [String] {
+        (try? subpathsOfDirectory(atPath: path)) ?? []
+    }
+}

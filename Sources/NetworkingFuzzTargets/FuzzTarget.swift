@@ -1,0 +1,42 @@
+/// A part of the library that reads what others have written, or writes what others have chosen, with the rules that
+/// hold for every input.
+///
+/// Both `NetworkingFuzz` (guided by coverage) and `NetworkingProof fuzz` (seeded mutation of the corpus) run the targets.
+package struct FuzzTarget: Sendable {
+    /// The name on the command line, and of the folder in the corpus.
+    package let name: String
+    /// The number of inputs of a full run.
+    package let count: Int
+    private let rules: @Sendable (FuzzInput) throws -> Void
+
+    /// The number of inputs of a target that needs microseconds for each.
+    static let many = 760_000
+
+    init(_ name: String, count: Int = many, _ rules: @escaping @Sendable (FuzzInput) throws -> Void) {
+        self.name = name
+        self.count = count
+        self.rules = rules
+    }
+
+    /// Processes an input. Returns the rule that is broken; nil if all hold.
+    package func violation(by bytes: [UInt8]) -> String? {
+        do {
+            try rules(FuzzInput(bytes))
+            return nil
+        } catch let violation as FuzzViolation {
+            return violation.rule
+        } catch {
+            return "threw an error of \(type(of: error)): \(error)"
+        }
+    }
+
+    /// All targets.
+    package static let all = [
+        responseHeads, bodies, setCookie, dates, mediaTypes, challenges, links, retryAfter, rateLimit, problemDetails,
+        serverSentEvents, jsonLines, har, cacheEntries, partFiles, endpointPaths, baseURLs, multipartNames,
+        requestHeads,
+    ]
+
+    /// Removes the files that the targets have left.
+    package static func removeFiles() { FuzzFolder.removeAll() }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Networking
+
+extension FuzzTarget {
+    /// A media type, alone, in `Content-Type` and in `Accept`: its text means the same media type.
+    static let mediaTypes = FuzzTarget("media-types") { input in
+        let headers: HTTPHeaders = [.accept: input.text]
+        for type in headers.accept { try requireRoundTrip(type) }
+        guard let type = MediaType(input.text) else { return }
+        try requireRoundTrip(type)
+        try require(type.accepts(type) && MediaType("*", "*").accepts(type), "\(type) does not accept itself")
+        var list = HTTPHeaders()
+        list.accept = [type, .json]
+        let isRefused = type[parameter: "q"].map { Double($0) == 0 } ?? false
+        let hasWeights = type.description.lowercased().contains("q=")
+        guard !hasWeights, !isRefused else { return }
+        try require(list.accept == [type, .json], "Accept: \(list[.accept] ?? "") means \(list.accept)")
+        var request = HTTPRequest(.get, escapedURL)
+        request.headers.contentType = type
+        // A type with a control character, which only an app can create, is refused before it is sent.
+        do { try request.validate() } catch { return try requireReason(error, .invalidRequest) }
+        try requireEscaped(request)
+    }
+
+    // The text is a valid URL.
+    // swift-format-ignore: NeverForceUnwrap
+    static let escapedURL = URL(string: "https://api.example.com/a")!
+
+    private static func requireRoundTrip(_ type: MediaType) throws {
+        let text = type.description
+        guard let again = MediaType(text) else {
+            throw FuzzViolation(rule: "\(text.debugDescription) is not read again")
+        }
+        try require(again == type, "\(text.debugDescription) is another media type")
+        try require(again.description, equals: text, "the text changes")
+        try require(Bytes.isToken(type.type) && Bytes.isToken(type.subtype), "\(text.debugDescription) has no type")
+    }
+}

@@ -1,0 +1,15 @@
+import Networking
+
+extension FuzzTarget {
+    /// The fields `RateLimit` and `RateLimit-Policy`: the numbers are not negative, and are read again from their text.
+    static let rateLimit = FuzzTarget("rate-limit") { input in
+        var headers: HTTPHeaders = ["RateLimit": input.text(0)]
+        if input.parts.count > 1 { headers["RateLimit-Policy"] = input.text(1) }
+        guard let limit = headers.rateLimit else { return }
+        try require(limit.remaining >= 0, "\(limit.remaining) requests remain")
+        try require(limit.reset.map { $0 >= .zero } ?? true, "the limit ends in \(limit.reset ?? .zero)")
+        let seconds = limit.reset.map { ";t=\($0.components.seconds)" } ?? ""
+        let again: HTTPHeaders = ["RateLimit": "\"default\";r=\(limit.remaining)\(seconds)"]
+        try require(again.rateLimit, equals: limit, "the limit changes")
+    }
+}

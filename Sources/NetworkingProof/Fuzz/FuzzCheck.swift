@@ -1,0 +1,30 @@
+import Foundation
+import NetworkingFuzzTargets
+
+/// Processes millions of inputs, each a mutation of an input in the corpus, and checks the rules of their targets.
+///
+/// An input depends on the seed, its target and its number only. `NetworkingFuzz` processes the same targets guided by
+/// coverage, with the runtime of the fuzzer.
+struct FuzzCheck: Check {
+    let name = "fuzz"
+    let parts = FuzzTarget.all.map(\.name)
+
+    func run(_ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        var total = 0
+        for target in FuzzTarget.all where settings.includes(target.name) {
+            let count = settings.count ?? (settings.isQuick ? target.count / 80 : target.count)
+            total += count
+            let run = try FuzzRun(of: target, count: count, seed: settings.seed, report)
+            await withCheckedContinuation { done in
+                // Targets block their thread, so that it must not be one of the threads that run tasks.
+                Thread.detachNewThread {
+                    run.run()
+                    done.resume()
+                }
+            }
+        }
+        FuzzTarget.removeFiles()
+        report.progress("fuzz", since: begun, "\(total.grouped) inputs")
+    }
+}
