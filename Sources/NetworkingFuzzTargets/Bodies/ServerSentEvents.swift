@@ -23,7 +23,9 @@ extension FuzzTarget {
             }
             try require(!event.data.utf8.contains(0x0D), "\(event.data.debugDescription) has a CR")
             text += "event: \(event.type)\nid: \(event.id)\n"
-            if let retry = event.retry { text += "retry: \(Int64(retry / .milliseconds(1)))\n" }
+            if let (seconds, attoseconds) = event.retry?.components {
+                text += "retry: \(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)\n"
+            }
             for line in event.data.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
                 text += "data: \(Substring(line))\n"
             }

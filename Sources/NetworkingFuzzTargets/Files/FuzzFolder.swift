@@ -5,9 +5,16 @@ struct FuzzFolder: Sendable {
     let url: URL
 
     init(_ name: String) {
-        url = FileManager.default.temporaryDirectory
+        url = FuzzFolder.parent
             .appendingPathComponent("networking-fuzz-\(ProcessInfo.processInfo.processIdentifier)-\(name)")
     }
+
+    /// A folder in memory, if the system has one, because every input creates files.
+    private static let parent: URL = {
+        let memory = "/dev/shm"
+        return FileManager.default.isWritableFile(atPath: memory)
+            ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
+    }()
 
     /// Removes all files in the folder, and creates it if necessary.
     func empty() throws {
@@ -22,11 +29,10 @@ struct FuzzFolder: Sendable {
 
     /// Removes the folders of the process.
     package static func removeAll() {
-        let folder = FileManager.default.temporaryDirectory
         let prefix = "networking-fuzz-\(ProcessInfo.processInfo.processIdentifier)-"
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         where name.hasPrefix(prefix) {
-            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+            try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
         }
     }
 }
