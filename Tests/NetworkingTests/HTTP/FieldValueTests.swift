@@ -47,6 +47,14 @@ struct FieldValueTests {
         #expect(HTTPDate(text) == nil)
     }
 
+    @Test("A leap second is read as the next minute, but never as a date of the year 10000, which cannot be written")
+    func leapSecond() throws {
+        #expect(HTTPDate("Sat, 31 Dec 2016 23:59:60 GMT")?.description == "Sun, 01 Jan 2017 00:00:00 GMT")
+        let last = try #require(HTTPDate("Fri, 31 Dec 9999 23:59:60 GMT"))
+        #expect(last.description == "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(HTTPDate(last.description) == last)
+    }
+
     @Test("Retry-After is read as seconds and as a date; the delay is never negative and at most one year")
     func retryAfter() {
         #expect(RetryAfter("120")?.delay(from: now) == .seconds(120))

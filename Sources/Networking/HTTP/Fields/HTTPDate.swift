@@ -12,9 +12,12 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// Creates an HTTP date from a Foundation date. Fractions of a second are dropped.
     init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
-        // Four digits can express the years 0000 to 9999. Earlier and later dates are clamped to this range.
-        secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), 253_402_300_799))
+        secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), Double(HTTPDate.latest)))
     }
+
+    /// The end of the year 9999. Four digits can express the years 0000 to 9999, so earlier and later dates are clamped
+    /// to this range.
+    private static let latest: Int64 = 253_402_300_799
 
     /// Parses a date in any of the three formats. Returns nil if the text is not a date.
     ///
@@ -38,7 +41,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         guard (1...HTTPDate.length(ofMonth: month + 1, in: yearNumber)).contains(day), (0...9_999).contains(yearNumber)
         else { return nil }
         let days = HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day)
-        secondsSince1970 = Int64(days) * 86_400 + Int64(seconds)
+        // The leap second of the last day would be in the year 10000.
+        secondsSince1970 = min(Int64(days) * 86_400 + Int64(seconds), HTTPDate.latest)
     }
 
     /// Creates a date from components in UTC. Returns nil if the calendar date or the time of day does not exist.
