@@ -104,6 +104,20 @@ struct FieldValueTests {
         }
     }
 
+    @Test(
+        "A folded value neither begins nor ends with a blank, even if a line of it has no text",
+        arguments: ["ETag:\r\n \"a\"\r\n", "ETag: \"a\"\r\n \t\r\n", "ETag: \r\n \r\n\t\"a\"\r\n  \r\n"])
+    func foldedEnds(field: String) throws {
+        var reader = ResponseHeadReader(limit: 1 << 10)
+        var head: ResponseHead?
+        for line in "HTTP/1.1 200 OK\r\n\(field)\r\n".utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+            .dropLast()
+        {
+            if case .head(let found) = Array(line).withUnsafeBytes({ reader.read($0) }) { head = found }
+        }
+        #expect(head?.headers[.eTag] == "\"a\"")
+    }
+
     @Test("A header value that is folded over very many lines is parsed in linear time")
     func folds() {
         var reader = ResponseHeadReader(limit: 1 << 20)

@@ -81,7 +81,10 @@ package struct ResponseHeadReader {
     private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
         guard last != nil else { return .malformed("the first header line begins with a space or tab") }
         let more = text(line, 0..<line.count)
-        last?.value += " " + more  // in place, so that many lines take linear time
+        // The blanks before and after a value are not part of it (RFC 9112 section 5).
+        guard !more.isEmpty else { return .more }
+        if last?.value.isEmpty == false { last?.value += " " }
+        last?.value += more  // in place, so that many lines take linear time
         return .more
     }
 
