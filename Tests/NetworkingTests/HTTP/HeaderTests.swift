@@ -59,6 +59,14 @@ struct HeaderTests {
         #expect(HTTPHeaders([]).accept.isEmpty)
     }
 
+    @Test("A quote in Accept counts even if a combining mark follows it")
+    func acceptWithCombiningMarks() {
+        var headers = HTTPHeaders()
+        let types = [MediaType("text", "plain", ["x": "\u{200D}a,b", "y": "\u{301}"]), .json]
+        headers.accept = types
+        #expect(headers.accept == types)
+    }
+
     @Test("The common names are typed; any other name can be created and converted to text", .row("N-05"))
     func registered() {
         #expect(HTTPHeader.Name.ifNoneMatch.rawValue == "If-None-Match")

@@ -173,18 +173,19 @@ extension HTTPHeaders {
     /// 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1). A comma in a quoted-string does not separate
     /// elements.
     private static func elements(of list: String) -> [String] {
-        var elements = [""]
+        var elements: [[UInt8]] = [[]]
         var (isQuoted, isEscaped) = (false, false)
-        for character in list {
-            if character == ",", !isQuoted {
-                elements.append("")
+        // Iterates over bytes, because a quote or comma with a combining mark is another `Character`.
+        for byte in list.utf8 {
+            if byte == UInt8(ascii: ","), !isQuoted {
+                elements.append([])
                 continue
             }
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && character == "\\" && !isEscaped
-            elements[elements.count - 1].append(character)
+            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && byte == UInt8(ascii: "\\") && !isEscaped
+            elements[elements.count - 1].append(byte)
         }
-        return elements
+        return elements.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The number of bytes of `Content-Length`; nil if the field is missing or not a number.
