@@ -59,6 +59,12 @@ struct HeaderTests {
         #expect(HTTPHeaders([]).accept.isEmpty)
     }
 
+    @Test("The numbers of a rate limit are never negative")
+    func rateLimit() {
+        let headers: HTTPHeaders = ["RateLimit": "\"default\";r=-3;t=-5"]
+        #expect(headers.rateLimit == HTTPHeaders.RateLimit(remaining: 0, reset: .zero))
+    }
+
     @Test("A quote in Accept counts even if a combining mark follows it")
     func acceptWithCombiningMarks() {
         var headers = HTTPHeaders()

@@ -47,7 +47,8 @@ extension HTTPHeaders {
                     items.append(Item(name: name))
                 } else if let (name, number) = scanner.parameter() {
                     if items.isEmpty { items.append(Item(name: "")) }
-                    items[items.count - 1].numbers[name] = Int(number)
+                    // Some servers count below zero when the limit is exceeded.
+                    items[items.count - 1].numbers[name] = Int(number).map { Swift.max($0, 0) }
                 } else if let name = scanner.token() {
                     items.append(Item(name: name))
                 } else if !scanner.skip(";"), !scanner.skip(",") {
