@@ -104,6 +104,8 @@ struct MultipartBodyTests {
         let named = try await sent(Form(body: .multipart([.data("a\"\r\nX-Evil: 1", Data(), fileName: "\"\r\n")]))).body
         #expect(!named.contains("\r\nX-Evil"))
         #expect(named.contains("name=\"a%22%0D%0AX-Evil: 1\"; filename=\"%22%0D%0A\""))
+        let odd = try await sent(Form(body: .multipart([.data("a\0b", Data(), fileName: "\t\u{1F}\u{7F}é")]))).body
+        #expect(odd.contains("name=\"a%00b\"; filename=\"\t%1F%7Fé\""), "no control character is in a head")
     }
 
     @Test("A random boundary occurs in no part that is in memory; a form may be empty")

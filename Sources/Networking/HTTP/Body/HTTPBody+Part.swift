@@ -104,16 +104,15 @@ extension HTTPBody {
             }
         }
 
-        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded, and all
-        /// other characters stay as they are, in UTF-8.
+        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. So are other
+        /// control characters, which must not be in a head. All other characters stay as they are, in UTF-8.
         private static func escape(_ name: String) -> String {
             var escaped = ""
             for scalar in name.unicodeScalars {
-                switch scalar {
-                case "\"": escaped += "%22"
-                case "\r": escaped += "%0D"
-                case "\n": escaped += "%0A"
-                default: escaped.unicodeScalars.append(scalar)
+                if scalar == "\"" || scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F {
+                    escaped += "%\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16, uppercase: true))"
+                } else {
+                    escaped.unicodeScalars.append(scalar)
                 }
             }
             return escaped
