@@ -77,6 +77,19 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == other)
         }
 
+        @Test(
+            "If the description of a part is damaged, the download restarts",
+            arguments: ["\\u007f\\\"v1\\\"", "\\r\\nX: y", " ", ""])
+        func damagedNote(validator: String) async throws {
+            let note = #"{"content": "film", "validator": "\#(validator)"}"#
+            try Data(note.utf8).write(to: scratch.file(".film.mp4.resume"))
+            try Data("other bytes".utf8).write(to: scratch.file(".film.mp4.part"))
+            let destination = FileDestination(target, resuming: .content("film"))
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(names == ["film.mp4"])
+        }
+
         @Test("If a server ignores If-Range and sends a range of changed content, the range is rejected")
         func heedless() async throws {
             for tag in ["\"v2\"", nil] {

@@ -92,9 +92,10 @@ public struct FileDestination: Sendable {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
     }
 
-    /// The stored description of the part; nil if there is none.
+    /// The stored description of the part; nil if there is none, or if it is damaged.
     var point: ResumePoint? {
-        get { try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note)) }
+        let point = try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note))
+        return point?.isSendable == true ? point : nil
     }
 
     /// Checks before anything is sent that the target is not a folder, that the overwrite rule allows the download, and
