@@ -16,3 +16,16 @@ extension RedactedReflectable {
     var redactedDescription: String { String(describing: Self.self) }
     var reflectedMembers: KeyValuePairs<String, Any> { ["description": redactedDescription] }
 }
+
+extension String {
+    /// The text with its control characters and line separators escaped (`\n`), so that it is one line of a log.
+    var onOneLine: String {
+        guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return self }
+        return unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: scalar.escaped(asASCII: true)
+            default: String(scalar)
+            }
+        }.joined()
+    }
+}

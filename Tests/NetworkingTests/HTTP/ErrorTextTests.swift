@@ -34,6 +34,19 @@ struct ErrorTextTests {
         #expect(HTTPStatus(0).code == 0 && !HTTPStatus(0).isSuccessful)
     }
 
+    @Test("A description is one line, even if a URL, a method or a reason has a line break")
+    func oneLine() throws {
+        // Foundation accepts a line break in the path of such a URL, which a server can send in a link.
+        let url = try #require(URL(string: ":\n2026-01-01 all is well"))
+        let request = HTTPRequest(HTTPMethod("G\r\nT"), url)
+        let error = NetworkError(.invalidRequest, reason: "expected a number, found \u{2028}\u{85}", request: request)
+        for text in [request.description, error.description, error.debugDescription] {
+            #expect(!text.contains { $0.isNewline }, "\(text.debugDescription)")
+        }
+        #expect(request.description.hasPrefix("G\\r\\nT "))
+        #expect(NetworkError(.unknown, reason: "é, 日本").description == "é, 日本")
+    }
+
     @Test("The NSError of an error has a domain, a code, a URL and the underlying error, and no secrets")
     func bridging() async throws {
         let status = try #require(await error(.status(.notFound))) as NSError

@@ -54,7 +54,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
         let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"
-        return request.map { "\($0): \(text)" } ?? text
+        return (request.map { "\($0): \(text)" } ?? text).onOneLine
     }
 
     /// The same line, followed by the hint for the developer.

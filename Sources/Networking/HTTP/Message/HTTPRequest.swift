@@ -97,6 +97,6 @@ extension HTTPRequest: RedactedReflectable {
     var redactedDescription: String {
         let port = url.port.map { ":\($0)" } ?? ""
         let host = url.host ?? ""
-        return "\(method) \(host.contains(":") ? "[\(host)]" : host)\(port)\(url.path(percentEncoded: true))"
+        return "\(method) \(host.contains(":") ? "[\(host)]" : host)\(port)\(url.path(percentEncoded: true))".onOneLine
     }
 }
