@@ -10,6 +10,13 @@ extension FuzzTarget {
         do { archive = try HARArchive(data: Data(input.bytes)) } catch {
             return try require(error is DecodingError, "an archive is refused by \(type(of: error))")
         }
+        let document = try JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
+        let entries = document["log"]?["entries"]?.array ?? []
+        for (entry, expected) in zip(archive.log.entries, entries) {
+            try require(entry.request.url, equals: expected["request"]?["url"]?.string ?? "", "a URL")
+            try require(entry.response.status, equals: expected["response"]?["status"]?.int ?? 0, "a status")
+            try require(entry.comment, equals: expected["comment"]?.string, "a comment")
+        }
         let data = try archive.encoded()
         try require(try HARArchive(data: data) == archive, "the archive changes when it is written")
         try require(try HARArchive(data: data).encoded() == data, "the file changes when it is written again")

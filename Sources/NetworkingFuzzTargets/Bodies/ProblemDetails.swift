@@ -4,7 +4,11 @@ import Networking
 extension FuzzTarget {
     /// The body of an error response: problem details are read again from their JSON.
     static let problemDetails = FuzzTarget("problem-details") { input in
-        guard let problem = details(in: Data(input.bytes)) else { return }
+        let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
+        guard let problem = details(in: Data(input.bytes)) else {
+            return try require(document?.object == nil, "an object is not read")
+        }
+        try requireAll(document?.object ?? [:], in: problem)
         var members = problem.extensions
         members["type"] = .string(problem.type)
         members["title"] = problem.title.map { .string($0) }
@@ -37,6 +41,22 @@ extension FuzzTarget {
         case .object(let members): .object(members.mapValues(normalized))
         default: value
         }
+    }
+
+    /// Checks that the problem has all members of the document.
+    private static func requireAll(_ document: [String: JSONValue], in problem: ProblemDetails) throws {
+        var others = document
+        let texts = [
+            "type": problem.type, "title": problem.title, "detail": problem.detail, "instance": problem.instance,
+        ]
+        for (name, found) in texts {
+            guard let text = others.removeValue(forKey: name)?.string else { continue }
+            try require(found ?? "", equals: text, name)
+        }
+        if let status = others.removeValue(forKey: "status")?.int {
+            try require(problem.status?.code, equals: status, "status")
+        }
+        try require(problem.extensions, equals: others, "the extensions")
     }
 
     private static func details(in body: Data) -> ProblemDetails? {
