@@ -118,6 +118,18 @@ struct FieldValueTests {
         #expect(head?.headers[.eTag] == "\"a\"")
     }
 
+    @Test("A byte order mark in a header value is part of the value, so that it does not hide a blank or a letter")
+    func byteOrderMark() throws {
+        var reader = ResponseHeadReader(limit: 1 << 10)
+        var head: ResponseHead?
+        for line in ["HTTP/1.1 200 OK\r\n", "Content-Length:\u{FEFF} 6\r\n", "X: \u{FEFF}a\r\n", "\r\n"] {
+            if case .head(let found) = Array(line.utf8).withUnsafeBytes({ reader.read($0) }) { head = found }
+        }
+        let found = try #require(head)
+        #expect(found.headers.map(\.value.unicodeScalars.count) == [3, 2])
+        #expect(throws: NetworkError.self, "a length that is not a number") { try found.bodyLength(for: .get) }
+    }
+
     @Test("A header value that is folded over very many lines is parsed in linear time")
     func folds() {
         var reader = ResponseHeadReader(limit: 1 << 20)

@@ -142,6 +142,8 @@ package struct ResponseHeadReader {
     private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
         let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
         let trimmed = spaced.drop(while: HTTPGrammar.isBlank).reversed().drop(while: HTTPGrammar.isBlank).reversed()
-        return String(bytes: trimmed, encoding: .utf8) ?? String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
+        // Decoding replaces bytes that are not UTF-8. (Foundation's initializer removes a byte order mark.)
+        let text = String(decoding: trimmed, as: UTF8.self)
+        return text.utf8.elementsEqual(trimmed) ? text : String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
     }
 }
