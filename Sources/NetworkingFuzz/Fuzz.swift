@@ -4,8 +4,10 @@ import NetworkingFuzzTargets
 /// Processes an input of the fuzzer's runtime, which contains `main`:
 ///
 ///     swift build -c release --sanitize fuzzer --product NetworkingFuzz --scratch-path .build/fuzzer
-///     FUZZ_TARGET=set-cookie .build/fuzzer/release/NetworkingFuzz FOLDER -timeout=1 -max_total_time=300
+///     export FUZZ_TARGET=set-cookie SWIFT_BACKTRACE=enable=no
+///     .build/fuzzer/release/NetworkingFuzz FOLDER -timeout=1 -max_total_time=300
 ///
+/// Without `SWIFT_BACKTRACE`, Swift's own handler of signals ends the process before the runtime can store the input.
 /// The runtime reads inputs from the folder, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`, and adds those
 /// that reach code which the others do not.
 @_cdecl("LLVMFuzzerTestOneInput")

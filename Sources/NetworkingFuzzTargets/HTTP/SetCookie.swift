@@ -37,7 +37,7 @@ extension FuzzTarget {
         try require(Bytes.isFieldValue(sent), "the cookie breaks its line: \(sent.debugDescription)")
         try requireScope(jar, url, field)
         // These names require attributes, which are not sent.
-        guard !sent.lowercased().hasPrefix("__host-"), !sent.lowercased().hasPrefix("__secure-") else { return }
+        guard !sent.utf8.starts(with: "__".utf8) else { return }
         let second = CookieJar(publicSuffixes: suffixes, clock: clock)
         second.keep([HTTPHeader(.setCookie, sent)], from: url)
         try require(second.field(for: url) ?? "", equals: sent, "the cookie changes if it is received again")
