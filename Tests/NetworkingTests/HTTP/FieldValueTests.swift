@@ -130,6 +130,18 @@ struct FieldValueTests {
         #expect(throws: NetworkError.self, "a length that is not a number") { try found.bodyLength(for: .get) }
     }
 
+    @Test(
+        "The version of a status line is 1 and a digit, 2 or 3",
+        arguments: [
+            ("HTTP/1.0", true), ("HTTP/1.1", true), ("HTTP/1.9", true), ("HTTP/2", true), ("HTTP/3", true),
+            ("HTTP/1.\r1", false), ("HTTP/1.", false), ("HTTP/1.x", false), ("HTTP/1.10", false), ("HTTP/1.é", false),
+        ])
+    func version(version: String, isValid: Bool) {
+        var reader = ResponseHeadReader(limit: 1 << 10)
+        let step = Array("\(version) 200 OK\r\n".utf8).withUnsafeBytes { reader.read($0) }
+        if case .more = step { #expect(isValid) } else { #expect(!isValid) }
+    }
+
     @Test("A header value that is folded over very many lines is parsed in linear time")
     func folds() {
         var reader = ResponseHeadReader(limit: 1 << 20)

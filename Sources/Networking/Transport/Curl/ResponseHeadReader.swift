@@ -69,13 +69,18 @@ package struct ResponseHeadReader {
         }
         let slash = line[..<versionEnd].firstIndex(of: UInt8(ascii: "/"))
         let version = slash.map { text(line, $0 + 1..<versionEnd) } ?? ""
-        guard version == "1.1" || version == "2" || version == "3" || version.hasPrefix("1.") else {
+        guard version == "1.1" || version == "2" || version == "3" || ResponseHeadReader.isVersion1(version) else {
             return .malformed("expected HTTP version 1.x, 2 or 3, found \"\(version)\"")
         }
         status = HTTPStatus(code)
         self.version = version
         headers.reserveCapacity(12)
         return .more
+    }
+
+    /// Whether a version is `1.` and a digit (RFC 9112 section 2.3).
+    private static func isVersion1(_ version: String) -> Bool {
+        version.utf8.count == 3 && version.hasPrefix("1.") && version.utf8.last.map { $0 >= 0x30 && $0 <= 0x39 } == true
     }
 
     private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
