@@ -4,8 +4,8 @@ import NetworkingFuzzTargets
 /// The entry point of a build without the fuzzer's runtime: processes the files that the arguments name, such as an
 /// input that the fuzzer has reported, and exits with 1 if one of them violates a rule.
 ///
-/// SwiftPM gives the entry point of every executable this name, and links it as `main`; with `--sanitize fuzzer`, it uses
-/// the `main` of the runtime. There is no `@main` here, because two definitions of `main` do not link.
+/// SwiftPM gives the entry point of every executable this name, and links it as `main`; with `--sanitize fuzzer`, it
+/// uses the `main` of the runtime. There is no `@main` here, because two definitions of `main` do not link.
 @_cdecl("NetworkingFuzz_main")
 public func replay(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     let target = FuzzTarget.chosen
