@@ -1,7 +1,8 @@
 /// A part of the library that reads what others have written, or writes what others have chosen, with the rules that
 /// hold for every input.
 ///
-/// Both `NetworkingFuzz` (guided by coverage) and `NetworkingProof fuzz` (seeded mutation of the corpus) run the targets.
+/// Both `NetworkingFuzz` (guided by coverage) and `NetworkingProof fuzz` (seeded mutation of the corpus) run the
+/// targets.
 package struct FuzzTarget: Sendable {
     /// The name on the command line, and of the folder in the corpus.
     package let name: String

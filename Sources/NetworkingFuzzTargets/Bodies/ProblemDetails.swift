@@ -25,8 +25,8 @@ extension FuzzTarget {
         try require((try? problem.extensions(as: JSONValue.self)) != nil, "the extensions cannot be read")
     }
 
-    /// Returns the problem with integers in place of equal doubles. A number such as 12345678901234567.5 is rounded to an
-    /// integer, and is written as one.
+    /// Returns the problem with integers in place of equal doubles. A number such as 12345678901234567.5 is rounded to
+    /// an integer, and is written as one.
     private static func normalized(_ problem: ProblemDetails) -> ProblemDetails {
         var problem = problem
         problem.extensions = problem.extensions.mapValues(normalized)

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The path of an endpoint: two interpolated values, literal text, and the name and value of a query item. Each value
-    /// is one segment or one part of the query, from which the server reads the original bytes.
+    /// The path of an endpoint: two interpolated values, literal text, and the name and value of a query item. Each
+    /// value is one segment or one part of the query, from which the server reads the original bytes.
     static let endpointPaths = FuzzTarget("endpoint-paths") { input in
         let values = [input.text(0), input.text(1)]
         try requireSegments("users/\(values[0])/files/\(values[1])", ["users", values[0], "files", values[1]], [])
