@@ -14,13 +14,11 @@ struct FuzzCheck: Check {
         var total = 0
         for target in FuzzTarget.all where settings.includes(target.name) {
             let count = settings.count ?? (settings.isQuick ? target.count / 80 : target.count)
-            total += count
             let run = try FuzzRun(of: target, count: count, seed: settings.seed, report)
-            await withCheckedContinuation { done in
+            total += await withCheckedContinuation { done in
                 // Targets block their thread, so that it must not be one of the threads that run tasks.
                 Thread.detachNewThread {
-                    run.run()
-                    done.resume()
+                    done.resume(returning: run.run())
                 }
             }
         }

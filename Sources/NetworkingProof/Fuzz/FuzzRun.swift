@@ -16,8 +16,8 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
         mutator = FuzzMutator(corpus: try FuzzCorpus.inputs(of: target), name: target.name, seed: seed)
     }
 
-    /// Processes the corpus unchanged, then its mutations, up to the first violation.
-    func run() {
+    /// Processes the corpus unchanged, then its mutations, up to the first violation. Returns the number of inputs.
+    func run() -> Int {
         let begun = ContinuousClock.now
         let note = FuzzNote(target: target.name, seed: seed)
         defer { note.end() }
@@ -27,7 +27,8 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             let started = ContinuousClock.now
             note.begin(number, input)
             if let violation = violation(by: input, since: started) {
-                return end(begun, number, input, violation)
+                end(begun, number, input, violation)
+                return number + 1
             }
             guard number % 64 == 0, started - reported > .seconds(10) else { continue }
             reported = started
@@ -36,6 +37,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
                 "fuzz \(target.name)", since: begun, "\(number.grouped) of \(count.grouped) inputs, \(rate.grouped)/s")
         }
         report.end("fuzz \(target.name)", since: begun, "\(count) inputs")
+        return count
     }
 
     private func violation(by input: [UInt8], since started: ContinuousClock.Instant) -> String? {
