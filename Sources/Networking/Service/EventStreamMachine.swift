@@ -89,8 +89,15 @@ package struct EventStreamMachine: Sendable {
         lastEventID = id ?? lastEventID
         delay = retry ?? delay
         defer { emptyConnections += 1 }
+        return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections))
+    }
+
+    /// Returns the time before a reconnection.
+    ///
+    /// - Parameter count: The number of consecutive connections that brought no event.
+    package static func wait(for delay: Duration, afterEmpty count: Int) -> Duration {
         // The limit prevents an overflow. It is longer than any wait.
         let base = min(max(delay, .zero), .seconds(Int64.max / 64))
-        return .reconnect(after: base * (1 << min(emptyConnections, 5)))
+        return base * (1 << min(count, 5))
     }
 }

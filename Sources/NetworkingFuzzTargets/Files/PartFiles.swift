@@ -25,7 +25,7 @@ extension FuzzTarget {
         try require(left.isEmpty, "the download leaves \(left.map(\.lastPathComponent))")
         guard server.wrongRange == nil else { return }
         let kept = part.count == content.count ? part.dropLast() : part[...]
-        let isResumed = found == kept + content.dropFirst(kept.count)
+        let isResumed = found == [UInt8](kept) + [UInt8](content.dropFirst(kept.count))
         // Of a complete part, the last byte is requested again, so that the server confirms the content.
         let isAllowed = !part.isEmpty && ResumeNote(note)?.allows(content) == true
         try require(found == content || isAllowed && isResumed, "the file is \(found), the content \(content)")

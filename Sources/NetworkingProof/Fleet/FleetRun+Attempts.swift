@@ -101,8 +101,7 @@ extension FleetRun {
 
     mutating func reconnect(_ attempt: FleetAttempt) {
         var attempt = attempt
-        let wait = ServerSentEvent.Reconnection.wait(
-            for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections))
+        let wait = EventStreamMachine.wait(for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections))
         attempt.emptyConnections += 1
         schedule(attempt, after: wait)
     }
