@@ -43,11 +43,13 @@ extension CachedResponse {
         return pairs.allSatisfy { new, old in new == nil || old != nil }
     }
 
-    /// Whether a 200 response to HEAD describes this response: it has a validator, all its validators are the same, and
-    /// so is its length (section 4.3.5).
+    /// Whether a 200 response to HEAD describes this response: it has a validator or a length, all its validators are the
+    /// same, and so is its length (section 4.3.5). Without a validator, this response must not have one either.
     func isDescribed(by response: HTTPResponse) -> Bool {
         let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
-        return status == .ok && part == nil && !validators.isEmpty
+        let hasValidator = headers.contains(.eTag) || headers.contains(.lastModified)
+        let isSpecific = !validators.isEmpty || !hasValidator && response.headers.contentLength != nil
+        return status == .ok && part == nil && isSpecific
             && validators.allSatisfy { response.headers[$0] == headers[$0] }
             && response.headers.contentLength.map { $0 == headers.contentLength ?? Int(body.count) } ?? true
     }
