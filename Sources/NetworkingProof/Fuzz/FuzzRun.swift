@@ -27,6 +27,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             let started = ContinuousClock.now
             note.begin(number, input)
             if let violation = violation(by: input, since: started) {
+                note.end()  // minimizing a slow input takes longer than an input may
                 end(begun, number, input, violation)
                 return number + 1
             }
