@@ -72,7 +72,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
         let end = ContinuousClock.now + .seconds(20)
         while size > 0, ContinuousClock.now < end {
             var start = 0
-            while start < input.count {
+            while start < input.count, ContinuousClock.now < end {
                 var shorter = input
                 shorter.removeSubrange(start..<min(start + size, input.count))
                 if target.violation(by: shorter) != nil { input = shorter } else { start += size }
