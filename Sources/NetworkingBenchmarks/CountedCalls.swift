@@ -4,7 +4,7 @@
 
     /// Makes calls one after the other, for `.ci/counts`, which counts what they cause: `count transport 2000`.
     enum CountedCalls {
-        static let subjects = ["libcurl", "transport", "stub", "bytes", "decoded"]
+        static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded"]
 
         static func run(_ arguments: [String]) async throws {
             guard arguments.count == 2, let calls = Int(arguments[1]), subjects.contains(arguments[0]) else {
@@ -25,6 +25,11 @@
             case "libcurl":
                 let libcurl = try BareLibcurl(target, concurrency: 1)
                 return { calls in _ = await onThread { libcurl.send(calls) } }
+            case "decoder":
+                let data = try Data(contentsOf: target)
+                return { calls in
+                    for _ in 0..<calls { _ = try JSONDecoder().decode(Contact.self, from: data) }
+                }
             case "transport":
                 let request = HTTPRequest(.get, target, headers: .benchmark)
                 return { calls in

@@ -88,7 +88,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// try await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
     /// ```
     ///
-    /// The method calls `Task.yield()` after each step, so that other tasks can run.
+    /// The method waits for a moment of real time after each step, so that other tasks can run.
     ///
     /// - Parameters:
     ///   - step: The duration of one step.
@@ -101,7 +101,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
         for _ in 0..<most {
             if await hasHappened() { return }
             advance(by: step)
-            await Task.yield()
+            // Not only a yield: a thread that the system has stopped for a moment would miss many steps.
+            try await Task.sleep(for: .microseconds(200))
         }
         throw NothingHappened(passed: step * most)
     }
