@@ -5,7 +5,7 @@ extension CacheCase {
     private static let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
 
     static let storing = [
-        CacheCase("3", "A method that is not understood is not stored", .sent(fresh) { $0.method = "SEARCH" }, .sent()),
+        CacheCase("3", "A response to an unknown method is not stored", .sent(fresh) { $0.method = "SEARCH" }, .sent()),
         CacheCase("3", "A response to POST is not stored", .sent(fresh) { $0.method = .post }, .sent()),
         CacheCase(
             "3", "A final status with explicit freshness is stored", .sent(fresh, "gone", .init(404)),
@@ -57,7 +57,7 @@ extension CacheCase {
             "3.1", "A response without Date gets the time at which it was received (RFC 9110 section 6.6.1)",
             .sent(fresh), .cached(after: 10) { $0.has = [.date: "@-10"] }),
         CacheCase(
-            "3.1", "Connection, the fields it names and the fields of a connection are not stored",
+            "3.1", "The Connection field, the fields that it names, and other fields of a connection are not stored",
             .sent(fresh.merging(["Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "5", "Upgrade": "h2c"])),
             .cached { $0.has = ["Connection": nil, "X-Hop": nil, "Keep-Alive": nil, "Upgrade": nil] }),
         CacheCase(

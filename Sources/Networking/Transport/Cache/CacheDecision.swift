@@ -34,8 +34,8 @@ extension CachedResponse {
         return request.isOnlyIfCached ? .refuse : .send
     }
 
-    /// Whether the response may be used instead of an error: of a status (RFC 5861 section 4), or of a request that got
-    /// no response.
+    /// Whether the response may be used after a failure: an error status (RFC 5861 section 4), or a request without a
+    /// response.
     package func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
         guard !freshness.needsValidation, !freshness.mustRevalidate, !request.needsValidation else { return false }
         if failure == .noResponse, request.rule == .staleIfOffline { return true }
