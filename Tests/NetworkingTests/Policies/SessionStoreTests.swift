@@ -67,7 +67,7 @@ struct SessionStoreTests {
         #expect(tokens(stub) == ["Bearer bob"])
     }
 
-    @Test("A refreshed token is saved, even if the store saves the token before it while the refresh runs")
+    @Test("A refreshed token is saved, even if the previous token was saved only after the refresh had begun")
     func saveWhileRefreshing() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
         let box = Box<AccessTokenSupervisor?>(nil)

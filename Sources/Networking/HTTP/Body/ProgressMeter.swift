@@ -178,7 +178,7 @@ public final class ProgressMeter: Sendable {
     }
 
     private func change(_ change: (inout State) -> Void) {
-        let (called, tells) = state.withLock { state -> ([UInt64], Bool) in
+        let (called, mustNotify) = state.withLock { state -> ([UInt64], Bool) in
             let before = state.progress
             change(&state)
             guard state.progress != before else { return ([], false) }
@@ -190,7 +190,7 @@ public final class ProgressMeter: Sendable {
             return (called, !state.isNotifying)
         }
         for id in called { call(id) }
-        if tells { notifyReaders() }
+        if mustNotify { notifyReaders() }
         for follower in state.withLock({ $0.followers }) { follower.meter?.adopt(self) }
     }
 

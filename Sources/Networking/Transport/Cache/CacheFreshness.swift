@@ -62,7 +62,7 @@ package struct CacheFreshness: Sendable {
         return min(max(apparent, stated + delay), Int64(1) << 32)
     }
 
-    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is no date is in the past (section
+    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is not a date is in the past (section
     /// 5.3).
     private static func explicitLifetime(
         _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate
