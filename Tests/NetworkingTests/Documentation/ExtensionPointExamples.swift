@@ -64,7 +64,7 @@ private enum ExtensionPoints {
     // snippet.end
 
     // snippet.Primitives/ResetParticipant
-    /// Counts the requests of the current user; a reset starts with the next user.
+    /// Counts the requests of the current user. A reset starts the count of the next user.
     actor RequestCounter: RequestAdapter {
         private var count = 0
 
