@@ -1,7 +1,8 @@
 /// Access to the response cache of a service.
 extension NetworkRequesting {
     /// Returns the stored response for a call, fresh or stale, without waiting. Returns nil if the service has no
-    /// cache, if the cache stores no successful response for the call, or if the stored response cannot be read.
+    /// cache, if the rule of the call is ``ResponseCache/Rule/off``, if the cache stores no successful response for the
+    /// call, or if the stored response cannot be read.
     ///
     /// Only ``SynchronousRequestAdapter``s adapt the request. A response that was stored for credentials other than
     /// those of the adapted request is not returned.
@@ -11,6 +12,7 @@ extension NetworkRequesting {
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache,
             let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
+            request[option: CachingOption.self] != .off,
             let asked = CacheRequest(request, .only, .buffered(limit: .max)),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
             response.status.isSuccessful,

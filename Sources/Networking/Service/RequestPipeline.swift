@@ -31,7 +31,7 @@ final class RequestPipeline: Sendable {
                 try call.begin()
                 let original = try call.prepare(call.original ?? makeRequest())
                 let permit =
-                    switch try Permit.ask(client.admission, original, for: endpoint) {
+                    switch try Permit.ask(admission, original, for: endpoint) {
                     case .granted(let permit): permit
                     case .refused(let entry): try await entry.permit { call.noteWait(for: $0) }
                     }
@@ -53,6 +53,11 @@ final class RequestPipeline: Sendable {
                 if let failed = await call.recover(from: error, with: client.errorHandlingService) { throw failed }
             }
         }
+    }
+
+    /// The policies that admit the request. A call that only uses the cache sends nothing, so it needs no permit.
+    private var admission: [any AdmissionPolicy] {
+        client.configuration.cache != nil && settings.caching == .only ? [] : client.admission
     }
 
     /// Creates the request of the endpoint.

@@ -27,6 +27,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             let started = ContinuousClock.now
             note.begin(number, input)
             if let violation = violation(by: input, since: started) {
+                note.end()  // minimizing a slow input takes longer than an input may
                 end(begun, number, input, violation)
                 return number + 1
             }
@@ -71,7 +72,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
         let end = ContinuousClock.now + .seconds(20)
         while size > 0, ContinuousClock.now < end {
             var start = 0
-            while start < input.count {
+            while start < input.count, ContinuousClock.now < end {
                 var shorter = input
                 shorter.removeSubrange(start..<min(start + size, input.count))
                 if target.violation(by: shorter) != nil { input = shorter } else { start += size }

@@ -115,8 +115,17 @@ extension CacheCase {
             .sent(control("private=\"X-A\", max-age=60").merging(["X-A": "1"])), .cached { $0.has = ["X-A": "1"] }),
         CacheCase("5.2.2.9", "public permits storing", .sent(control("public, max-age=60")), .cached()),
         CacheCase(
-            "5.2.3", "Unknown directives are ignored", .sent(control("max-age=60, community=\"UCI\", immutable")),
-            .cached()),
+            "5.2.3", "Unknown directives are ignored", .sent(control("max-age=60, community=\"UCI\"")), .cached()),
+        CacheCase(
+            "5.2.3", "A fresh immutable response is not validated by max-age=0 (RFC 8246)",
+            .sent(control("max-age=60, immutable")), .cached("one", asking("max-age=0"))),
+        CacheCase(
+            "5.2.3", "A stale immutable response is validated (RFC 8246)",
+            .sent(tagged.merging(control("max-age=60, immutable"))),
+            .sent([:], "", .notModified) { ($0.wait, $0.status, $0.text) = (61, 200, "one") }),
+        CacheCase(
+            "5.2.3", "no-cache validates an immutable response, too (RFC 8246)",
+            .sent(control("max-age=60, immutable")), .sent { asking("no-cache")(&$0) }),
         CacheCase(
             "5.2.3", "stale-while-revalidate permits a stale response for a time (RFC 5861)",
             .sent(control("max-age=60, stale-while-revalidate=30")), .sent { $0.wait = 91 }),

@@ -142,6 +142,11 @@ extension CacheCase {
             .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) },
             .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
+            "4.3.5", "HEAD without validators, but with the same length, freshens a response without validators",
+            .sent(fresh), .sent([.contentLength: "3", .cacheControl: "max-age=60"], "") {
+                ($0.wait, $0.method) = (61, .head)
+            }, .cached(after: 30)),
+        CacheCase(
             "4.3.5", "HEAD with another validator removes the stored response", .sent(tagged),
             .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) }, .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(

@@ -255,6 +255,40 @@ struct CacheTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test("A call that only uses the cache needs no permit, and the rule off reads no stored response")
+    func onlyCacheWithoutPermit() async throws {
+        responses([.cacheControl: "max-age=60"])
+        try await service().request(Get())
+        let limit = ConcurrencyLimit(1)
+        let held = limit.tryEnter(HTTPRequest(.get, try #require(stub.requests.first).url), for: Get())
+        let busy = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+        }
+        #expect(held != nil)
+        #expect(try await busy.request(Get(), with: RequestSettings { $0.caching = .only }) == "one")
+        #expect(busy.cachedResponse(Get(), as: .string, with: RequestSettings { $0.caching = .off }) == nil)
+    }
+
+    @Test("A stale response in place of an error reports the error to the admission policies")
+    func failureBehindStale() async throws {
+        responses([.cacheControl: "max-age=60, stale-if-error=600"])
+        let gate = BackoffGate(clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.backoffGate = gate
+        }
+        try await service.request(Get())
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil) { _ in StubResponse(.serviceUnavailable, headers: [.retryAfter: "30"]) }
+        #expect(try await service.request(Get()) == "one")
+        let origin = try #require(stub.requests.first?.origin)
+        #expect(gate.wait(for: origin) == .seconds(30))
+    }
+
     @Test("The stored response comes first, and then the server's; a fresh one comes alone")
     func cachedThenFresh() async throws {
         func texts() async throws -> [String] {

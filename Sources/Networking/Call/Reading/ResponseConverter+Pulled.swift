@@ -53,10 +53,12 @@ extension ResponseConverter where Value == ServerSentEvents? {
     ///
     /// - Parameter lastEventID: The identifier of the event after which the stream resumes.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {
-        ResponseConverter {
+        // A field value neither begins nor ends with a blank (RFC 9110 section 5.5).
+        let sentID = String(lastEventID[...].trimmingBlanks())
+        return ResponseConverter {
             $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
         }
-        .defaultHeaders(.events).overridingHeaders(lastEventID.isEmpty ? [] : [.lastEventID: lastEventID])
+        .defaultHeaders(.events).overridingHeaders(sentID.isEmpty ? [] : [.lastEventID: sentID])
     }
 }
 

@@ -14,6 +14,7 @@ public struct HTTPResponse: Sendable {
         var redirects: [HTTPResponse] = []
         var httpVersion: String?
         var source = HTTPResponse.Source.network
+        var replaced: Result<HTTPResponse, any Error>?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -55,6 +56,13 @@ public struct HTTPResponse: Sendable {
     public internal(set) var source: HTTPResponse.Source {
         get { parts.value.source }
         set { parts.value.source = newValue }
+    }
+
+    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. Policies get
+    /// this outcome.
+    var replaced: Result<HTTPResponse, any Error>? {
+        get { parts.value.replaced }
+        set { parts.value.replaced = newValue }
     }
 
     /// The HTTP version of the response: `1.1` or `2`; nil if the response comes from a cache or a test, or if the

@@ -164,6 +164,7 @@ package final class Permit: TransferPermit {
     /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
+        if let replaced = response.replaced { return release(after: replaced) }
         // A stored response says nothing about the server, the token or the load.
         release(response.source == .cache ? .notSent : .answered(response.withoutStream))
     }

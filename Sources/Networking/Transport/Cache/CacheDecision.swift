@@ -18,8 +18,10 @@ extension CachedResponse {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
         let staleness = age - freshness.lifetime
-        let isPermitted = !freshness.needsValidation && !request.needsValidation
-        let isYoung = request.maximumAge.map { age <= $0 } ?? true
+        // A reload asks with `max-age=0`. A fresh immutable response is not validated by it.
+        let isImmutable = freshness.isImmutable && staleness < 0 && request.maximumAge == 0
+        let isPermitted = !freshness.needsValidation && !(isImmutable ? request.forbidsUse : request.needsValidation)
+        let isYoung = isImmutable || request.maximumAge.map { age <= $0 } ?? true
         if isPermitted, isYoung {
             if staleness < 0, -staleness >= request.minimumFreshness { return .use }
             if !freshness.mustRevalidate {

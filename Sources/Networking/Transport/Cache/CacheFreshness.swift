@@ -13,6 +13,9 @@ package struct CacheFreshness: Sendable {
     package let lifetime: Int64
     /// Whether each use of the response requires a validation by the server (`no-cache`).
     package let needsValidation: Bool
+    /// Whether the response does not change while it is fresh, so that `max-age=0` does not validate it
+    /// ([RFC 8246](https://www.rfc-editor.org/rfc/rfc8246)).
+    package let isImmutable: Bool
     /// Whether the response must not be used when it is stale (`must-revalidate`).
     package let mustRevalidate: Bool
     /// The seconds after the lifetime in which the response may be used while it is validated (RFC 5861 section 3).
@@ -39,6 +42,7 @@ package struct CacheFreshness: Sendable {
             explicit
             ?? CacheFreshness.heuristicLifetime(status, headers, directives, date, fraction: heuristic)
         needsValidation = directives.needsValidation
+        isImmutable = directives.has("immutable")
         mustRevalidate = directives.has("must-revalidate")
         staleWhileRevalidate = directives.seconds("stale-while-revalidate") ?? 0
         staleIfError = directives.seconds("stale-if-error") ?? 0

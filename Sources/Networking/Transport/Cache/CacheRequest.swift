@@ -44,8 +44,10 @@ package struct CacheRequest: Sendable {
 
     /// Whether the response must not be stored.
     var refusesStoring: Bool { directives?.has("no-store") == true }
+    /// Whether no stored response, not even an immutable one, may be used without validation (`no-cache`).
+    var forbidsUse: Bool { directives?.has("no-cache") == true }
     /// Whether a stored response must not be used without validation.
-    var needsValidation: Bool { directives?.has("no-cache") == true || directives?.seconds("max-age") == 0 }
+    var needsValidation: Bool { forbidsUse || directives?.seconds("max-age") == 0 }
     /// The maximum age in seconds of a stored response.
     var maximumAge: Int64? { directives?.seconds("max-age") }
     /// The seconds for which a stored response must remain fresh.

@@ -43,11 +43,14 @@ extension CachedResponse {
         return pairs.allSatisfy { new, old in new == nil || old != nil }
     }
 
-    /// Whether a 200 response to HEAD describes this response: it has a validator, and all its validators and
-    /// its length are the same (section 4.3.5).
+    /// Whether a 200 response to HEAD describes this response (section 4.3.5). It must have a validator or a length, and
+    /// all its validators and its length must be those of this response. If it has no validator, this response must have
+    /// none either.
     func isDescribed(by response: HTTPResponse) -> Bool {
         let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
-        return status == .ok && part == nil && !validators.isEmpty
+        let hasValidator = headers.contains(.eTag) || headers.contains(.lastModified)
+        let isSpecific = !validators.isEmpty || !hasValidator && response.headers.contentLength != nil
+        return status == .ok && part == nil && isSpecific
             && validators.allSatisfy { response.headers[$0] == headers[$0] }
             && response.headers.contentLength.map { $0 == headers.contentLength ?? Int(body.count) } ?? true
     }

@@ -65,12 +65,13 @@ package struct CachingTransport: Transport {
         let requested = cache.date()
         var response: HTTPResponse
         do { response = try await base.send(request, delivering: asked.delivery) } catch {
-            guard let stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+            guard var stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
             else { throw error }
+            stale.replaced = .failure(error)
             return try await stale.collected(for: asked.delivery)
         }
-        if let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
-        {
+        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) }) {
+            stale.replaced = .success(response.withoutStream)
             return try await stale.collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
