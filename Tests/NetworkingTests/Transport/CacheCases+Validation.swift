@@ -143,7 +143,8 @@ extension CacheCase {
             .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
             "4.3.5", "HEAD without validators, but with the same length, freshens a response without validators",
-            .sent(fresh), .sent([.contentLength: "3", .cacheControl: "max-age=60"], "") {
+            .sent(fresh),
+            .sent([.contentLength: "3", .cacheControl: "max-age=60"], "") {
                 ($0.wait, $0.method) = (61, .head)
             }, .cached(after: 30)),
         CacheCase(

@@ -43,9 +43,9 @@ extension CachedResponse {
         return pairs.allSatisfy { new, old in new == nil || old != nil }
     }
 
-    /// Whether a 200 response to HEAD describes this response (section 4.3.5). It must have a validator or a length, and
-    /// all its validators and its length must be those of this response. If it has no validator, this response must have
-    /// none either.
+    /// Whether a 200 response to HEAD describes this response (section 4.3.5). It must have a validator or a length,
+    /// and all its validators and its length must be those of this response. If it has no validator, this response must
+    /// have none either.
     func isDescribed(by response: HTTPResponse) -> Bool {
         let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
         let hasValidator = headers.contains(.eTag) || headers.contains(.lastModified)

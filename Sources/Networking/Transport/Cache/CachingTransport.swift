@@ -70,7 +70,8 @@ package struct CachingTransport: Transport {
             stale.replaced = .failure(error)
             return try await stale.collected(for: asked.delivery)
         }
-        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) }) {
+        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+        {
             stale.replaced = .success(response.withoutStream)
             return try await stale.collected(for: asked.delivery)
         }
