@@ -112,7 +112,7 @@ struct Traffic {
             "a double tap: two results, \(asked) request", isRight: answers == ["12 chairs", "12 chairs"] && asked == 1)
     }
 
-    /// A slow server gets at most four requests at a time, independent of the number of calls.
+    /// A slow server gets at most four requests at a time, regardless of the number of calls.
     private func slowBackend() async throws {
         let service = service { $0.concurrencyLimit = ConcurrencyLimit(4) }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -2,8 +2,8 @@
     import CLibcurl
     import Foundation
 
-    /// libcurl's multi interface in its plain form: `curl_multi_perform` and `curl_multi_poll` on one thread, with a new
-    /// easy handle for each request, as in the library. It does not decode responses.
+    /// libcurl's multi interface in its plain form: `curl_multi_perform` and `curl_multi_poll` on one thread, with a
+    /// new easy handle for each request, as in the library. It does not decode responses.
     final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
         private let multi: UnsafeMutableRawPointer
         private let url: String

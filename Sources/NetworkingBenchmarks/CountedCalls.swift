@@ -12,7 +12,7 @@
             }
             let server = try ServerProcess()
             let call = try call(arguments[0], server.url)
-            // The connection, caches and lazy values.
+            // Warm-up: opens the connection, and fills caches and lazy values.
             try await call(1_000)
             try await call(calls)
         }

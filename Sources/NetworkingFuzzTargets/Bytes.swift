@@ -59,7 +59,8 @@ func requireEscaped(_ request: HTTPRequest) throws(FuzzViolation) {
     let url = request.url.absoluteString
     try require(Bytes.isURL(url), "the URL has a byte that is not escaped: \(url.debugDescription)")
     for field in request.allHeaders {
-        try require(Bytes.isToken(field.name.rawValue), "\(field.name.rawValue.debugDescription) is no field name")
-        try require(Bytes.isFieldValue(field.value), "\(field.name): \(field.value.debugDescription) is no field value")
+        try require(Bytes.isToken(field.name.rawValue), "\(field.name.rawValue.debugDescription) is not a field name")
+        try require(
+            Bytes.isFieldValue(field.value), "\(field.name): \(field.value.debugDescription) is not a field value")
     }
 }

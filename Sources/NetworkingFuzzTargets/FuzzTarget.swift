@@ -1,5 +1,5 @@
-/// A part of the library that reads what others have written, or writes what others have chosen, with the rules that
-/// hold for every input.
+/// A part of the library that parses untrusted bytes, or writes untrusted values, and the rules that hold for every
+/// input.
 ///
 /// Both `NetworkingFuzz` (guided by coverage) and `NetworkingProof fuzz` (seeded mutation of the corpus) run the
 /// targets.

@@ -22,7 +22,7 @@ extension Loopback {
         }
 
         @Test(
-            "A 401 response is returned unchanged, whatever its challenge", .row("L1"),
+            "A 401 response is returned unchanged, with any challenge", .row("L1"),
             arguments: Engine.allCases, ["Basic realm=\"x\"", "Digest realm=\"x\"", "Bearer", "Negotiate", ""])
         func challenge(engine: Engine, value: String) async throws {
             let exchange = try Exchange(engine.shared()) { _ in

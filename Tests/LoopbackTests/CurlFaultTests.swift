@@ -6,10 +6,12 @@
     @testable import Networking
 
     extension Loopback {
-        /// Tests that the engine avoids each ``CurlFault`` on the installed libcurl.
+        /// Tests the avoidance of each ``CurlFault`` with the installed libcurl.
         @Suite("Faults of libcurl", .timeLimit(.minutes(5)))
         struct CurlFaultTests {
-            @Test("Each fault of libcurl is avoided on the installed version", arguments: CurlFault.allCases)
+            @Test(
+                "The engine avoids each fault of libcurl that it can avoid on the installed version",
+                arguments: CurlFault.allCases)
             func avoided(fault: CurlFault) async throws {
                 switch fault {
                 case .reusedHandles: try await foldedFirstLine()

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Processes share a token or a cache, and are killed at random. `NetworkingProof`, built next to the tests, runs them.
+    /// Processes share a token or a cache, and are killed at random. `NetworkingProof`, built next to the tests, runs
+    /// them.
     @Suite("A token and a cache shared by several processes", .timeLimit(.minutes(2)))
     struct SharedStateTests {
         /// The URL of the program, which is in the folder of the tests or near it.

@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
 /// refusal, it calls `onRoom` as soon as the reader has taken so much that half of the capacity is free, so that the
-/// writer is not woken for each chunk. It calls `onAbandon` if the reader stops reading before the end. Both closures are called outside the lock.
+/// writer is not woken for each chunk. It calls `onAbandon` if the reader stops reading before the end. Both closures
+/// are called outside the lock.
 final class BytePipe: Sendable {
     /// The result of writing a chunk.
     enum WriteResult: Equatable {

@@ -134,7 +134,7 @@ package final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, whatever its outcome. The scope no longer ends work that the call has left running.
+    /// Marks the call as returned, with any outcome. The scope no longer ends work that the call has left running.
     func detach() {
         state.withLock { $0.isOver = true }
     }

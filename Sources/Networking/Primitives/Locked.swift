@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux
 /// needs four more allocations; `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
-/// Never resume a continuation or call a closure inside `withLock`. Return the values, and use them after the call.
+/// Inside `withLock`, do not resume a continuation, and call no closure of the app except `NetworkClock.now`. Return
+/// the values, and use them after the call.
 struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {

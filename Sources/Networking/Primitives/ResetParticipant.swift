@@ -7,15 +7,15 @@
 /// ## When it is called
 ///
 /// ``NetworkClient/reset()`` ends all calls, waits until they have returned, and then calls `reset()` of each part
-/// once. Calls that have begun in the meantime may be in progress. If `reset()` resets the same service again, that
-/// reset returns as soon as the calls have returned.
+/// once. Calls that began during the reset may be in progress. If your `reset()` resets the same service again, the
+/// inner reset waits only until all calls have returned.
 ///
-/// The method is called on any thread. The reset of the service waits for it.
+/// The method may be called on any thread. The reset of the service waits until the method has returned.
 ///
 /// ## Example
 ///
 /// ```swift
-/// /// Counts the requests of the current user; a reset starts with the next user.
+/// /// Counts the requests of the current user. A reset starts the count of the next user.
 /// actor RequestCounter: RequestAdapter {
 ///     private var count = 0
 ///
@@ -30,14 +30,15 @@
 public protocol ResetParticipant: Sendable {
     /// Returns to the initial state. Default: does nothing.
     ///
-    /// The service calls this method during a reset, after all calls that the reset ended have returned. Calls
-    /// that have begun in the meantime may be in progress. If this method resets the same service again, that reset
-    /// returns as soon as the calls have returned.
+    /// The service calls this method during a reset, after all calls that the reset ended have returned. Calls that
+    /// began during the reset may be in progress. If this method resets the same service again, the inner reset waits
+    /// only until all calls have returned.
     func reset() async
 }
 
 extension ResetParticipant {
-    // Not asynchronous: asynchronous code would prefer an asynchronous default to a type's own method that is not.
+    // This default is synchronous. In asynchronous code, the compiler would prefer an asynchronous default to a
+    // synchronous `reset()` of the type.
     /// Does nothing.
     public func reset() {}
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Delivers the events of one call to its task and to the observers of its service.
 ///
-/// The task gets each event immediately. The observers get the events one at a time and in one order, whichever threads
-/// report them. The observers are released after the call ends.
+/// The task gets each event immediately. The observers get the events one at a time and in one order, even if several
+/// threads report them. The observers are released after the call ends.
 final class CallEvents: Sendable {
     /// The observers of a call, and the description of the call that they get.
     private struct Audience: Sendable {
@@ -94,12 +94,12 @@ final class CallEvents: Sendable {
     /// The option of a request through which transports and handlers report events.
     var watch: RequestWatch { RequestWatch { [self] in report(RequestEvent($0)) } }
 
-    /// Returns a meter if an observer wants progress; otherwise nil.
+    /// Returns a meter if an observer needs the progress; otherwise nil.
     func makeMeter(on clock: NetworkClock) -> ProgressMeter? {
         wantsProgress ? ProgressMeter(clock: clock) : nil
     }
 
-    /// Reports the progress to the observers that want it.
+    /// Reports the progress to the observers that need it.
     func observe(_ meter: ProgressMeter) {
         guard wantsProgress else { return }
         meter.observe(on: DispatchQueue(label: "networking.progress")) { [weak self] in self?.report(.progress($0)) }

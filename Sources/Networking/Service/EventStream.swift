@@ -3,8 +3,9 @@
 ///
 /// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
 /// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
-/// If the first connection fails, it throws the error. Later it throws only errors that a new attempt would not fix (a
-/// refusal, another media type, a cancellation) and, after too many failed attempts, the error of the last one.
+/// If the first connection fails, the stream throws its error. After that, the stream throws only errors that a new
+/// attempt would not fix (a refusal, another media type, a cancellation) and, after too many failed attempts, the error
+/// of the last attempt.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection it reconnects only if it has an

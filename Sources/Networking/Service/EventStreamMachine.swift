@@ -1,7 +1,7 @@
 /// The decisions of an ``EventStream``: whether to reconnect, after which delay, and after which event. It is a value;
 /// the stream opens the connections and waits.
 package struct EventStreamMachine: Sendable {
-    /// How often the call of a stream may be made.
+    /// When the call of a stream may be repeated.
     package enum Repetition: Sendable {
         /// The method is safe (RFC 9110 section 9.2.1).
         case always
@@ -10,7 +10,7 @@ package struct EventStreamMachine: Sendable {
         case never
     }
 
-    /// What a connection has led to.
+    /// The outcome of a connection.
     package enum Outcome: Sendable {
         case event
         /// The response has ended.
@@ -23,7 +23,7 @@ package struct EventStreamMachine: Sendable {
         case failed(isRetryable: Bool)
     }
 
-    /// What the stream does next.
+    /// The next step of the stream.
     package enum Step: Equatable, Sendable {
         case deliver
         case reconnect(after: Duration)

@@ -15,7 +15,7 @@ public final class NetworkClient: Sendable {
     let errorHandlingService: ErrorHandlingService
     /// The transports for duplicates, redirects, cookies and cache, then the transport of the configuration.
     let transport: any Transport
-    /// The settings of the service. Settings that the configuration leaves open have their standard values.
+    /// The settings of the service. Settings that the configuration does not set have their standard values.
     let settings: RequestSettings
     /// The calls in progress.
     let calls = RunningCalls()

@@ -97,8 +97,8 @@ struct RequestCall: Sendable {
         return response
     }
 
-    /// Returns the error for a response that a validator has rejected. If the response is streamed, reads up to 1 MiB of
-    /// its body, which is enough to decode an error, and records the response with that part.
+    /// Returns the error for a response that a validator has rejected. If the response is streamed, reads up to 1 MiB
+    /// of its body, which is enough to decode an error, and records the response with that part.
     mutating func rejected(_ response: HTTPResponse, _ error: any Error) async -> any Error {
         if case .stream = response.content { attempt?.response = await response.refused() }
         return NetworkError.explained(error, response)

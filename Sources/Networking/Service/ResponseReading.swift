@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads the response of a call and keeps its value. The pipeline does not know the type of the value, so that only this
-/// type is generic.
+/// Reads the response of a call and keeps its value. The pipeline does not know the type of the value, so that only
+/// this type is generic.
 protocol ResponseReading: AnyObject {
     /// Reads a response that is in memory.
     ///

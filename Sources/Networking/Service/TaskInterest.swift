@@ -1,8 +1,8 @@
-/// Counts who is interested in the outcome of a task, and knows the sources of the task: the tasks that it waits for,
-/// because it is itself interested in their outcomes.
+/// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also has the
+/// sources of the task: the tasks whose outcomes the task waits for.
 ///
-/// Cancelling a task also cancels its sources, except those that something else is still interested in. The type does
-/// not depend on the values of the tasks, so that a chain of tasks can be walked in a loop, however long it is.
+/// Cancelling a task also cancels its sources, except the sources in which something else is interested. The type does
+/// not depend on the values of the tasks, so that a loop can walk a chain of tasks of any length.
 package final class TaskInterest: Sendable {
     private struct State: Sendable {
         /// The number of callbacks, derived tasks and currently waiting callers that are interested in the task.
@@ -64,7 +64,7 @@ package final class TaskInterest: Sendable {
 
     /// Does the same as ``leave()``.
     ///
-    /// - Returns: Whether nothing is interested in the task any more.
+    /// - Returns: Whether nothing is now interested in the task.
     private func leaves() -> Bool {
         let (isUnwanted, sources) = state.withLock { state in
             state.count -= 1

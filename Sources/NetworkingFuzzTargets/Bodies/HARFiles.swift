@@ -3,14 +3,14 @@ import Networking
 import NetworkingTesting
 
 extension FuzzTarget {
-    /// A HAR file: what is accepted is written and read again as the same archive, and each of its exchanges can be
+    /// A HAR file. An accepted archive does not change if it is written and read again. Each of its exchanges can be
     /// replayed, or is refused with a reason.
     static let har = FuzzTarget("har", count: 200_000) { input in
         let archive: HARArchive
         do { archive = try HARArchive(data: Data(input.bytes)) } catch {
             return try require(error is DecodingError, "an archive is refused by \(type(of: error))")
         }
-        // A document with a name that is not UTF-8 is no JSON value. Foundation ignores the name.
+        // A document with a name that is not UTF-8 is not a JSON value. Foundation ignores the name.
         let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
         let entries = document?["log"]?["entries"]?.array ?? []
         for (entry, expected) in zip(archive.log.entries, entries) {

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A body of JSON lines: each line is the value that it is alone, whatever the chunks are, up to the first line
-    /// that is refused, whose number the error names.
+    /// A body of JSON lines, in chunks of any size. Each line has the value that it has if it is decoded alone. The
+    /// values end at the first line that is refused, and the error names the number of this line.
     static let jsonLines = FuzzTarget("json-lines", count: 200_000) { input in
         let lines = input.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         var expected: [JSONValue] = []

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The body of an error response: problem details are read again from their JSON.
+    /// The body of an error response. Problem details do not change if they are written as JSON and read again.
     static let problemDetails = FuzzTarget("problem-details") { input in
         let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
         guard let problem = details(in: Data(input.bytes)) else {

@@ -3,7 +3,7 @@ import Networking
 
 extension FuzzTarget {
     /// A cache on disk: the query of a URL, the head of its response, its body, and the text of a damaged file. Another
-    /// cache in the same directory finds the same response; of a damaged file, nothing or what the file says.
+    /// cache in the same directory finds the same response. It ignores a damaged file, or reads the bytes of the file.
     static let cacheEntries = FuzzTarget("cache-entries", count: 60_000) { input in
         guard let (status, headers) = head(input[1]) else { return }
         let folder = FuzzFolder("cache")
@@ -22,7 +22,7 @@ extension FuzzTarget {
         try Data(wrong).write(to: file)
         let damaged = try waiting { try await response(endpoint, in: folder, server, .only) }
         try require(damaged == nil, "a file with a wrong bit at \(position) of \(wrong.count) is used")
-        // The checksum is right, and the text is another one.
+        // The checksum is correct, and the text is different.
         guard input.parts.count > 3 else { return }
         var checksum = Checksum()
         checksum.update(input[3])

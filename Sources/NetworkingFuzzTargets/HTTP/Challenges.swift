@@ -6,9 +6,9 @@ extension FuzzTarget {
         let headers = HTTPHeaders(input.parts.indices.map { HTTPHeader(.wwwAuthenticate, input.text($0)) })
         let challenges = headers.challenges
         for challenge in challenges {
-            try require(Bytes.isToken(challenge.scheme), "\(challenge.scheme.debugDescription) is no scheme")
+            try require(Bytes.isToken(challenge.scheme), "\(challenge.scheme.debugDescription) is not a scheme")
             for name in challenge.parameters.keys {
-                try require(Bytes.isToken(name) && name == name.lowercased(), "\(name.debugDescription) is no name")
+                try require(Bytes.isToken(name) && name == name.lowercased(), "\(name.debugDescription) is not a name")
             }
             try requireSame([challenge])
         }

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The date of a field or of a cookie: what is accepted is written as RFC 9110 requires, and is read again as the
-    /// same date.
+    /// The date of a field or of a cookie. An accepted date is written as RFC 9110 requires, and does not change if it
+    /// is read again.
     static let dates = FuzzTarget("dates") { input in
         let text = input.text
         try requireRoundTrip(HTTPDate(text, now: Date(timeIntervalSince1970: 1_784_000_000)))

@@ -1,12 +1,14 @@
 import Networking
 
 extension FuzzTarget {
-    /// The lines of a response head: what is accepted has valid fields, and is read again as the same head.
+    /// The lines of a response head. An accepted head has valid fields, and does not change if it is written and read
+    /// again.
     static let responseHeads = FuzzTarget("response-heads") { input in
         guard let head = try read(input.bytes, limit: 2_048) else { return }
         try require((200...999).contains(head.status.code), "the status is \(head.status.code)")
         for field in head.headers {
-            try require(Bytes.isToken(field.name.rawValue), "\(field.name.rawValue.debugDescription) is no field name")
+            try require(
+                Bytes.isToken(field.name.rawValue), "\(field.name.rawValue.debugDescription) is not a field name")
             let isOneLine = field.value.utf8.allSatisfy { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
             try require(isOneLine, "\(field.name): \(field.value.debugDescription) is not one line")
             let isTrimmed = !Bytes.isBlank(field.value.utf8.first) && !Bytes.isBlank(field.value.utf8.last)
@@ -51,7 +53,7 @@ extension FuzzTarget {
                 try require(head == nil, "two heads")
                 head = found
             case .tooLarge(let reason), .malformed(let reason):
-                try require(!reason.isEmpty, "what is refused names no reason")
+                try require(!reason.isEmpty, "a refused head has no reason")
                 return nil
             }
         }

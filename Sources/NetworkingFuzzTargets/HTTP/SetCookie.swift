@@ -6,8 +6,8 @@ import Networking
 #endif
 
 extension FuzzTarget {
-    /// A `Set-Cookie` field, and the URL that sends it: what is stored can be sent, only to where it belongs, and is
-    /// the same if it is received again.
+    /// A `Set-Cookie` field, and the URL that sends it. A stored cookie can be sent, only to URLs to which it applies,
+    /// and does not change if it is received again.
     static let setCookie = FuzzTarget("set-cookie") { input in
         let field = input.text(0)
         let address = input.parts.count > 1 ? input.text(1) : "https://www.example.com/a/b"

@@ -2,8 +2,9 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A request through the engine: the method, a segment, a query value, the name and value of a field, and the body.
-    /// The server receives one request, with these parts and nothing else, or the request is refused with a reason.
+    /// A request that the engine sends: the method, a segment, a query value, the name and value of a field, and the
+    /// body. The server receives one request, with these parts and nothing else, or the request is refused with a
+    /// reason.
     static let requestHeads = FuzzTarget("request-heads", count: 30_000) { input in
         let server = try requestServer.get()
         server.prepare(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
@@ -50,7 +51,7 @@ extension FuzzTarget {
             let isExpected =
                 own.contains(name) || expected.contains { $0.utf8.elementsEqual(line.utf8) }
                 || expected.contains { $0.hasSuffix(": ") && "\($0.dropLast())" == line }
-            try require(isExpected, "\(line.debugDescription) is no field of the request")
+            try require(isExpected, "\(line.debugDescription) is not a field of the request")
         }
         let missing = request.allHeaders.filter { field in
             !lines.contains { $0.utf8.starts(with: "\(field.name):".utf8) }

@@ -4,7 +4,7 @@ struct FleetAttempt {
         case call, refresh, stream
     }
 
-    /// The result of the attempt. The reason why it failed is one that the library distinguishes.
+    /// The result of the attempt. The failures are those that the library distinguishes.
     enum Outcome: UInt8, CaseIterable {
         case none, ok, unavailable, unauthorized, refused, lost
     }

@@ -1,4 +1,4 @@
-/// The result of a run: the load on the server, and what the clients experienced.
+/// The result of a run: the load on the server, and the results of the clients.
 struct FleetOutcome: Equatable, Sendable, Encodable {
     let scenario: String
     let policy: String

@@ -71,7 +71,8 @@ struct FleetPolicy: Sendable {
         (breaker, isWhole) = (other.breaker, other.isWhole)
     }
 
-    /// Returns the outcomes after which the retry policy sends a request again. The policy is asked with a real failure.
+    /// Returns the outcomes after which the retry policy sends a request again. The policy is asked with a real
+    /// failure.
     func retriedOutcomes() async -> [Bool] {
         guard let url = URL(string: "https://fleet.example"), let retry else {
             return FleetAttempt.Outcome.allCases.map { _ in false }
@@ -116,7 +117,7 @@ extension FleetAttempt.Outcome {
         }
     }
 
-    /// What the outcome means for a circuit breaker.
+    /// The judgement of a circuit breaker about the outcome.
     var judgement: CircuitMachine.Judgement {
         switch self {
         case .none: .neither

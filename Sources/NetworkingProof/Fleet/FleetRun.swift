@@ -5,7 +5,7 @@ import NetworkingTesting
 /// A run of one scenario with one policy on a virtual clock, in steps of 20 ms. Each client makes three calls at once
 /// every ten seconds. A response takes 60 ms.
 ///
-/// Everything that a client decides, the library decides: by the values in ``FleetClients``, and by the retry policy.
+/// The library makes all decisions of a client, with the values in ``FleetClients`` and the retry policy.
 struct FleetRun {
     static let stepsPerSecond = 50
     static let latency = 3
@@ -84,7 +84,7 @@ struct FleetRun {
         for response in responses { receive(response) }
     }
 
-    /// Begins the calls of the clients whose turn it is. The clients are spread evenly over the period.
+    /// Begins the calls that are due in this step. The clients are spread evenly over the period.
     private mutating func beginCalls() {
         let steps = FleetRun.period * FleetRun.stepsPerSecond
         let position = step % steps

@@ -1,4 +1,4 @@
-/// What happens to the server of a fleet, and what the whole policy has to achieve then.
+/// A fault of the server of a fleet, and the limits that the whole policy must not exceed.
 struct FleetScenario: Sendable {
     enum Fault: Sendable {
         /// Every response is 503.
@@ -34,8 +34,8 @@ struct FleetScenario: Sendable {
     /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
     let contrast: Double
 
-    /// Whether the limits apply to a policy. In an outage, the budget alone has to achieve them: a breaker must not hide
-    /// that the budget does not work.
+    /// Whether the limits apply to a policy. In an outage, the budget alone has to achieve them: a breaker must not
+    /// hide that the budget does not work.
     func isChecked(_ policy: FleetPolicy) -> Bool { policy.isWhole || fault == .outage && policy.hasBudget }
 
     /// Returns the limits for a policy. If the tokens say when they expire, the clients cause no more than their calls

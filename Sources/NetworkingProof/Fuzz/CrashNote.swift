@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// The input in progress in memory that a signal handler can read. If the process crashes, the handler prints it.
+/// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints it.
 enum CrashNote {
     private static let capacity = 8_192
     // One thread writes these variables. The signal handler reads them when this thread has stopped.

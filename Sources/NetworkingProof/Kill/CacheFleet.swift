@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Processes that share a cache on disk, and what must be stored after each of them was killed.
+/// Processes that share a cache on disk, and the responses that must be stored after each of them was killed.
 final class CacheFleet {
     private let folder: URL
     private var workers: [WorkerProcess] = []

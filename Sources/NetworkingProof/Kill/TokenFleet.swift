@@ -42,7 +42,7 @@ final class TokenFleet {
         return try WorkerProcess("process\(started)", arguments)
     }
 
-    /// Checks that the store has a complete token, whichever process was killed.
+    /// Checks that the store has a complete token after the kill of any process.
     private func look() async {
         do {
             if try await store.load() == nil { server.add("the token is missing") }

@@ -1,11 +1,11 @@
 import Foundation
 import Networking
 
-/// The calls of the mixed traffic, and what each of them may end with.
+/// The calls of the mixed traffic, and the outcomes that each of them may have.
 enum SoakCall: Int, CaseIterable, Sendable {
     case get, post, upload, download, stream, events, cancelled, failing, missing, authorized, cached
 
-    /// A call that ended otherwise than it may.
+    /// A call with an outcome that it must not have.
     struct Wrong: Error, CustomStringConvertible {
         let description: String
     }
@@ -69,7 +69,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the latency of the call says something: the others are cancelled or wait for a retry.
+    /// Whether the latency of the call is meaningful. The other calls are cancelled or wait for a retry.
     var isTimed: Bool { self != .cancelled && self != .failing }
 
     private func cancel(_ service: NetworkService, after delay: Duration) async throws {

@@ -27,7 +27,7 @@ struct SoakLatencies: Sendable {
     }
 }
 
-/// What the workers of a soak test have measured since the last window.
+/// The measurements of the workers of a soak test since the last window.
 final class SoakLedger: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var latencies = SoakLatencies()
@@ -41,7 +41,7 @@ final class SoakLedger: @unchecked Sendable {  // because of the lock around eve
     func add(_ violation: String) { lock.withLock { faults.append(violation) } }
     func end() { lock.withLock { isOver = true } }
 
-    /// Returns the latencies, and begins again with none.
+    /// Returns the latencies, and removes them.
     func take() -> SoakLatencies {
         lock.withLock {
             defer { latencies = SoakLatencies() }

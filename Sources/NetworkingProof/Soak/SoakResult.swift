@@ -4,7 +4,7 @@
         let plan: SoakPlan
         var windows: [SoakWindow] = []
         var calls = 0
-        /// The calls that ended otherwise than they may.
+        /// The calls with an outcome that they must not have.
         var faults: [String] = []
         /// The use before the first call, and after the last one.
         var uses: (first: SoakSample, last: SoakSample)

@@ -3,7 +3,7 @@
     import Networking
     import NetworkingTesting
 
-    /// The mixed traffic of 64 workers, and the measurements beside it.
+    /// The mixed traffic of 64 workers, and its measurements.
     struct SoakRun: Sendable {
         static let workers = 64
 
@@ -86,8 +86,8 @@
             var number = worker
             while !ledger.isEnded {
                 number += SoakRun.workers
-                // At first, all workers make calls of the same kind. The pools of threads and buffers, which never shrink,
-                // then have their largest size before the measurement begins.
+                // At first, all workers make calls of the same kind. The pools of threads and buffers, which never
+                // shrink, then have their largest size before the measurement begins.
                 let round = number / SoakRun.workers / 10
                 let kind = round < plan.calls.count ? round : Int.random(in: 0..<plan.calls.count, using: &random)
                 let call = plan.calls[kind]

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// What the process uses at one moment.
+    /// The resources that the process uses at one moment.
     struct SoakSample: Sendable {
         var residentKiB: Int
         var descriptors: Int

@@ -12,7 +12,7 @@ extension HostileCase {
         ]
     }
 
-    /// Refused streams and similar cases. A request that was not processed may be repeated, whatever its method.
+    /// Refused streams and similar cases. A request that was not processed may be repeated, with any method.
     static let http2Refusals: [HostileCase] = [
         repeated("REFUSED_STREAM", HTTP2.reset(7), .get), repeated("REFUSED_STREAM to POST", HTTP2.reset(7), post),
         repeated("GOAWAY with last stream 0", HTTP2.goAway(last: 0), .get),

@@ -1,4 +1,4 @@
-// The Swift blocks of Caching.md, as they stand there, run. `DocumentationTests` compares them.
+// Runs the Swift blocks of Caching.md unchanged. `DocumentationTests` compares them with the article.
 
 import Foundation
 import Networking

@@ -1,4 +1,4 @@
-// Runs the Swift blocks of Recipes.md and Endpoints.md on endpoints and adapters, word for word.
+// Runs the Swift blocks of Recipes.md and Endpoints.md on endpoints and adapters, unchanged.
 // `DocumentationTests` compares them with the articles.
 
 import Foundation

@@ -34,7 +34,7 @@ struct DocumentationTests {
             }
     }
 
-    @Test("Every Swift block of README and DocC stands verbatim in a compiled file")
+    @Test("A compiled file contains every Swift block of README and DocC verbatim")
     func blocks() throws {
         let compiled = try ["Tests/NetworkingTests/Documentation", "Tests/LoopbackTests/Documentation"]
             .flatMap { try Self.files($0, ending: ".swift") }
@@ -57,7 +57,7 @@ struct DocumentationTests {
         #expect(count > 80)
     }
 
-    @Test("The README has at most 1,300 words, its code needs at most 80 columns, and its links are alive")
+    @Test("The README has at most 1,300 words, its code needs at most 80 columns, and its links are valid")
     func readme() throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
         #expect(text.split(whereSeparator: \.isWhitespace).count <= 1_300)

@@ -1,4 +1,4 @@
-// Runs the Swift blocks of Recipes.md and ErrorsAndRetries.md on errors and retries, word for word.
+// Runs the Swift blocks of Recipes.md and ErrorsAndRetries.md on errors and retries, unchanged.
 // `DocumentationTests` compares them with the articles.
 
 import Foundation

@@ -1,4 +1,4 @@
-// The Swift blocks of the extension points' documentation, word for word. `DocumentationTests` compares them.
+// The Swift blocks of the extension points' documentation, unchanged. `DocumentationTests` compares them.
 
 import Foundation
 import Networking
@@ -64,7 +64,7 @@ private enum ExtensionPoints {
     // snippet.end
 
     // snippet.Primitives/ResetParticipant
-    /// Counts the requests of the current user; a reset starts with the next user.
+    /// Counts the requests of the current user. A reset starts the count of the next user.
     actor RequestCounter: RequestAdapter {
         private var count = 0
 
@@ -89,7 +89,7 @@ private enum ExtensionPoints {
     // snippet.end
 
     // snippet.Policies/Admission/AdmissionPolicy
-    /// Lets nothing out while the app is in the background.
+    /// Sends no request while the app is in the background.
     struct ForegroundOnly: AdmissionPolicy {
         let app: AppState
 
@@ -159,7 +159,7 @@ private enum ExtensionPoints {
     static func validating() {
         // snippet.Call/Reading/ResponseValidator
         let hasVersion = ResponseValidator { response in
-            response.headers.contains("X-Version") ? .valid : .invalid("the answer has no X-Version")
+            response.headers.contains("X-Version") ? .valid : .invalid("the response has no X-Version")
         }
         // snippet.end
         _ = hasVersion

@@ -1,4 +1,4 @@
-// The app of MigratingFromIONess.md, as it stands there. `DocumentationTests` compares the blocks.
+// The app of MigratingFromIONess.md, unchanged. `DocumentationTests` compares the blocks with the article.
 
 import Foundation
 import Networking

@@ -1,4 +1,4 @@
-// The Swift blocks of MigratingFromNerdzNetworking.md, as they stand there. `DocumentationTests` compares them.
+// The Swift blocks of MigratingFromNerdzNetworking.md, unchanged. `DocumentationTests` compares them with the original.
 
 import Foundation
 import Networking

@@ -1,4 +1,4 @@
-// Runs the Swift blocks of Recipes.md on authorization, GraphQL and bridges to other libraries, word for word, and
+// Runs the Swift blocks of Recipes.md on authorization, GraphQL and bridges to other libraries, unchanged, and
 // compiles those of Security.md, Connectivity.md and EventStreams.md. `DocumentationTests` compares them with the
 // articles.
 

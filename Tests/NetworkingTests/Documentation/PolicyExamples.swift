@@ -1,4 +1,4 @@
-// The Swift blocks of several articles, as they stand there. `DocumentationTests` compares them.
+// The Swift blocks of several articles, unchanged. `DocumentationTests` compares them with the original.
 
 import Dispatch
 import Foundation

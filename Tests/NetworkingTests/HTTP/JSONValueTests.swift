@@ -51,7 +51,7 @@ struct JSONValueTests {
         #expect(try JSONValue(NSNumber(value: 0.5)) == .double(0.5))
     }
 
-    @Test("Member names stay as they are, whatever key strategies the decoder and the encoder have")
+    @Test("The key strategies of the decoder and the encoder do not change the names of members")
     func rawNames() throws {
         let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -12,7 +12,7 @@ struct LinkTests {
     }
 
     @Test(
-        "Relations, targets and parameters are read from all fields, with quotes, commas and case as in RFC 8288")
+        "Relations, targets and parameters of all Link fields are parsed; quotes, commas and case follow RFC 8288")
     func reads() throws {
         let issues = "https://api.example.com/v1/issues"
         let headers = HTTPHeaders([

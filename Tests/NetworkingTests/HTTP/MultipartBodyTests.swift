@@ -114,7 +114,7 @@ struct MultipartBodyTests {
             HTTPBody.Part.data("p\($0)", Data((0..<200).map { _ in UInt8.random(in: 48...122) }))
         }
         for _ in 0..<20 {
-            let boundary = MultipartBoundary.random(besides: parts)
+            let boundary = MultipartBoundary.random(notIn: parts)
             for part in parts { #expect(part.body.data?.range(of: Data(boundary.utf8)) == nil) }
         }
         struct Form: Endpoint {

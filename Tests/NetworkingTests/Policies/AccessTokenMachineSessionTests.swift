@@ -95,7 +95,7 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.findNothing(second).released == [1])
     }
 
-    @Test("Rule 12: a log-out before the store has been read removes whatever token is in the store")
+    @Test("Rule 12: a log-out before the store has been read removes any token from the store")
     func removalOfUnknown() {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         _ = machine.load()

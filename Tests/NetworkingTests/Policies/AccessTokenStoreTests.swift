@@ -157,7 +157,7 @@ final class AccessTokenStoreTests {
     }
 
     @Test(
-        "A lease is exclusive, whatever lease lengths and wall clocks the processes have",
+        "A lease is exclusive, even if the lease lengths and the wall clocks of the processes differ",
         arguments: [-86_400, 0, 86_400])
     func exclusive(ahead: Double) async throws {
         let clock = ManualClock()

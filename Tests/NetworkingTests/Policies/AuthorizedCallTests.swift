@@ -37,7 +37,7 @@ struct AuthorizedCallTests {
 
     @Test(
         "The current token is sent with the endpoint's scheme; without a token no header is set", .row("R-18", "R-19"))
-    func dressing() async throws {
+    func tokenAndScheme() async throws {
         struct Typed: Endpoint {
             let authorizationType: AuthorizationType
             var path: EndpointPath { "x" }

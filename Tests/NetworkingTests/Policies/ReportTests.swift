@@ -178,7 +178,7 @@ struct ReportTests {
             lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
     }
 
-    @Test("The reason of a failed refresh is in the log and the report, whatever error the call throws")
+    @Test("The reason of a failed refresh is in the log and the report, for any error of the call")
     func brokenRefresh() async throws {
         struct Grant: Decodable, Sendable { let expiresIn: Int }
         let auth = NetworkService(environment: Fixture.environment) {

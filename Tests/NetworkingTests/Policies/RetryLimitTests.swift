@@ -51,7 +51,9 @@ struct RetryLimitTests {
         #expect(story.times == [0])
     }
 
-    @Test("A call cancelled while it is sent or waits sends no retry and evaluates no more conditions", .row("I-38"))
+    @Test(
+        "A call that is cancelled during a transfer or a retry delay sends no retry and evaluates no more conditions",
+        .row("I-38"))
     func cancelled() async throws {
         let asked = Box(0)
         let policy = RetryPolicy(

@@ -67,7 +67,7 @@ struct SessionStoreTests {
         #expect(tokens(stub) == ["Bearer bob"])
     }
 
-    @Test("A refreshed token is saved even if the previous token is saved only during the refresh")
+    @Test("A refreshed token is saved, even if the previous token was saved only after the refresh had begun")
     func saveWhileRefreshing() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()), isFull: true)
         let box = Box<AccessTokenSupervisor?>(nil)

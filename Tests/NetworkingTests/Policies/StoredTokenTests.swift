@@ -35,7 +35,7 @@ struct StoredTokenTests {
         #expect(step(for: token("a", alice), finding: expired) == .refresh(expired))
     }
 
-    @Test("Another session that another process has started is adopted, whatever the expiry of its token")
+    @Test("A session that another process has started is adopted, even if its token has expired")
     func otherSession() {
         let expired = token("b", bob, expiresIn: -1)
         #expect(step(for: token("a", alice), finding: expired) == .adopt(expired))

@@ -10,7 +10,7 @@ struct FewTests {
         return elements
     }
 
-    @Test("Elements keep the order in which they were added, whichever element is removed")
+    @Test("Elements keep the order in which they were added, even if any of them is removed")
     func order() {
         for leaving in 1...4 {
             var few = Few<Int>()

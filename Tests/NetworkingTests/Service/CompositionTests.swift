@@ -67,7 +67,7 @@ struct CompositionTests {
         #expect(stub.requests[0].headers["X-Rewritten"] == "yes")
     }
 
-    @Test("Policies, handlers and transports have a fixed order, in whichever order they are set")
+    @Test("Policies, handlers and transports have a fixed order, regardless of the order in which they are set")
     func order() throws {
         struct Own: AdmissionPolicy {
             func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }

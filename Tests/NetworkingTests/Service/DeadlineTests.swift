@@ -71,7 +71,7 @@ struct DeadlineTests {
         #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
     }
 
-    @Test("A task that an adapter has left running can make calls after the call of the adapter was cancelled")
+    @Test("A task that an adapter started can still make calls after the adapter's own call was cancelled")
     func leftRunning() async throws {
         let manual = ManualTransport()
         let other = service(StubTransport { _ in .text("analytics") })
@@ -103,7 +103,7 @@ struct DeadlineTests {
         #expect(stub.requests.count == 10)
     }
 
-    @Test("A body that cannot be sent again is not retried")
+    @Test("A request whose body cannot be sent again is not retried")
     func notReplayable() async {
         struct Upload: Endpoint {
             var path: EndpointPath { "x" }

@@ -70,7 +70,7 @@ struct NestedCallTests {
     }
 
     @Test(
-        "A call inside another call needs no second permit, in whatever form it is made",
+        "A call inside another call needs no second permit, in any form of the call",
         arguments: Caller.allCases, Form.allCases)
     func needsNoPermit(caller: Caller, form: Form) async throws {
         for (calls, limit) in [(1, ConcurrencyLimit(1)), (200, ConcurrencyLimit())] {

@@ -25,7 +25,7 @@ struct ResetTests {
         (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
     }
 
-    @Test("A reset ends every call, whatever its state, and returns when all calls have returned", .row("P-16", "I-50"))
+    @Test("A reset ends every call, in any state, and returns when all calls have returned", .row("P-16", "I-50"))
     func endsAll() async throws {
         let limit = ConcurrencyLimit(1)
         let service = service(limit: limit)

@@ -157,7 +157,7 @@ struct TaskChainTests {
         #expect(attempts.value == ["/v1/last"])
     }
 
-    @Test("A task that another task waits for is not cancelled, in whatever order the tasks were derived")
+    @Test("A task that another task waits for is not cancelled, in any order of derivation")
     func interest() async throws {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -176,7 +176,7 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
-    @Test("A call ends when only a task is left that is passed over, in whatever order the tasks were derived")
+    @Test("A call ends when only a passed-over task is interested in it, in any order of derivation")
     func passedOver() throws {
         let response = HTTPResponse(.ok, to: HTTPRequest(.get, try #require(URL(string: "https://a.example/"))))
         func task() -> RequestTask<String> { RequestTask(of: .get("x"), track: CallTrack(), waitingFor: []) }

@@ -124,7 +124,7 @@ enum Fixture {
     static let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
 
-    /// A clock that never advances. Nothing times out, however long a test waits to be scheduled.
+    /// A clock that never advances. Nothing times out, even if a test waits long to be scheduled.
     static var stillClock: NetworkClock { ManualClock().networkClock }
 
     /// Returns the error that a call ends with, or nil if it succeeds.
@@ -197,7 +197,7 @@ final class MemoryTokenStore: AccessTokenStore {
 }
 
 extension AccessTokenStore {
-    /// Writes a token, whatever the store contains, as another process would.
+    /// Writes a token regardless of the content of the store, like another process.
     func put(_ token: AccessToken?) async throws {
         while try await !save(token, replacing: load()) {}
     }

@@ -8,7 +8,7 @@ extension CacheCase {
     private static func asking(_ value: String) -> (inout Step) -> Void { { $0.sends = [.cacheControl: value] } }
 
     static let directives = [
-        CacheCase("5.1", "An Age that is no number is ignored", .sent(fresh.merging([.age: "abc"])), .cached()),
+        CacheCase("5.1", "An Age that is not a number is ignored", .sent(fresh.merging([.age: "abc"])), .cached()),
         CacheCase(
             "5.1", "A negative Age is ignored", .sent(fresh.merging([.age: "-10"])), .cached { $0.has = [.age: "0"] }),
         CacheCase(
@@ -16,7 +16,8 @@ extension CacheCase {
         CacheCase("5.2", "Names are compared without regard to case", .sent(control("MAX-AGE=60")), .cached()),
         CacheCase("5.2", "Arguments may be quoted", .sent(control("max-age=\"60\"")), .cached()),
         CacheCase(
-            "5.2", "A directive inside a quoted string is none", .sent(control("extension=\"max-age=60\"")), .sent()),
+            "5.2", "A directive inside a quoted string does not apply", .sent(control("extension=\"max-age=60\"")),
+            .sent()),
         CacheCase(
             "5.2", "Directives of several fields apply",
             .sent([HTTPHeader(.cacheControl, "public"), HTTPHeader(.cacheControl, "max-age=60")]), .cached()),
@@ -46,7 +47,7 @@ extension CacheCase {
             }),
         CacheCase("5.2.1.5", "no-store stores nothing", .sent(fresh) { asking("no-store")(&$0) }, .sent()),
         CacheCase(
-            "5.2.1.7", "only-if-cached sends nothing, and is answered with 504",
+            "5.2.1.7", "A request with only-if-cached is not sent, and gets a stored response or 504",
             .cached("") {
                 asking("only-if-cached")(&$0)
                 $0.status = 504
@@ -95,7 +96,7 @@ extension CacheCase {
             ),
             .cached { $0.has = ["X-Once": nil, "X-Two": nil, "X-Three": "3"] }),
         CacheCase(
-            "5.2.2.4", "no-cache without fields applies next to one with fields",
+            "5.2.2.4", "no-cache without fields applies even if there is another no-cache with fields",
             .sent(control("max-age=60, no-cache=\"X-Once\", no-cache")), .sent()),
         CacheCase(
             "5.2.2.4", "no-cache with an empty list of fields validates, too",
@@ -142,7 +143,7 @@ extension CacheCase {
                 asking("stale-if-error=30")(&$0)
                 ($0.wait, $0.text) = (61, "one")
             }),
-        CacheCase("5.3", "An Expires that is no date is in the past", .sent([.expires: "0"]), .sent()),
+        CacheCase("5.3", "An Expires that is not a date is in the past", .sent([.expires: "0"]), .sent()),
         CacheCase("5.3", "An Expires in the past means stale", .sent([.expires: "@-1", .date: "@0"]), .sent()),
         CacheCase(
             "5.4", "Pragma: no-cache validates", .sent(tagged),
@@ -155,7 +156,7 @@ extension CacheCase {
         CacheCase(
             "5.4", "Pragma of a response has no meaning", .sent(fresh.merging(["Pragma": "no-cache"])), .cached()),
         CacheCase(
-            "5.1", "The first of several Age fields counts, and is ignored if it is no number",
+            "5.1", "The first of several Age fields counts, and is ignored if it is not a number",
             .sent(fresh.merging([HTTPHeader(.age, "50"), HTTPHeader(.age, "0")])),
             .sent(fresh.merging([.age: "abc, 50"]), "two") { ($0.wait, $0.text) = (11, "two") },
             .cached("two", after: 59)),
@@ -166,7 +167,7 @@ extension CacheCase {
                 ($0.wait, $0.text) = (61, "one")
             }, .sent()),
         CacheCase(
-            "5.2.1.7", "only-if-cached is answered with a response that fits the other directives, or with 504",
+            "5.2.1.7", "With only-if-cached, the response satisfies the other directives, or is 504",
             .sent(fresh),
             .cached("", after: 30) {
                 asking("only-if-cached, max-age=10")(&$0)

@@ -5,7 +5,7 @@ extension CacheCase {
     private static let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
 
     static let storing = [
-        CacheCase("3", "A method that is not understood is not stored", .sent(fresh) { $0.method = "SEARCH" }, .sent()),
+        CacheCase("3", "A response to an unknown method is not stored", .sent(fresh) { $0.method = "SEARCH" }, .sent()),
         CacheCase("3", "A response to POST is not stored", .sent(fresh) { $0.method = .post }, .sent()),
         CacheCase(
             "3", "A final status with explicit freshness is stored", .sent(fresh, "gone", .init(404)),
@@ -32,7 +32,8 @@ extension CacheCase {
             "3", "A redirect with explicit freshness is stored",
             .sent([.cacheControl: "max-age=60", .location: "/b"], "", .found), .cached("") { $0.status = 302 }),
         CacheCase(
-            "3", "`private` permits a private cache to store", .sent([.cacheControl: "private, max-age=60"]), .cached()),
+            "3", "`private` permits a private cache to store",
+            .sent([.cacheControl: "private, max-age=60"]), .cached()),
         CacheCase(
             "3.3", "An incomplete response is not used as a complete one",
             .sent([.cacheControl: "max-age=60", .contentRange: "bytes 0-2/9"], "one", .partialContent) {
@@ -57,7 +58,7 @@ extension CacheCase {
             "3.1", "A response without Date gets the time at which it was received (RFC 9110 section 6.6.1)",
             .sent(fresh), .cached(after: 10) { $0.has = [.date: "@-10"] }),
         CacheCase(
-            "3.1", "Connection, the fields it names and the fields of a connection are not stored",
+            "3.1", "The Connection field, the fields that it names, and other fields of a connection are not stored",
             .sent(fresh.merging(["Connection": "X-Hop", "X-Hop": "1", "Keep-Alive": "5", "Upgrade": "h2c"])),
             .cached { $0.has = ["Connection": nil, "X-Hop": nil, "Keep-Alive": nil, "Upgrade": nil] }),
         CacheCase(
@@ -116,7 +117,7 @@ extension CacheCase {
 
     static let partial = [
         CacheCase(
-            "3.3", "A range of a complete response is answered with 206", .sent(fresh, "0123456789"),
+            "3.3", "A range of a stored complete response gets a 206", .sent(fresh, "0123456789"),
             .cached("01") {
                 asking("0-1")(&$0)
                 ($0.status, $0.has) = (206, [.contentRange: "bytes 0-1/10", .contentLength: "2"])
@@ -138,7 +139,7 @@ extension CacheCase {
             .sent(part("0-9/10"), "0123456789", .partialContent, asking("0-")),
             .cached("0123456789") { $0.status = 200 }),
         CacheCase(
-            "3.4", "Parts with other validators are not combined",
+            "3.4", "Parts with different validators are not combined",
             .sent(part("0-4/10"), "01234", .partialContent, asking("0-4")),
             .sent(part("5-9/10", "\"b\""), "56789", .partialContent, asking("5-9")), .sent()),
         CacheCase(
@@ -159,7 +160,7 @@ extension CacheCase {
                 ($0.status, $0.text) = (200, "0123456789")
             }, .cached("0123456789")),
         CacheCase(
-            "3.3", "A range of a stored part is answered with 206",
+            "3.3", "A range of a stored part gets a 206",
             .sent(part("2-6/10"), "23456", .partialContent, asking("2-6")),
             .cached("34") {
                 asking("3-4")(&$0)

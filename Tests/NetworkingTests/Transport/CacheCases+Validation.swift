@@ -26,11 +26,11 @@ extension CacheCase {
                 $0.asks = [.ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]
             }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names the stored response is answered with 304", .sent(tagged),
+            "4.3.2", "A condition of the caller that names the stored response gets a 304", .sent(tagged),
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
         CacheCase(
-            "4.3.2", "A 304 with an entity tag that the caller has not named makes the response the stored one",
+            "4.3.2", "After a 304 whose entity tag the caller has not named, the caller gets the stored response",
             .sent(tagged),
             .sent(tagged, "", .notModified) {
                 ($0.wait, $0.sends, $0.status, $0.text) = (61, [.ifNoneMatch: "\"b\""], 200, "one")
@@ -47,12 +47,12 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"x\", \"a,b\""], 304) },
             .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names a stored part is answered with 304",
+            "4.3.2", "A condition of the caller that names a stored part gets a 304",
             .sent(tagged.merging([.contentRange: "bytes 0-2/9"]), "012", .partialContent) {
                 $0.sends = [.range: "bytes=0-2"]
             }, .cached("") { ($0.sends, $0.status) = ([.range: "bytes=0-2", .ifNoneMatch: "\"a\""], 304) }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names another response is answered with the stored one",
+            "4.3.2", "A condition of the caller that names another response gets the stored response",
             .sent(tagged), .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
         CacheCase(
             "4.3.2", "If-Modified-Since is compared with Last-Modified", .sent(dated),
@@ -64,7 +64,8 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "@0"], 304) },
             .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "@-1"], 200) }),
         CacheCase(
-            "4.3.2", "Without Last-Modified and Date, it is compared with the time of the response", .sent(fresh),
+            "4.3.2", "Without Last-Modified and Date, If-Modified-Since is compared with the time of the response",
+            .sent(fresh),
             .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "@0"], 304) },
             .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "@-1"], 200) }),
         CacheCase(
@@ -74,11 +75,11 @@ extension CacheCase {
                 $0.status = 200
             }),
         CacheCase(
-            "4.3.2", "Conditions on a state to change are left to the server", .sent(tagged),
+            "4.3.2", "If-Match and If-Unmodified-Since are left to the server", .sent(tagged),
             .sent(tagged) { $0.sends = [.ifMatch: "\"a\""] },
             .sent(tagged) { $0.sends = [.ifUnmodifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"] }),
         CacheCase(
-            "4.3.2", "A range is answered only if If-Range names the stored response", .sent(tagged, "0123"),
+            "4.3.2", "A range is applied only if If-Range names the stored response", .sent(tagged, "0123"),
             .cached("01") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"a\""], 206) },
             .cached("0123") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"b\""], 200) }),
         CacheCase(
@@ -142,7 +143,8 @@ extension CacheCase {
             .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
             "4.3.5", "HEAD without validators, but with the same length, freshens a response without validators",
-            .sent(fresh), .sent([.contentLength: "3", .cacheControl: "max-age=60"], "") {
+            .sent(fresh),
+            .sent([.contentLength: "3", .cacheControl: "max-age=60"], "") {
                 ($0.wait, $0.method) = (61, .head)
             }, .cached(after: 30)),
         CacheCase(
@@ -217,7 +219,7 @@ extension CacheCase {
             .sent { ($0.method, $0.url) = (.put, "HTTPS://API.example.com:443/a") }, .sent()),
         CacheCase("4.4", "A safe method removes nothing", .sent(fresh), .sent { $0.method = .options }, .cached()),
         CacheCase(
-            "4.4", "A method that is not understood removes the responses", .sent(fresh), .sent { $0.method = "FROB" },
+            "4.4", "An unknown method removes the responses of the URL", .sent(fresh), .sent { $0.method = "FROB" },
             .sent()),
         CacheCase(
             "4.4", "The responses of other URLs remain", .sent(fresh), .sent { ($0.method, $0.path) = (.post, "b") },
@@ -229,7 +231,7 @@ extension CacheCase {
             "4.4", "The responses of Content-Location are removed", .sent(fresh),
             .sent(["Content-Location": "https://api.example.com/a"]) { ($0.method, $0.path) = (.post, "b") }, .sent()),
         CacheCase(
-            "4.4", "All responses of the URL are removed, whatever fields they vary by",
+            "4.4", "All responses of the URL are removed, with all values of the fields that Vary names",
             .sent(fresh.merging([.vary: "Accept"]), "one") { $0.sends = [.accept: "text/a"] },
             .sent(fresh.merging([.vary: "Accept"]), "two") { $0.sends = [.accept: "text/b"] },
             .sent([:], "", .noContent) { $0.method = .delete }, .sent { $0.sends = [.accept: "text/a"] },

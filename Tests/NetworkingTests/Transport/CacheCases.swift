@@ -14,9 +14,9 @@ extension CacheCase {
             .cached { $0.path = "a?x=1" }),
         CacheCase("4", "The fragment is not part of the URL", .sent(fresh), .cached { $0.path = "a#x" }),
         CacheCase(
-            "4", "Another Host is another URL", .sent(fresh) { $0.sends = ["Host": "a"] },
+            "4", "A request with another Host is a request for another URL", .sent(fresh) { $0.sends = ["Host": "a"] },
             .sent { $0.sends = ["Host": "b"] }),
-        CacheCase("4", "HEAD is answered from the response to GET", .sent(fresh), .cached("") { $0.method = .head }),
+        CacheCase("4", "A stored response to GET is used for HEAD", .sent(fresh), .cached("") { $0.method = .head }),
         CacheCase("4", "A used response has an Age", .sent(fresh), .cached(after: 7) { $0.has = [.age: "7"] }),
         CacheCase("4", "A request with an unsafe method is written through", .sent(fresh), .sent { $0.method = .put }),
         CacheCase(
@@ -60,7 +60,7 @@ extension CacheCase {
             .cached("en") { $0.sends = [.acceptLanguage: "EN,de;q=0.5"] },
             .sent(varied, "de") { $0.sends = [.acceptLanguage: "de;q=0.5,en"] }),
         CacheCase(
-            "4.1", "A field that may identify a user is compared as it is",
+            "4.1", "A field that may identify a user is compared without normalization",
             .sent([.cacheControl: "max-age=60", .vary: "X-User"], "Mary") { $0.sends = ["X-User": "Mary Ann"] },
             .sent([:], "other") { $0.sends = ["X-User": "MaryAnn"] }, .sent([:], "none")),
         CacheCase(
@@ -79,11 +79,11 @@ extension CacheCase {
             .cached("chosen") { $0.sends = [.accept: "text/a"] },
             .cached("default") { $0.sends = [.accept: "text/b"] }),
         CacheCase(
-            "4.1", "The values of a field that is no list match only as they are",
+            "4.1", "The values of a field that is not a list are compared without normalization",
             .sent([.cacheControl: "max-age=60", .vary: "User-Agent"], "one") { $0.sends = ["User-Agent": "a, b"] },
             .sent([:], "two") { $0.sends = ["User-Agent": "a,b"] }),
         CacheCase(
-            "4.1", "Quoted strings match only as they are",
+            "4.1", "Quoted strings are compared without normalization",
             .sent([.cacheControl: "max-age=60", .vary: "Accept"], "one") { $0.sends = [.accept: "a/b;c=\"d, e\""] },
             .sent([:], "two") { $0.sends = [.accept: "a/b;c=\"d,e\""] }),
         CacheCase(
@@ -110,7 +110,7 @@ extension CacheCase {
             "4.2", "A date is read without regard to case",
             .sent([.expires: "SUN, 06 nov 2094 08:49:37 gmt", .date: "@0"]), .cached()),
         CacheCase(
-            "4.2", "A date in another zone than GMT is invalid",
+            "4.2", "A date in a time zone other than GMT is invalid",
             .sent([.expires: "Sun, 06 Nov 2094 08:49:37 EST", .date: "@0"]), .sent()),
         CacheCase(
             "4.2.1", "The first of two values applies", .sent([.cacheControl: "max-age=60, max-age=1"]),

@@ -18,7 +18,7 @@ struct CacheDirectoryTests {
         }
     }
 
-    /// A cache in the folder, as another process or the next start of the app has it.
+    /// Creates a cache that uses the folder, like another process or the app after a restart.
     private func cache(capacity: Int = 1 << 20, storesCredentials: Bool = false) throws -> ResponseCache {
         try ResponseCache(
             directory: folder.url, capacity: capacity, storesCredentials: storesCredentials, clock: clock.networkClock)
@@ -33,7 +33,7 @@ struct CacheDirectoryTests {
             HTTPRequest(method, url, headers: headers), delivering: delivery)
     }
 
-    @Test("A response is there after a restart: fresh ones are used, stale ones validated, and offline ones found")
+    @Test("After a restart, a fresh response is used, a stale one is validated, and `cachedResponse` finds both")
     func restart() async throws {
         let first = try await send("a", cache())
         let second = try await send("a", cache())
@@ -77,7 +77,7 @@ struct CacheDirectoryTests {
         #expect(disk.count == 0)
     }
 
-    @Test("Two processes share the directory: what one removes, stores or validates is so for the other")
+    @Test("Two processes share the directory: each uses and removes the responses that the other stored")
     func shared() async throws {
         let (one, two) = (try cache(), try cache())
         _ = try await send("a", one)
@@ -89,7 +89,7 @@ struct CacheDirectoryTests {
     }
 
     @Test(
-        "A response is not stored if another process has removed the URL's responses, or stored a newer one, meanwhile")
+        "A response is not stored if another process removed or replaced its URL's responses during the request")
     func races() async throws {
         let (one, two) = (try cache(), try cache())
         let url = try #require(URL(string: "https://api.example.com/a"))
@@ -112,7 +112,7 @@ struct CacheDirectoryTests {
         #expect(try await send("a", one).data == Data("new".utf8))
     }
 
-    @Test("The record of removals stays small, and a response is stored although other URLs were removed meanwhile")
+    @Test("The record of removals stays small, and a response is stored even if other URLs are removed meanwhile")
     func longRecord() async throws {
         let (one, two) = (try cache(), try cache())
         let record = folder.url.appendingPathComponent("removals")
@@ -130,7 +130,7 @@ struct CacheDirectoryTests {
             one.removeResponses(from: url)
             #expect(try Data(contentsOf: record).count < 40_000)
         }
-        // So many removals that the record of the one that concerns the request is gone.
+        // After so many removals, the record no longer contains the removal of the request's URL.
         stub.on(nil, nil) { _ in
             two.removeResponses(from: url)
             for other in others { two.removeResponses(from: other) }
@@ -140,7 +140,7 @@ struct CacheDirectoryTests {
         #expect(one.count == 0)
     }
 
-    @Test("Variants of a URL are stored beside each other, at most eight")
+    @Test("At most eight variants of a URL are stored")
     func variants() async throws {
         stub.on(nil, nil) { request in
             StubResponse(
@@ -156,7 +156,7 @@ struct CacheDirectoryTests {
         }
     }
 
-    @Test("Above the capacity, the least recently used responses are removed, and files of dead writers")
+    @Test("If the capacity is exceeded, the least recently used responses and the files of ended writers are removed")
     func capacity() async throws {
         let directory = try CacheDirectory(folder.url, capacity: 20 * 8_192, heuristicFreshness: 0)
         let cache = try cache(capacity: 1 << 30)
@@ -190,7 +190,7 @@ struct CacheDirectoryTests {
         clock.advance(by: .seconds(61))
         _ = try await send("a", cache)
         #expect(cache.count == 0)
-        #expect(folder.files.count == 1, "no file is left: \(folder.files.keys)")
+        #expect(folder.files.count == 1, "only the record of removals is left: \(folder.files.keys)")
     }
 }
 

@@ -44,7 +44,7 @@ struct CacheFaultTests {
     }
 
     @Test(
-        "The users of URLs do not share responses, and theirs are not written to the disk",
+        "URLs with different users do not share responses, and no response to a URL with a user is written to the disk",
         arguments: CachePlace.allCases)
     func usersOfURLs(place: CachePlace) async throws {
         let cache = try place == .disk ? disk() : ResponseCache(clock: clock.networkClock)
@@ -58,7 +58,7 @@ struct CacheFaultTests {
         #expect(!folder.files.values.contains { String(decoding: $0, as: UTF8.self).contains("ada") })
     }
 
-    @Test("A damaged end of the record of removals is repaired: it does not keep responses from being stored for ever")
+    @Test("A record of removals with a damaged end is repaired, so that responses are stored again")
     func damagedRecord() async throws {
         _ = try disk()
         try Data(count: 37).write(to: removals)
@@ -67,7 +67,9 @@ struct CacheFaultTests {
         #expect(try await send("a", disk()).source == .cache)
     }
 
-    @Test("If a removal cannot be made, what is stored is not used any more", arguments: [true, false])
+    @Test(
+        "If a removal fails, the cache does not use the responses that it should have removed",
+        arguments: [true, false])
     func failedRemoval(ofOneURL: Bool) async throws {
         let cache = try disk()
         _ = try await send("a", cache)
@@ -80,7 +82,7 @@ struct CacheFaultTests {
         #expect(try await send("a", cache).source == .cache)
     }
 
-    @Test("A response that was requested before a removal by this process is not stored, if the record is lost, too")
+    @Test("A response is not stored if this process removed its URL during the request, even if the record is lost")
     func lostRecord() async throws {
         let cache = try disk()
         let (record, base) = (removals, try #require(URL(string: "https://api.example.com/a")))
@@ -137,7 +139,7 @@ struct CacheFaultTests {
         }
     }
 
-    @Test("Removing all responses removes the files of writers that have died")
+    @Test("`removeAll` removes the files of ended writers")
     func remains() throws {
         let cache = try disk()
         let file = folder.url.appendingPathComponent("new-dead")
@@ -155,7 +157,7 @@ struct CacheFaultTests {
         #expect(try await send("https://.example.com/a", cache).source == .network)
     }
 
-    @Test("The use of a response does not count as a use of the others of its URL")
+    @Test("The use of one variant does not count as a use of the URL's other variants")
     func usesOfOthers() async throws {
         let old = Date(timeIntervalSinceNow: -7_200)
         for language in ["de", "en", "fr"] { _ = try await send("a", disk(), .get, [.acceptLanguage: language]) }

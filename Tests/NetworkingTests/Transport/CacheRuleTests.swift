@@ -4,10 +4,11 @@ import Testing
 
 @testable import Networking
 
-/// The sentences of RFC 9111 that a private cache must or should obey, each with requests that show it: `CacheCase.all`.
+/// The sentences of RFC 9111 that a private cache must or should obey, each with requests that show it:
+/// `CacheCase.all`.
 @Suite("RFC 9111, sentence by sentence")
 struct CacheRuleTests {
-    @Test("A private cache obeys", arguments: CacheCase.all, CachePlace.allCases)
+    @Test("A private cache follows RFC 9111", arguments: CacheCase.all, CachePlace.allCases)
     func obeys(_ row: CacheCase, in store: CachePlace) async throws {
         let clock = ManualClock()
         let stub = StubTransport()

@@ -104,7 +104,7 @@ struct CacheStreamTests {
     }
 
     @Test(
-        "A stream that fails, is left early, or is too large is not stored, and leaves no file",
+        "A stream that fails, is released early, or is too large is not stored, and leaves no file",
         arguments: CachePlace.allCases)
     func incomplete(place: CachePlace) async throws {
         let cache = try place.cache(in: folder, clock)
@@ -120,7 +120,7 @@ struct CacheStreamTests {
         let small = try place.cache(in: folder, capacity: 4_000_000, clock)
         let large = try await CachingTransport(Server(body: body), cache: small)
             .send(request(), delivering: .streamed)
-        #expect(try await bytes(large) == body, "the reader gets what is not stored")
+        #expect(try await bytes(large) == body, "the reader gets the bytes that are not stored")
         let useless = try await CachingTransport(Server(body: body, headers: []), cache: cache)
             .send(request(), delivering: .streamed)
         #expect(try await bytes(useless) == body)
@@ -175,7 +175,7 @@ struct CacheStreamTests {
         }
     }
 
-    @Test("A download into a file is neither stored nor answered from the cache")
+    @Test("A download into a file is neither stored in the cache nor taken from it")
     func download() async throws {
         let server = Server(body: body)
         let cache = try CachePlace.disk.cache(in: folder, clock)

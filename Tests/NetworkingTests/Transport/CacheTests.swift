@@ -251,7 +251,7 @@ struct CacheTests {
         #expect(error?.description.contains("may only use the cache") == true)
         try await service.request(Get())
         clock.advance(by: .seconds(3_600))
-        #expect(try await service.request(Get(), with: settings) == "one", "stale, but the app wants it")
+        #expect(try await service.request(Get(), with: settings) == "one", "stale, but the app accepts it")
         #expect(stub.requests.count == 1)
     }
 

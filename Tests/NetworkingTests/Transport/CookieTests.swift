@@ -179,7 +179,7 @@ struct CookieTests {
         #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "no Secure cookie is accepted over http")
     }
 
-    @Test("Hosts are compared in lowercase ASCII, whatever form the URL contains")
+    @Test("Hosts are compared in lowercase ASCII, for any form in the URL")
     func hosts() throws {
         try jar.keep("a=1; Domain=.XN--bcher-kva.Example; Path=/", from: "https://xn--bcher-kva.example/")
         for host in [

@@ -41,7 +41,7 @@ struct PublicKeyPinTests {
         #expect(try TLSConfiguration.Pin(.curve(Data(count: 65), bits: 255)) == nil)
     }
 
-    @Test("The certificates of a PEM file are read, whatever else the file contains")
+    @Test("The certificates of a PEM file are read, even if the file has other content")
     func authorities() throws {
         let one = Data("one".utf8).base64EncodedString()
         let text = """

@@ -2,7 +2,8 @@ import Foundation
 @testable import Networking
 import Testing
 
-/// Tests what the engine decides on Apple platforms. These tests also run on Linux, where its other code cannot run.
+/// Tests the decisions of the engine on Apple platforms. These tests also run on Linux, where its other code cannot
+/// run.
 @Suite("URLSession platforms")
 struct SessionPlatformTests {
     private let file = URL(fileURLWithPath: "/dev/null")

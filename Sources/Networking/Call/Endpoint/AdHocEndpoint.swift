@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// ```swift
 /// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))
-/// try await service.request(.post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
+/// try await service.request(
+///     .post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
 /// ```
 ///
 /// It is a value type: each method returns a changed copy. A service treats it like every other endpoint.

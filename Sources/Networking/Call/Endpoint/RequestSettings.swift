@@ -4,7 +4,8 @@ public import Foundation
 /// If that is nil, too, the value of the service applies.
 ///
 /// ```swift
-/// let feed: Feed = try await service.request(FeedEndpoint.latest, with: RequestSettings { $0.timeouts.total = .seconds(3) })
+/// let quick = RequestSettings { $0.timeouts.total = .seconds(3) }
+/// let feed: Feed = try await service.request(FeedEndpoint.latest, with: quick)
 /// ```
 public struct RequestSettings: Sendable {
     fileprivate struct Parts: Sendable {
@@ -19,7 +20,8 @@ public struct RequestSettings: Sendable {
         var options = HTTPRequest.Options()
     }
 
-    /// The values of settings that set none. All such settings share them, so that they need no memory of their own.
+    /// The values of settings in which nothing is set. All such settings share these values and need no memory of
+    /// their own.
     private static let empty = CopyOnWrite(Parts())
 
     // Settings are passed on several times per call. Each copy costs one reference.

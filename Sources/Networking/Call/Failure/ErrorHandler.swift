@@ -16,9 +16,9 @@
 ///
 /// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
 /// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
-/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The retry is not granted if the call was
-///   cancelled or reset, if its deadline comes first, if its attempts are used up, or if the body cannot be sent twice.
-///   Then the next handler is called.
+/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The retry is not granted if the call
+///   was cancelled or reset, if its deadline comes first, if its attempts are used up, or if the body cannot be sent
+///   twice. Then the next handler is called.
 ///
 /// A handler that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the wait.
 ///

@@ -73,8 +73,8 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// Returns the reason why the call must not be sent again after a delay, whatever a handler decided; nil if there
-    /// is none.
+    /// Returns the reason why the call must not be sent again after a delay, even if a handler requests it; nil if
+    /// there is none.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }

@@ -1,5 +1,5 @@
-/// The part of a converter that does not depend on the type of its value: the destination of the body, the header fields
-/// of the request, and the transport. The pipeline knows only this part, so that its code is not generic.
+/// The part of a converter that does not depend on the type of its value: the destination of the body, the header
+/// fields of the request, and the transport. The pipeline knows only this part, so that its code is not generic.
 struct ConverterRequirements: Sendable {
     /// The destination of the body.
     let target: BodyTarget

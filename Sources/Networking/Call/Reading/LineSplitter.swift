@@ -1,6 +1,6 @@
 import Foundation
 
-/// Splits bytes into lines, however the bytes are divided into chunks.
+/// Splits chunks of bytes into lines. A line may extend over several chunks.
 package struct LineSplitter: Sendable {
     /// The line endings.
     enum Endings: Sendable {

@@ -23,7 +23,7 @@ extension ResponseConverter where Value == String {
         ResponseConverter { try $0.text() }.readingPaths { .keyPath($0, .json()) }
     }
 
-    /// Returns a converter that reads the body as text in an encoding, whatever charset the response names.
+    /// Returns a converter that reads the body as text in an encoding. The charset of the response is ignored.
     public static func string(encoding: String.Encoding) -> ResponseConverter {
         ResponseConverter { response in
             guard let text = String(data: response.data, encoding: encoding) else {

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
-///     response.headers.contains("X-Version") ? .valid : .invalid("the answer has no X-Version")
+///     response.headers.contains("X-Version") ? .valid : .invalid("the response has no X-Version")
 /// }
 /// ```
 public struct ResponseValidator: Sendable {
@@ -50,8 +50,8 @@ extension ResponseValidator {
         status { statuses.contains($0) }
     }
 
-    /// Returns a validator that accepts responses that contain these fields with these values, whatever other fields
-    /// they have.
+    /// Returns a validator that accepts responses that contain these fields with these values. Other fields are
+    /// ignored.
     public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
         ResponseValidator { response in
             let lacking = fields.first { !response.headers.values(for: $0.name).contains($0.value) }

@@ -18,8 +18,8 @@ extension HTTPBody {
     /// encodes them with Foundation's default settings.
     ///
     /// - Parameter limit: The maximum number of bytes to read into memory. Default: 1 MiB.
-    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit` or its source fails,
-    ///   ``NetworkError/Kind/bodyNotEncodable`` if its values cannot be encoded.
+    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit`, or if its source fails.
+    ///   ``NetworkError/Kind/bodyNotEncodable`` if the values of the body cannot be encoded.
     public func collected(upTo limit: Int = 1 << 20) async throws -> HTTPBody {
         let body = try encoded()
         guard !body.isEmpty else { return body }
@@ -85,7 +85,8 @@ extension Settlement where Value == Void {
 }
 
 extension NetworkError {
-    /// Returns the error for a request body with more bytes than its `length`. Without it, the rest would be lost.
+    /// Returns the error for a request body with more bytes than its `length`. Without this error, the bytes after
+    /// `length` would be lost.
     static func bodyTooLong(_ length: Int) -> NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
     }

@@ -13,7 +13,7 @@ extension HTTPBody {
     ///   - boundary: The boundary between the parts. Default: a random one that does not occur in any part that is in
     ///     memory.
     public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
-        .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(besides: parts)))
+        .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(notIn: parts)))
     }
 
     /// Creates a `multipart/form-data` body: the members of a value as fields, followed by files.
@@ -72,7 +72,7 @@ enum MultipartBoundary {
 
     /// Returns 30 random letters and digits, which are 178 random bits. The parts in memory are searched, so that the
     /// boundary does not occur in them. It is so random that in practice it does not occur in other parts either.
-    static func random(besides parts: [HTTPBody.Part]) -> String {
+    static func random(notIn parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(
                 decoding: (0..<30).map { _ in letters[Int.random(in: 0..<letters.count)] }, as: UTF8.self)

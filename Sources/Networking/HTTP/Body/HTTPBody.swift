@@ -140,7 +140,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(.source(length: length, isReplayable: isReplayable, pieces: pieces, open: open), headers: [])
     }
 
-    /// Whether there is nothing to send.
+    /// Whether there is no body. A body of zero bytes that has a content type is not empty.
     public var isEmpty: Bool {
         if case .empty = content { true } else { false }
     }

@@ -58,7 +58,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Decodes any JSON value. The names of members stay as they are in the JSON, whatever the decoder's key strategy.
+    /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     public init(from decoder: any Decoder) throws {
         if (try? decoder.container(keyedBy: Name.self)) != nil {
             // A dictionary, because Foundation converts the keys of keyed containers, but not those of dictionaries.
@@ -81,7 +81,7 @@ extension JSONValue: Codable {
         return .double(try container.decode(Double.self))
     }
 
-    /// Encodes the value. The names of members are written as they are, whatever the encoder's key strategy.
+    /// Encodes the value. The encoder's key strategy does not change the names of members.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .object(let members):

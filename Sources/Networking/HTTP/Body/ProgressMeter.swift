@@ -62,7 +62,7 @@ public final class ProgressMeter: Sendable {
 
     /// Calls a closure on the main actor with the newest progress. The closure does not run for each change, but as
     /// often as the main queue has time for it. If bytes have already been transferred, the closure is first called
-    /// with their progress. The observation ends with the call.
+    /// with their progress. The observation ends with the call or, if the body is read as a stream, with the body.
     @preconcurrency
     public func observe(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) {
         observe(on: .main) { progress in MainActor.assumeIsolated { action(progress) } }
@@ -70,7 +70,7 @@ public final class ProgressMeter: Sendable {
 
     /// Calls a closure on a queue with the newest progress. The closure does not run for each change, but as often as
     /// the queue has time for it. If bytes have already been transferred, the closure is first called with their
-    /// progress. The observation ends with the call.
+    /// progress. The observation ends with the call or, if the body is read as a stream, with the body.
     @preconcurrency
     public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
@@ -98,15 +98,16 @@ public final class ProgressMeter: Sendable {
         state.withLock { $0.followers.removeAll { $0.meter === meter } }
     }
 
-    /// Copies the current progress of another meter. The other meter is read under this meter's lock, so that of two
-    /// threads the later one copies the newer progress.
+    /// Copies the current progress of another meter. This meter's lock is held while the other meter is read.
+    /// Otherwise, if two threads copy at the same time, the older progress could replace the newer one.
     private func adopt(_ other: ProgressMeter) {
         change { state in
             (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }
         }
     }
 
-    /// The progress as an asynchronous sequence. It buffers only the newest value, and ends with the call.
+    /// The progress as an asynchronous sequence. It buffers only the newest value. It ends with the call or, if the
+    /// body is read as a stream, with the body.
     public var values: AsyncStream<RequestProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let (id, current): (UInt64?, RequestProgress) = state.withLock { state in
@@ -177,7 +178,7 @@ public final class ProgressMeter: Sendable {
     }
 
     private func change(_ change: (inout State) -> Void) {
-        let (called, tells) = state.withLock { state -> ([UInt64], Bool) in
+        let (called, mustNotify) = state.withLock { state -> ([UInt64], Bool) in
             let before = state.progress
             change(&state)
             guard state.progress != before else { return ([], false) }
@@ -189,7 +190,7 @@ public final class ProgressMeter: Sendable {
             return (called, !state.isNotifying)
         }
         for id in called { call(id) }
-        if tells { notifyReaders() }
+        if mustNotify { notifyReaders() }
         for follower in state.withLock({ $0.followers }) { follower.meter?.adopt(self) }
     }
 

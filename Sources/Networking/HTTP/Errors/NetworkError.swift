@@ -44,7 +44,7 @@ public struct NetworkError: Error {
         self.underlying = underlying
     }
 
-    /// The status of the response, whatever the failure is; nil if no head was received.
+    /// The status of the response, for a failure of any kind; nil if no head was received.
     public var status: HTTPStatus? { response?.status }
 }
 

@@ -10,9 +10,9 @@ public struct HTTPHeader: Hashable, Sendable {
     public let value: String
     /// Whether the value is known to be a credential.
     ///
-    /// A value is treated as a credential unless its field name is known to be harmless: the library does not show
-    /// it by default, except a URL without its secrets; a redirect to another origin removes the field. The redirect
-    /// keeps `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have
+    /// A value is treated as a credential unless its field name is known to be harmless. By default, the library does
+    /// not show such a value. Of a URL, it hides only the secret parts. A redirect to another origin removes the field,
+    /// except `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have
     /// another meaning without them. Set this flag if a harmless field contains a secret in your app.
     package let isSensitive: Bool
 

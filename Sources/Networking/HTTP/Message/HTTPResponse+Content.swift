@@ -38,8 +38,8 @@ extension HTTPResponse {
 extension HTTPResponse {
     /// Returns the response with its content in memory.
     ///
-    /// - Throws: The error of reading the content, with the response's head. If the body is in memory but too large,
-    ///   the error contains its beginning, provided that the status is not a success.
+    /// - Throws: The error of reading the content, with the response's head. If the body was already in memory and is
+    ///   too large, and the status is not a success, the error also contains the beginning of the body.
     func collected(upTo limit: Int) async throws -> HTTPResponse {
         var response = self
         do { response.content = try await content.collected(upTo: limit) } catch let error as NetworkError {
@@ -54,10 +54,10 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// The maximum number of bytes of a rejected response's body that are stored: 1 MiB, which is enough for an error.
+    /// The maximum number of bytes to keep of the body of a rejected response: 1 MiB, which is enough for an error.
     static let refusedBodySize = 1 << 20
 
-    /// Returns the part to store of a body that is too large: the beginning for an error status, else nothing.
+    /// Returns the bytes to keep of a body that is too large: none if the status is a success, otherwise the beginning.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
     }

@@ -58,8 +58,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. Policies get
-    /// this outcome.
+    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. Policies
+    /// get this outcome.
     var replaced: Result<HTTPResponse, any Error>? {
         get { parts.value.replaced }
         set { parts.value.replaced = newValue }

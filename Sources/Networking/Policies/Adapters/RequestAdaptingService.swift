@@ -16,7 +16,8 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs every adapter on the request.
     ///
-    /// - Throws: The error of the first adapter that fails. If the call ends while an adapter waits, no further adapter runs.
+    /// - Throws: The error of the first adapter that fails. If the call ends while an adapter waits, no further adapter
+    ///   runs.
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
         for index in adapters.indices {
             if let adapter = synchronous[index] {
@@ -35,7 +36,8 @@ public struct RequestAdaptingService: Sendable {
 }
 
 extension SynchronousRequestAdapter {
-    /// Changes the request. In asynchronous code, `adapt` is the asynchronous method.
+    /// Changes the request. The method needs its own name, because in asynchronous code, `adapt` is the asynchronous
+    /// method.
     fileprivate func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         try adapt(&request, for: endpoint)
     }

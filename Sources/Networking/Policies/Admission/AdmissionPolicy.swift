@@ -57,12 +57,12 @@ extension AdmissionPermit.Outcome {
 /// ## When it is called
 ///
 /// The pipeline asks all policies for a permit before each attempt: the circuit breaker, the backoff gate,
-/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls
-/// ``tryEnter(_:for:)`` of each policy. If one of them returns nil, the pipeline returns the permits of the others, calls
-/// ``enter(_:for:)`` of that policy, and then tries the rest again. A waiting call holds only permits of limits.
+/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls ``tryEnter(_:for:)`` of
+/// each policy. If one of them returns nil, the pipeline returns the permits of the others, calls ``enter(_:for:)`` of
+/// that policy, and then tries the rest again. A waiting call holds only permits of limits.
 ///
-/// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response is
-/// received and before it is validated. It returns the permit of a file download when the file is complete.
+/// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
+/// is received and before it is validated. It returns the permit of a file download when the file is complete.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
 ///
@@ -78,7 +78,7 @@ extension AdmissionPermit.Outcome {
 /// ## Example
 ///
 /// ```swift
-/// /// Lets nothing out while the app is in the background.
+/// /// Sends no request while the app is in the background.
 /// struct ForegroundOnly: AdmissionPolicy {
 ///     let app: AppState
 ///

@@ -176,12 +176,12 @@ extension AdmissionPermit.Outcome {
 }
 
 extension CircuitMachine.Judgement {
-    /// The meaning of a response for the host.
+    /// Creates the judgement about the host from the status of its response.
     package init(_ status: HTTPStatus) {
         self = status.code >= 500 ? .failure : status.code < 400 ? .success : .neither
     }
 
-    /// The meaning of an attempt without a complete response for the host.
+    /// Creates the judgement about the host from the error of an attempt without a complete response.
     package init(_ kind: NetworkError.Kind) {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,

@@ -44,7 +44,7 @@ package struct CircuitMachine: Sendable {
         sliceLength = max(configuration.window.nanoseconds / CircuitMachine.slices, 1)
     }
 
-    /// Whether the circuit is closed, so that every request is sent, whatever the time is.
+    /// Whether the circuit is closed. A closed circuit sends every request at any time.
     package var isClosed: Bool { phase == .closed }
 
     /// Returns whether the machine may be removed: if it is closed and its counts have expired, if it has been ready

@@ -52,8 +52,8 @@ package final class Permit: TransferPermit {
         case refused(Entry)
     }
 
-    /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the others
-    /// need no asynchronous function.
+    /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
+    /// others need no asynchronous function.
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Answer {
@@ -96,7 +96,8 @@ package final class Permit: TransferPermit {
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: Whether all policies have been entered. If one refused the request, every permit has been returned.
+        /// - Returns: Whether all policies have been entered. If one refused the request, every permit has been
+        ///   returned.
         fileprivate mutating func enterAll() throws -> Bool {
             do {
                 for index in policies.indices where permits[index] == nil {

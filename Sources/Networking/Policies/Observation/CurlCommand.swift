@@ -1,13 +1,13 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Returns the request as a command for the `curl` program, on one or more lines. A POSIX shell can run it
-    /// unchanged.
+    /// Returns the request as a command for the `curl` program, on one or more lines. With ``Redaction/revealed``, a
+    /// POSIX shell can run the command unchanged.
     ///
     /// The command has the method, URL, header fields and body of the request, and ignores the user's `.curlrc`. It
-    /// refers to files by their paths and does not copy them: run it where the files are. The body of a custom
-    /// ``HTTPBody/Reader`` is read from standard input. The requests that adapters, transports and observers receive
-    /// have a body that is already encoded.
+    /// refers to files by their paths and does not contain their bytes. The body of a custom ``HTTPBody/Reader`` is
+    /// read from standard input. The requests that adapters, transports and observers receive have a body that is
+    /// already encoded.
     ///
     /// ```swift
     /// print(request.curlCommand())                            // credentials, query values and body hidden

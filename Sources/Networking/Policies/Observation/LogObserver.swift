@@ -47,7 +47,7 @@ public struct LogObserver: RequestObserver {
     ///   - bodyLimit: The maximum number of bytes of a body that are shown, if the redaction shows bodies; only at
     ///     level debug. Default: 1,024.
     ///   - redaction: Determines what is shown. Default: ``Redaction/standard``.
-    ///   - write: Receives each line, on the thread of the call.
+    ///   - write: Receives each line, on the thread that reports the event.
     public init(
         level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard,
         to write: @escaping @Sendable (Line) -> Void

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The rule for what logs, curl commands, HAR files and reports show. They show only what the rule allows.
+/// The rule for the values that logs, curl commands, HAR files and reports show.
 ///
 /// By default, the values of header fields that are known to be harmless are shown. All other header values, all query
 /// values, user and password in a URL, and all bodies are hidden. Names are shown. Allow what you need:

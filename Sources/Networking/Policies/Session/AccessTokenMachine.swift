@@ -99,7 +99,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var receivedAt: Date
     /// Whether a refresh is allowed. False after a log-out, until a token is set.
     package internal(set) var mayRefresh = true
-    /// Whether the token came from a refresh and no request that carried it has been answered yet.
+    /// Whether the token came from a refresh, and the server has not yet responded to a request that carried it.
     package internal(set) var isUntried = false
     /// Whether the token appeared to have expired already when the server issued it, because the local clock is wrong.
     package internal(set) var hasWrongExpiry = false
@@ -107,7 +107,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var over: (any Error)?
     package internal(set) var refresh: Refresh?
     package internal(set) var refreshCount = 0
-    /// The last refresh that failed, with the generation of the refused token that started it.
+    /// The error of the last refresh that failed, and the generation of the token that this refresh should replace.
     package internal(set) var failure: (generation: Int, error: any Error)?
     package internal(set) var storage: Storage
     /// The ended sessions whose tokens the store may still contain.
@@ -231,8 +231,8 @@ package struct AccessTokenMachine: Sendable {
         ]
     }
 
-    /// Returns whether the token has expired or soon expires, by rule 5: if it expires within 30 seconds, or within a
-    /// tenth of its lifetime if that is shorter.
+    /// Rule 5: returns whether the token has expired or is about to expire. A token is about to expire in the last 30
+    /// seconds of its lifetime, or in the last tenth of it if that is shorter.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)

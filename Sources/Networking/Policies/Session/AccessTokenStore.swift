@@ -2,8 +2,8 @@
 /// servers on several machines.
 ///
 /// If each refresh invalidates the previous refresh token, processes that refresh independently end the session. A
-/// supervisor with a store refreshes only while it holds the store's lock, and reads the store first: if another process
-/// has stored a newer token, the supervisor uses that token.
+/// supervisor with a store refreshes only while it holds the store's lock, and reads the store first: if another
+/// process has stored a newer token, the supervisor uses that token.
 ///
 /// ``AccessTokenFile`` stores the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
 /// `Example/EtcdTokenStore.swift` in etcd.
@@ -18,17 +18,17 @@
 ///
 /// ## Rules
 ///
-/// - `save` is atomic across processes: it compares and writes under one lock, or in one transaction. The new token is on
-///   stable storage when it returns.
-/// - `exclusively` never lets two processes in at the same time, whatever their settings and clocks are. It lets others in
-///   after the process that holds the lock has died. It renews its lock while the operation runs, and cancels the
-///   operation if it has lost the lock.
+/// - `save` is atomic across processes: it compares and writes under one lock, or in one transaction. The new token is
+///   on stable storage when it returns.
+/// - `exclusively` never lets two processes in at the same time, regardless of their settings and clocks. It lets
+///   others in after the process that holds the lock has died. It renews its lock while the operation runs, and cancels
+///   the operation if it has lost the lock.
 /// - A token is stored with its ``AccessToken/session``.
 ///
 /// ## Errors
 ///
-/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the underlying error of the calls that wait
-/// for the token. A write or a removal that fails is retried until it succeeds.
+/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the underlying error of the calls that
+/// wait for the token. A write or a removal that fails is retried until it succeeds.
 ///
 /// ## Example
 ///
@@ -40,7 +40,7 @@
 public protocol AccessTokenStore: Sendable {
     /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
     func load() async throws -> AccessToken?
-    /// Writes a token, or removes the stored one if `token` is nil, if the store contains the expected token.
+    /// Replaces the stored token, provided that it is the expected one. Removes it if `token` is nil.
     ///
     /// - Parameters:
     ///   - token: The new token.
@@ -51,8 +51,8 @@ public protocol AccessTokenStore: Sendable {
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value
-    /// Returns a sequence. While it is iterated, it has an element for each time that another process may have changed
-    /// the token. The supervisor reads the store for each element. Default: an empty sequence, so that a
+    /// Returns a sequence with one element for each time that another process may have changed the token while the
+    /// sequence is iterated. The supervisor reads the store for each element. Default: an empty sequence, so that a
     /// change is detected at the next refresh.
     func changes() -> AsyncStream<Void>
 }
@@ -60,8 +60,8 @@ public protocol AccessTokenStore: Sendable {
 /// The operation that ``AccessTokenStore/exclusively(_:)`` runs. Call it like a function: `try await operation()`.
 ///
 /// It is a type, because the type of an asynchronous closure depends on the compiler settings of a module
-/// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a store
-/// in a module with other settings than those of the library could not implement the method.
+/// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a
+/// store in a module with other settings than those of the library could not implement the method.
 public struct ExclusiveOperation<Value: Sendable>: Sendable {
     private let run: @Sendable () async throws -> Value
 

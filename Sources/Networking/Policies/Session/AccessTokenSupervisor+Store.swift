@@ -62,13 +62,14 @@ extension AccessTokenSupervisor {
         } catch let error as Superseded {
             throw error
         } catch {
-            // The server has issued the token, so it is used, whatever ended the wait for the store.
+            // The server has issued the token. It is used even if it could not be saved.
             if !(error is CancellationError), !(error is Interruption) { events.publish(.notStored(error)) }
             return .token(new, from: .refresh, isKept: false)
         }
     }
 
-    /// Saves a new token in place of the old one, which may itself have been saved only a moment earlier.
+    /// Saves a new token if the store contains one of the known tokens: the token that was read before the refresh, or
+    /// the token of the job, which may have been saved since.
     private func save(
         _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {

@@ -29,7 +29,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
     ///
     /// The closure returns the token and does not save it. Calls made in it need no permit, carry no token, wait for no
-    /// refresh and start none, whichever service makes them. All other adapters and handlers apply. Callers wait for
+    /// refresh and start none, in any service. All other adapters and handlers apply. Callers wait for
     /// the closure at most `refreshTimeout`, 30 seconds by default.
     ///
     /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,

@@ -35,7 +35,7 @@ final class CallSession: HTTPRequest.Attachment {
 
     /// Returns the judgement of a refusal, which is made when it is first needed. The gate needs it first, so that a
     /// refresh begins before the permit is released. The handler needs it afterwards and must get the same
-    /// judgement, whatever happened meanwhile.
+    /// judgement, even if the session has changed since.
     func judgement(
         of sent: CarriedToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {

@@ -85,7 +85,7 @@ struct FileLease: Sendable {
     }
 
     private func giveBack(_ name: String) {
-        // If the file cannot be written any more, the lease expires.
+        // If the file can no longer be written, the lease expires.
         _ = try? change { $0?.name == name ? nil : $0 }
     }
 

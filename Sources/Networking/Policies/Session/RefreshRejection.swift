@@ -6,8 +6,8 @@ enum RefreshRejection {
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
     }
 
-    /// Returns the cause of the error of a refresh. If the refresh threw the error of its own call, the cause is the
-    /// error before the service mapped it to an error of the app.
+    /// Returns the cause of a refresh's error. If the refresh threw the error of a call that it made, the cause is the
+    /// error that this call had before its service mapped it to an error of the app.
     static func cause(of error: any Error, in refresh: RefreshMark) -> any Error {
         guard !(error is NetworkError), let failure = refresh.failure, type(of: failure.error) == type(of: error) else {
             return error

@@ -4,8 +4,8 @@
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
 /// most once after a refresh, and at most once because the current token is another one. If there is no new token, or
 /// if the refresh fails, the error of the refused response is passed on, with the error of the refresh as its
-/// underlying error. The handler handles only requests
-/// that carry a token of the supervisor's ``TokenRequestAdapter`` and that were not redirected to another origin.
+/// underlying error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter``
+/// and that were not redirected to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 

@@ -38,8 +38,8 @@ struct CacheAudience: Sendable {
         return names.contains("*") || names.count > 32 ? nil : names
     }
 
-    /// Returns the fields that separate requests: those that may identify the user, and `Host`, as they are; the other
-    /// ones that `Vary` names, with normalized values.
+    /// Returns the fields that distinguish requests. `Host` and the fields that may identify the user are unchanged.
+    /// The other fields that `Vary` names have normalized values.
     private static func fields(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
         let all = request.headersWithCredentials
         var headers = all
@@ -50,8 +50,8 @@ struct CacheAudience: Sendable {
         return headers
     }
 
-    /// Returns the values of a field in a form that is equal for values of the same meaning: as one value, and for known
-    /// lists, without blanks around commas, and without regard to case if the elements of the list have none.
+    /// Returns the values of a field as one value. In a known list, the blanks around commas are removed. If the
+    /// elements of the list are case-insensitive, they are in lower case.
     private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
         let value = values.joined(separator: ",")
         let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)

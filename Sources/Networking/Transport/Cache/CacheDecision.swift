@@ -1,19 +1,19 @@
 package import Foundation
 
-/// How a request is answered by a cache ([RFC 9111 section 4](https://www.rfc-editor.org/rfc/rfc9111#section-4)).
+/// The response of a cache to a request ([RFC 9111 section 4](https://www.rfc-editor.org/rfc/rfc9111#section-4)).
 package enum CacheDecision: Sendable {
-    /// With the stored response.
+    /// The stored response.
     case use
-    /// With the stored response, which is stale and is validated meanwhile (RFC 5861 section 3).
+    /// The stored response, which is stale and is validated meanwhile (RFC 5861 section 3).
     case useAndRevalidate
-    /// With a response of the server; a stored response is validated.
+    /// The response of the server. A stored response is validated.
     case send
-    /// Not at all, because the request must not be sent and nothing suitable is stored.
+    /// No response, because the request must not be sent and no suitable response is stored.
     case refuse
 }
 
 extension CachedResponse {
-    /// Returns how a request is answered if this response is stored for it.
+    /// Returns the decision about a request for which this response is stored.
     package func decision(for request: CacheRequest, at now: Date) -> CacheDecision {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
@@ -36,8 +36,8 @@ extension CachedResponse {
         return request.isOnlyIfCached ? .refuse : .send
     }
 
-    /// Whether the response may be used instead of an error: of a status (RFC 5861 section 4), or of a request that got
-    /// no response.
+    /// Whether the response may be used after a failure: an error status (RFC 5861 section 4), or a request without a
+    /// response.
     package func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
         guard !freshness.needsValidation, !freshness.mustRevalidate, !request.needsValidation else { return false }
         if failure == .noResponse, request.rule == .staleIfOffline { return true }
@@ -46,7 +46,7 @@ extension CachedResponse {
     }
 }
 
-/// A failure instead of which a stale response may be used.
+/// A failure after which a stale response may be used.
 package enum CacheFailure: Equatable, Sendable {
     /// The request got no response.
     case noResponse

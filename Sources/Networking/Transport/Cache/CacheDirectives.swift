@@ -67,8 +67,8 @@ struct CacheDirectives: Sendable {
     /// Whether each use of a response must be validated: `no-cache` without names of fields (section 5.2.2.4).
     var needsValidation: Bool { directives.contains { $0.name == "no-cache" && $0.fields.isEmpty } }
 
-    /// Whether a response with a status must not be stored. A status that the cache understands makes `no-store` next to
-    /// `must-understand` a fallback for other caches (section 5.2.2.3).
+    /// Whether a response with a status must not be stored. With `must-understand`, the status decides, and `no-store`
+    /// is only for caches that do not know `must-understand` (section 5.2.2.3).
     func forbidStoring(_ status: HTTPStatus) -> Bool {
         guard has("must-understand") else { return has("no-store") }
         return !(200...206).contains(status.code) && !status.isHeuristicallyCacheable

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The age and the freshness lifetime of a stored response, [RFC 9111 section
-/// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2), and how long it may be used after that.
+/// The age and the freshness lifetime of a stored response ([RFC 9111 section
+/// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), and the rules for its use when it is stale.
 package struct CacheFreshness: Sendable {
     /// The time at which the request was sent.
     let requested: Date
@@ -11,7 +11,7 @@ package struct CacheFreshness: Sendable {
     package let initialAge: Int64
     /// The freshness lifetime in seconds.
     package let lifetime: Int64
-    /// Whether the server must validate the response before each use (`no-cache`).
+    /// Whether each use of the response requires a validation by the server (`no-cache`).
     package let needsValidation: Bool
     /// Whether the response does not change while it is fresh, so that `max-age=0` does not validate it
     /// ([RFC 8246](https://www.rfc-editor.org/rfc/rfc8246)).
@@ -28,8 +28,8 @@ package struct CacheFreshness: Sendable {
     /// - Parameters:
     ///   - requested: The time at which the request was sent.
     ///   - received: The time at which the response was received.
-    ///   - heuristic: The fraction of the time since `Last-Modified` that a response without explicit freshness is
-    ///     fresh; 0 for none.
+    ///   - heuristic: The lifetime of a response without explicit freshness, as a fraction of the time between
+    ///     `Last-Modified` and `Date`; 0 for no lifetime.
     package init(
         _ status: HTTPStatus, _ headers: HTTPHeaders, requested: Date, received: Date, heuristic: Double
     ) {
@@ -54,7 +54,8 @@ package struct CacheFreshness: Sendable {
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 
-    /// The age at reception: the larger one of the time since `Date`, and of `Age` plus the duration of the request.
+    /// The age when the response was received. This is the time since `Date` or, if that is larger, `Age` plus the
+    /// duration of the request.
     private static func initialAge(
         _ headers: HTTPHeaders, _ date: HTTPDate, _ requested: Date, _ received: Date
     ) -> Int64 {
@@ -65,7 +66,7 @@ package struct CacheFreshness: Sendable {
         return min(max(apparent, stated + delay), Int64(1) << 32)
     }
 
-    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is no date is in the past (section
+    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is not a date is in the past (section
     /// 5.3).
     private static func explicitLifetime(
         _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate

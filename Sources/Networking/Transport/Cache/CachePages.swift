@@ -4,7 +4,8 @@ import Foundation
 struct CachePages: Sendable {
     /// A request in progress.
     struct Exchange: Sendable {
-        /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later one.
+        /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
+        /// requests before it.
         let id: UInt64
         let key: String
     }
@@ -25,8 +26,8 @@ struct CachePages: Sendable {
     /// The keys whose responses are being validated without a caller.
     private var claims: Set<String> = []
 
-    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme and
-    /// host in lower case and without a default port (section 4.2.3).
+    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme
+    /// and host in lower case and without a default port (section 4.2.3).
     static func key(_ url: URL) -> String {
         guard let origin = HTTPOrigin(url) else { return url.absoluteString }
         let path = url.path(percentEncoded: true)
@@ -83,8 +84,8 @@ struct CachePages: Sendable {
         claims.remove(claim.key)
     }
 
-    /// Stores a response in place of the ones that its request would get; nil only removes them. Does nothing if the
-    /// responses of the URL were removed during the request.
+    /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
+    /// removes them. Does nothing if the responses of the URL were removed during the request.
     mutating func keep(
         _ response: CachedResponse?, to request: HTTPRequest, _ exchange: Exchange, _ capacity: Int
     ) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a request asks of a cache: the directives of its `Cache-Control`, its range and its conditions.
+/// The requirements of a request on a cache: the directives of its `Cache-Control`, its range and its conditions.
 package struct CacheRequest: Sendable {
     let request: HTTPRequest
     let rule: ResponseCache.Rule
@@ -10,9 +10,9 @@ package struct CacheRequest: Sendable {
     /// The one byte range that the request asks for.
     let range: ByteRange?
 
-    /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a body,
-    /// several ranges, or conditions that only the server can check. Of the requests whose response is streamed, the
-    /// cache handles no downloads, which are files already, and none with a range or a condition.
+    /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a
+    /// body, several ranges, or conditions that only the server can check. If the response is streamed, the cache
+    /// handles neither downloads, which are stored as files already, nor requests with a range or a condition.
     package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
@@ -34,7 +34,7 @@ package struct CacheRequest: Sendable {
     }
 
     /// The request that validates a stored response after the call has ended: without the observers of the call, its
-    /// range and its conditions. Nil if it is no request for a cache.
+    /// range and its conditions. Nil if the cache does not handle that request.
     var afterCall: CacheRequest? {
         var request = request
         request[option: RequestWatch.self] = nil
@@ -66,8 +66,8 @@ package struct CacheRequest: Sendable {
         request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
-    /// Whether a 304 is about the caller's own condition: it has no entity tag, or one that the condition names (section
-    /// 4.3.2).
+    /// Whether a 304 response applies to the caller's own condition: it has no entity tag, or one that the condition
+    /// names (section 4.3.2).
     func isAnswered(by response: HTTPResponse) -> Bool {
         guard let tag = response.headers[.eTag], let tags = request.headers[.ifNoneMatch], tags != "*" else {
             return true
@@ -76,8 +76,7 @@ package struct CacheRequest: Sendable {
     }
 
     /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
-    /// 13.2.2).
-    /// If a stored response has no `Last-Modified`, its `Date` is used.
+    /// 13.2.2). If a stored response has no `Last-Modified`, its `Date` is used.
     func isUnchanged(_ headers: HTTPHeaders) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             if tags == "*" { return true }
@@ -112,7 +111,8 @@ struct EntityTag: Equatable, Sendable {
         .map { EntityTag($0) }
     }
 
-    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks and control characters inside.
+    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks and control characters
+    /// inside.
     var isValid: Bool {
         let bytes = text.utf8
         return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
@@ -144,7 +144,7 @@ struct ByteRange: Sendable {
         else { return nil }
     }
 
-    /// Returns the bytes of a content that has `total` bytes; nil if the range has none of them.
+    /// Returns the range in a content of `total` bytes; nil if the content has no byte of the range.
     func resolved(in total: Int64) -> Range<Int64>? {
         guard let first else {
             let count = min(last ?? 0, total)

@@ -8,7 +8,7 @@ package struct CachedResponse: Sendable {
     /// The part of the content that is stored; nil if the content is complete.
     private(set) var part: Part?
     private(set) var freshness: CacheFreshness
-    /// The position of the response's request among all requests.
+    /// The position of the response's request in the order of all requests.
     var order: UInt64 = 0
     /// The requests for which the response may be used.
     private(set) var audience: CacheAudience
@@ -41,7 +41,7 @@ package struct CachedResponse: Sendable {
         if let part, part.isWhole { complete() }
     }
 
-    /// Creates a stored response from the head of its file. Returns nil if no request could get it.
+    /// Creates a stored response from the head of its file. Returns nil if it applies to no request.
     init?(_ file: CacheFileFormat.Head, _ body: CachedBody, heuristicFreshness: Double) {
         guard let audience = CacheAudience(file.audience, file.headers),
             file.part.map({ $0.bytes.count == body.count }) ?? true
@@ -51,17 +51,17 @@ package struct CachedResponse: Sendable {
             status, headers, requested: file.requested, received: file.received, heuristic: heuristicFreshness)
     }
 
-    /// Whether a response may be stored. A success may be stored even if it is stale at once, because it can be
-    /// validated, and used while there is no network; any other response only while it is fresh.
+    /// Whether a response may be stored. A success may be stored even if it is already stale, because it can be
+    /// validated, and used while there is no network. Any other response may be stored only if it is fresh.
     private static func mayStore(_ response: HTTPResponse, _ freshness: CacheFreshness) -> Bool {
         let status = response.status
         guard !CacheDirectives(response.headers).forbidStoring(status) else { return false }
-        // The other statuses here depend on fields that are not part of the key: credentials, conditions, ranges.
+        // These statuses depend on fields that are not part of the key: credentials, conditions, ranges.
         guard status.code >= 200, ![304, 401, 407, 412, 416].contains(status.code) else { return false }
         return status.isSuccessful && status.isHeuristicallyCacheable || freshness.lifetime > freshness.initialAge
     }
 
-    /// Whether the response can be of use later: it is fresh, or can be validated.
+    /// Whether the response can be used later: it is fresh, or can be validated.
     var isWorthStoring: Bool {
         freshness.lifetime > freshness.initialAge || headers.contains(.eTag) || headers.contains(.lastModified)
     }
@@ -89,7 +89,7 @@ package struct CachedResponse: Sendable {
     }
 
     /// Returns the stored response as a response to a request, with the current `Age`; nil if only a part is stored
-    /// that does not contain what the request asks for. A request with a range gets the bytes of its range.
+    /// that does not contain the requested bytes. A request with a range gets the bytes of its range.
     func response(to request: CacheRequest, at now: Date, _ source: HTTPResponse.Source) -> HTTPResponse? {
         var headers = headers
         headers[.age] = "\(freshness.age(at: now))"
@@ -216,8 +216,8 @@ extension CacheRequest {
 }
 
 extension Sequence<CachedResponse> {
-    /// Returns the response to use for a request; nil if there is none. Of several, one with `Vary` is preferred (RFC 9111
-    /// section 4.1), then the one with the latest `Date` (section 4), then the last one of the sequence.
+    /// Returns the response to use for a request; nil if there is none. Of several, one with `Vary` is preferred (RFC
+    /// 9111 section 4.1), then the one with the latest `Date` (section 4), then the last one of the sequence.
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }

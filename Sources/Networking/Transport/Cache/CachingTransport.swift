@@ -46,7 +46,7 @@ package struct CachingTransport: Transport {
         guard !request.method.isSafe, (200..<400).contains(response.status.code) else { return response }
         cache.removeResponses(from: request.url)
         for field in [HTTPHeader.Name.location, "Content-Location"] {
-            // A URL of another origin could belong to somebody else.
+            // A URL of another origin could belong to another server operator.
             guard let url = response.headers[field].flatMap({ URL(string: $0, relativeTo: request.url) }),
                 HTTPOrigin(url) == request.origin
             else { continue }
@@ -70,14 +70,16 @@ package struct CachingTransport: Transport {
             stale.replaced = .failure(error)
             return try await stale.collected(for: asked.delivery)
         }
-        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) }) {
+        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+        {
             stale.replaced = .success(response.withoutStream)
             return try await stale.collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
         let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
-        // The caller has not asked for a condition or a range: what was added has not led to a response for it.
+        // A response to a condition or a range that the cache has added is not a response for the caller. The request
+        // is then sent again without them.
         guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
@@ -85,8 +87,8 @@ package struct CachingTransport: Transport {
         return try await fetch(asked, nil, exchange)
     }
 
-    /// Validates a stored response that has been used already, without a caller that waits. A stored response is
-    /// validated once at a time.
+    /// Validates a stored response that has been used already, without a caller that waits. At most one
+    /// validation of a stored response runs at a time.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
         guard let asked = asked.afterCall, let claim = cache.claimRevalidation(of: asked.request.url) else { return }
         // The request belongs to no call, but it needs the permit of the call that caused it.

@@ -7,8 +7,8 @@ public import Foundation
 /// and the same credentials, as adapters have set them. A service has no cache unless one is set:
 /// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
-    /// The maximum size in bytes of the responses in memory. Above it, the responses of the least recently used URLs are
-    /// removed first.
+    /// The maximum size in bytes of the responses in memory. Above it, the responses of the least recently used URLs
+    /// are removed first.
     private let capacity: Int
     let date: @Sendable () -> Date
     private let heuristicFreshness: Double
@@ -22,9 +22,9 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored,
     ///     and at most eight responses are stored for a URL.
-    ///   - heuristicFreshness: The fraction of the time since `Last-Modified` for which a response is fresh if the
-    ///     server does not say how long, at most one week (RFC 9111 section 4.2.2). Default: 0.1, as in browsers. With
-    ///     0, such a response is validated before each use.
+    ///   - heuristicFreshness: The lifetime of a response for which the server states none, as a fraction of the time
+    ///     between `Last-Modified` and `Date`, at most one week (RFC 9111 section 4.2.2). Default: 0.1, as in browsers.
+    ///     With 0, such a response is validated before each use.
     ///   - clock: The clock that measures the age of responses.
     public init(capacity: Int = 16 << 20, heuristicFreshness: Double = 0.1, clock: NetworkClock = .continuous) {
         self.capacity = capacity
@@ -36,10 +36,10 @@ public final class ResponseCache: Sendable {
 
     /// Creates a cache in a directory, which keeps its responses when the app ends.
     ///
-    /// Several caches and processes may use the directory at the same time, on one machine. The files are not encrypted.
-    /// They contain text, with a checksum; a damaged one is not used. An app can be terminated at any time: no response
-    /// is lost but those that are being written. After a power failure, the last ones may be missing. A response that
-    /// cannot be written, because the disk is full for example, is not stored, and its call succeeds.
+    /// Several caches and processes may use the directory at the same time, on one machine. The files are not
+    /// encrypted. They contain text, with a checksum; a damaged one is not used. An app can be terminated at any time:
+    /// no response is lost except those that are being written. After a power failure, the last ones may be missing. A
+    /// response that cannot be written, because the disk is full for example, is not stored, and its call succeeds.
     ///
     /// - Parameters:
     ///   - directory: The directory, which belongs to the cache alone. It is created if necessary; only its owner can
@@ -75,7 +75,7 @@ public final class ResponseCache: Sendable {
         directory?.removeAll()
     }
 
-    /// Removes the responses of a URL, whatever their credentials are.
+    /// Removes the responses of a URL, for all credentials.
     public func removeResponses(from url: URL) {
         let key = CachePages.key(url)
         state.withLock { $0.remove(key) }
@@ -121,7 +121,7 @@ public final class ResponseCache: Sendable {
         state.withLock { $0.remove(response, at: key) }
     }
 
-    /// Stores what a response of the server tells about a URL, and returns the response to the caller.
+    /// Updates the stored responses of a URL from a response of the server, and returns the response for the caller.
     ///
     /// - Parameters:
     ///   - stored: The stored response for the request, before it was sent.
@@ -169,7 +169,7 @@ public final class ResponseCache: Sendable {
             response.content = .stream(storing(body, of: new, asked, exchange))
             return response
         }
-        // Other statuses than these say nothing about the stored response.
+        // All other statuses say nothing about the stored response.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
             keep(response.content.isStream ? nil : new, asked, exchange)
         }
@@ -190,7 +190,8 @@ public final class ResponseCache: Sendable {
         directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
     }
 
-    /// Stores a response with new header fields. If it cannot be written, the old one remains, which is still right.
+    /// Stores a response with new header fields. If it cannot be written, the old response remains, which is still
+    /// valid.
     private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
         guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
         guard let file = directory.write(response, at: exchange.place.key) else { return }
@@ -204,7 +205,7 @@ public final class ResponseCache: Sendable {
         let copy: CacheCopy
         if let directory = directory(for: asked.request) {
             guard let file = directory.writer(response, at: exchange.place.key) else {
-                keep(nil, asked, exchange)  // the stored response is not the server's current one any more
+                keep(nil, asked, exchange)  // the stored response is no longer the server's current one
                 return body
             }
             copy = CacheCopy(.file(file))
@@ -218,7 +219,7 @@ public final class ResponseCache: Sendable {
                 throw error
             }
             if let chunk {
-                // The stored response is not the server's current one any more.
+                // The stored response is no longer the server's current one.
                 if !copy.append(chunk) { keep(nil, asked, exchange) }
                 return chunk
             }

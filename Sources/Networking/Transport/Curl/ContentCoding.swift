@@ -50,7 +50,8 @@
         /// The codings for which the system has a library.
         static let available = allCases.filter { cdecoding_is_available($0.decoder(for: nil)) }
 
-        /// The header line that is added to requests without an `Accept-Encoding` field; none if nothing can be decoded.
+        /// The header line that is added to requests without an `Accept-Encoding` field; none if nothing can be
+        /// decoded.
         static let acceptFields =
             available.isEmpty ? [] : ["Accept-Encoding: " + available.map(\.name).joined(separator: ", ")]
     }

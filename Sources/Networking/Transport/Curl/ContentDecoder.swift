@@ -20,7 +20,7 @@
         /// The bytes of ``output`` that the next stage has not taken.
         private var pending = 0..<0
         private var hasInput = false
-        /// Whether a stream is complete and no other one has begun.
+        /// Whether the decoder has read a complete stream of its coding, and no further stream has begun.
         private var isComplete = false
         private var isOver = false
 
@@ -65,7 +65,7 @@
 
         /// Checks that the input is complete.
         ///
-        /// - Throws: ``NetworkError`` if the input has ended inside a stream.
+        /// - Throws: ``NetworkError`` if the input ends before the end of a compressed stream.
         func finish() throws(NetworkError) {
             guard hasInput, !isComplete else { return }
             throw failure("the data is incomplete")

@@ -5,7 +5,7 @@
     /// and the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks
     /// at the version number only: it also avoids a fault that a distribution has patched, because the patched version
     /// may have the same number.
-    /// `CurlFaultTests` checks that each fault is avoided on the installed version.
+    /// `CurlFaultTests` checks each avoidance on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
     /// authentication, server push, WebSocket, and its other protocols.
@@ -54,12 +54,13 @@
         ///
         /// Avoidance: the engine has its own timers (``CurlActivity``).
         case waitsWithoutTimeout
-        /// In two cases libcurl repeats a request, whatever its method, although the server has responded: after status
-        /// 417 if the app has set `Expect`, and after the server reset an HTTP/2 stream with HTTP_1_1_REQUIRED (all
+        /// In two cases, libcurl repeats a request with any method although the server has responded: after status 417
+        /// if the app has set `Expect`, and after the server reset an HTTP/2 stream with HTTP_1_1_REQUIRED (all
         /// versions).
         ///
-        /// Avoidance: the engine ends the exchange when libcurl is about to send the request again. libcurl reports
-        /// this moment since version 7.80 (``CurlExchange/beginSending(on:)``).
+        /// Avoidance: the engine ends the exchange when libcurl is about to send the request again
+        /// (``CurlExchange/beginSending(on:)``). This is possible from version 7.80 on, in which libcurl reports this
+        /// moment. Before 7.80, the fault is not avoided.
         case repeatsAfterResponses
         /// A transfer that was resumed stays paused, because an event on the connection overwrites the resumption (up
         /// to 8.0, and in 8.6, #12971).
@@ -108,7 +109,7 @@
         /// Avoidance: each request has its own connection. The idle timeout ends an exchange whose body does not end.
         case sharedPlainHTTP2
 
-        /// The versions that have the fault; nil if all versions have it.
+        /// The versions on which the engine has to avoid the fault; nil for all versions.
         private var versions: [Range<CurlVersion>]? {
             switch self {
             case .reusedHandles, .incompleteComparison, .longHostNames, .unsolicitedResponses, .contentDecoding,

@@ -93,7 +93,8 @@
             if method != .get || isUpload, method != .head { set(CCURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
-        /// Sets larger buffers for large bodies than libcurl's own ones, which have 16 KiB and 64 KiB: fewer system calls.
+        /// Sets the buffers for large bodies. They are larger than libcurl's own, which have 16 KiB and 64 KiB, so that
+        /// fewer system calls are needed.
         private func setBuffers(for request: HTTPRequest) {
             if request[option: FileDownload.self] != nil { set(CCURLOPT_BUFFERSIZE, 262_144) }
             if request.body.length ?? .max > 1 << 20 { set(CCURLOPT_UPLOAD_BUFFERSIZE, 524_288) }

@@ -77,7 +77,7 @@
 
         private func append(_ text: String, at end: inout Int) {
             let start = end
-            // Without a copy of the text, which would be retained and released.
+            // Writes the text without a copy, which would be retained and released.
             let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
                 UnsafeMutableRawBufferPointer(rebasing: block[start...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
             }

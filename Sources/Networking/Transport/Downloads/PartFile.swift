@@ -45,7 +45,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 throw fault(code)
             }
             guard status.st_ino == named.st_ino else {
-                // Another download has moved the file to its target in the meantime: it is not a part any more.
+                // Another download has moved the file to its target in the meantime: it is no longer a part.
                 systemClose(descriptor)
                 continue
             }

@@ -74,7 +74,7 @@ struct DuplicateKey: Sendable {
 }
 
 extension HTTPRequest {
-    /// Where the response may come from: a call that only permits the network must not share a stored response.
+    /// The permitted sources of the response. A call that permits only the network must not share a stored response.
     fileprivate var permittedSources: PermittedSources {
         PermittedSources(
             rule: self[option: CachingOption.self] ?? .fresh,

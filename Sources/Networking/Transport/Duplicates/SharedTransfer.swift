@@ -1,7 +1,7 @@
 /// One transfer for which several calls may wait.
 ///
-/// It runs in its own task, so that the end of one caller does not end it. It is cancelled when no caller or observer
-/// needs it any more, or when another transfer replaces it.
+/// It runs in its own task, so that the end of one caller does not end it. It is cancelled when the last caller or
+/// observer has left it, or when another transfer replaces it.
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -11,8 +11,8 @@ final class SharedTransfer: Sendable {
         case running
         /// The transfer has its outcome.
         case finished
-        /// The transfer was cancelled, because no caller or observer needs it any more or because another one replaced
-        /// it.
+        /// The transfer was cancelled, because the last caller or observer has left it, or because another transfer
+        /// replaced it.
         case abandoned
     }
 
@@ -26,7 +26,7 @@ final class SharedTransfer: Sendable {
 
         var lacksPermit: Bool { phase == .running && permit == nil }
 
-        /// Ends the transfer, so that no caller can attach any more. Returns the previous state, whose callers and
+        /// Ends the transfer, so that no further caller can attach. Returns the previous state, whose callers and
         /// observers must be notified; nil if the transfer had ended before.
         mutating func finish(_ phase: Phase) -> State? {
             guard self.phase == .running else { return nil }
@@ -177,8 +177,8 @@ final class SharedTransfer: Sendable {
 
         /// Creates a transfer, with the caller that begins it.
         ///
-        /// - Parameter running: The registry of transfers. The transfer is removed from it when no caller can attach
-        ///   any more, before any caller gets its result.
+        /// - Parameter running: The registry of transfers. The transfer is removed from it when no further caller
+        ///   can attach, before any caller gets its result.
         init(beginning key: DuplicateKey, in running: RunningTransfers) {
             waiter = Waiter()
             transfer = SharedTransfer(key, in: running, for: waiter)

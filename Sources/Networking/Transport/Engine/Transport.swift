@@ -19,15 +19,15 @@ public enum BodyDelivery: Sendable {
 /// each redirect, because redirects are followed by the library (``RedirectPolicy``). Cookies, cache and duplicates are
 /// applied before the transport is called.
 ///
-/// The method runs in the task of the call, on any thread. A service sends many requests at the same time, so the method
-/// is called concurrently.
+/// The method runs in the task of the call, on any thread. A service sends many requests at the same time, so the
+/// method is called concurrently.
 ///
 /// ## What it does
 ///
 /// - Call ``HTTPRequest/validate()`` first, unless the transport passes the request to another transport.
 /// - Send the fields of ``HTTPRequest/allHeaders``, and read the body from ``HTTPRequest/openBody()``.
 /// - Apply the idle and connect timeouts of ``HTTPRequest/timeouts``. The pipeline applies the total deadline.
-/// - Return every response, whatever its status is, with the request as it was sent.
+/// - Return every response, with any status, and with the request as it was sent.
 /// - Return promptly when the task is cancelled. To wait for something of your own, use ``withCallCancellation(_:)``.
 ///
 /// ## Errors

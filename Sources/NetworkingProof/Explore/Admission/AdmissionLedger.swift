@@ -1,13 +1,13 @@
 import Networking
 
-/// Who holds and who waits for each limit: the facts of the rules, recorded outside the library. One thread at a time
-/// uses it.
+/// Records, outside the library, which callers hold a permit of each limit and which callers wait for one. The rules
+/// compare the limits with these records.
 final class AdmissionLedger: @unchecked Sendable {  // because one thread at a time uses it
     enum Position: UInt8, Sendable {
         case outside, waiting, reserved, holding
     }
 
-    /// A caller in its relation to one limit.
+    /// The position of a caller at one limit.
     struct Entry: Sendable {
         var position = Position.outside
         /// The number of the caller among all that have begun to wait for the limit. It is kept to the end of the call.
@@ -124,7 +124,7 @@ extension AdmissionLedger {
         expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds another one")
     }
 
-    /// A caller that waits for anything but a limit holds nothing.
+    /// A caller that waits at a gate holds no permit.
     func nothingIsHeldAtAGate(_ caller: Int) {
         expect(
             limits.indices.allSatisfy { entries[$0][caller].position == .outside },

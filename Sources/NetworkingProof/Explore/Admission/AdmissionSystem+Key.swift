@@ -49,7 +49,7 @@ extension LiveAdmission {
         number.flatMap { numbers.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0
     }
 
-    /// The noted candidates that may still be valid. Of equal ones, two count.
+    /// The noted candidates that may still be valid. Of equal candidates, at most two are included.
     private func candidates(_ contents: ConcurrencyLimit.Contents, _ numbers: [UInt64]) -> [UInt8] {
         let known = contents.candidates.filter { numbers.contains($0.number) }
         var bytes: [[UInt8]] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Calls that enter and leave real limits, and a gate. Each runs to its next wait when it is told to.
+/// A call that enters and leaves real limits and a gate. The explorer runs it to its next wait.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ManualCall: @unchecked Sendable {  // because one thread at a time uses it
     let executor = ManualExecutor()
@@ -181,7 +181,7 @@ final class LiveAdmission: LiveSystem {
         return ledger.faults
     }
 
-    /// A call that is cancelled ends, at whatever point this happens.
+    /// A call ends if it is cancelled, at any point.
     private func everyCallEnds() {
         ledger.expect(!calls.contains(where: \.isEntering), "a cancelled call still waits")
     }

@@ -33,7 +33,7 @@ extension CircuitWorld {
         }
     }
 
-    /// Until the pause is over, every call is refused, and learns how long the rest of the pause is.
+    /// Until the pause is over, every call is refused, and its error contains the rest of the pause.
     private mutating func anOpenCircuitRefuses(_ answer: CircuitMachine.Answer) {
         guard case .open(let until) = phase, now < until else { return }
         expect(
@@ -54,7 +54,7 @@ extension CircuitWorld {
     }
 
     private mutating func aClosedCircuitAdmits(_ answer: CircuitMachine.Answer) {
-        if phase == .closed { expect(answer == .pass, "a closed circuit answers \(answer)") }
+        if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
     /// The outcome of a probe closes or opens the circuit. A probe without a judgement is followed by another one.
@@ -73,13 +73,13 @@ extension CircuitWorld {
         aClosingCircuitForgets()
     }
 
-    /// What failed before the circuit opened does not count after it has closed.
+    /// Failures before the circuit opened do not count after it has closed.
     private mutating func aClosingCircuitForgets() {
         guard phase == .closed else { return }
         expect(machine.counts.allSatisfy { $0.calls == 0 }, "a circuit closes with counts")
     }
 
-    /// A call that was in progress when the circuit opened changes nothing, however late it ends.
+    /// A call that was in progress when the circuit opened changes nothing when it ends.
     private mutating func lateOutcomesDoNotCount(_ before: CircuitMachine) {
         let isSame =
             machine.phase == before.phase
@@ -111,7 +111,7 @@ extension CircuitWorld {
         }
     }
 
-    /// A machine that counts as idle contains nothing that a new machine would decide differently.
+    /// A machine that counts as idle makes the same decisions as a new machine.
     mutating func anIdleMachineMayBeForgotten() {
         guard machine.isIdle(at: time) else { return }
         expect(running[.probe, default: []].isEmpty, "a machine with a probe in progress is idle")

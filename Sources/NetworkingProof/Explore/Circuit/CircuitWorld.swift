@@ -33,7 +33,7 @@ struct CircuitWorld: World {
         }
     }
 
-    /// What the circuit must be, computed without the machine.
+    /// The expected phase of the circuit, computed without the machine.
     enum Phase: Equatable, Sendable {
         case closed
         case open(until: Int64)

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The header fields of a stored response as values, and what RFC 9111 says about their freshness.
+/// The header fields of a stored response as values, and the freshness that RFC 9111 defines for them.
 struct StoredFields: Sendable {
     /// A number of seconds in a directive or a field.
     enum Seconds: Equatable, Sendable {

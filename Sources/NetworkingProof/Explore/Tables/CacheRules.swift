@@ -29,7 +29,7 @@ struct CacheRules {
     private var isTooOld: Bool { asked.maxAge.value.map { age > $0 } ?? false }
     private var isInRevalidationTime: Bool { staleness < stored.staleWhileRevalidate.value ?? 0 }
 
-    /// What the cache does with the response.
+    /// The decision of the cache about the response.
     var decision: (row: String, CacheDecision) {
         let unusable = asked.isOnlyIfCached ? CacheDecision.refuse : .send
         let revalidated = asked.isOnlyIfCached ? CacheDecision.use : .useAndRevalidate

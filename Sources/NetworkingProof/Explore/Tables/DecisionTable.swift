@@ -22,7 +22,7 @@ struct AskedFields: Sendable {
     var rule = ResponseCache.Rule.fresh
     var isAwaiting = false
 
-    /// The request; nil if the fields are no combination: `Pragma` counts only without `Cache-Control`.
+    /// The request; nil if the fields are redundant: `Pragma` counts only without `Cache-Control`.
     var request: CacheRequest? {
         var directives: [String] = []
         if let text = maxAge.text { directives.append("max-age=\(text)") }
@@ -65,7 +65,7 @@ struct AskedFields: Sendable {
     }
 }
 
-/// What a cache does with a stored response, for all combinations of its freshness, its age and the request.
+/// The decisions of a cache about a stored response, for all combinations of its freshness, its age and the request.
 enum DecisionTable {
     private struct Stored {
         let fields: StoredFields

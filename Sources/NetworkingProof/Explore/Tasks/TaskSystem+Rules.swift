@@ -1,6 +1,6 @@
 import Networking
 
-// What must be true of calls and derived tasks. The name of a rule is the name of its function.
+// The rules for calls and derived tasks. The name of a rule is the name of its function.
 extension TaskSystem {
     private func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
@@ -107,7 +107,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call is cancelled if it was cancelled itself, or if nothing is interested in it any more, and only then.
+    /// A call is cancelled if it was cancelled itself, or if nothing is interested in it, and only then.
     private func aCallIsCancelledIfNobodyIsInterested() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(
@@ -116,7 +116,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call that is cancelled is asked to end, and no other one.
+    /// A call is asked to end if it is cancelled, and only then.
     private func aCancelledCallIsStopped() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(

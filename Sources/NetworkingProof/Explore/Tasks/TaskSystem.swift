@@ -55,7 +55,7 @@ final class TaskSystem: LiveSystem {
         /// Whether the closure has returned it.
         var isFollowing = false
         var kind: UInt8 = 0
-        /// Whether it was cancelled, itself or because nothing was interested in it any more.
+        /// Whether it was cancelled, itself or because nothing was interested in it.
         var isCancelled = false
         /// Whether the call was asked to end.
         var isStopped = false

@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// What a process knows of the size of a shared directory.
+/// The size of a shared directory, as far as one process knows it.
 struct CacheUsage: Sendable {
     /// The size of all files in bytes when they were counted, and of the files that this process has written since.
     fileprivate var size: Int64 = 0
@@ -84,7 +84,7 @@ extension CacheDirectory {
         }
     }
 
-    /// Removes temporary files that nobody has written to for an hour.
+    /// Removes temporary files to which no process has written for an hour.
     private func removeRemains() {
         for file in temporaryFiles() {
             var status = stat()

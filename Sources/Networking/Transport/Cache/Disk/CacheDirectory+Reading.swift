@@ -58,7 +58,7 @@ extension CacheDirectory {
         case missing
         /// The file has other bytes than those that were written.
         case damaged
-        /// The file cannot be read now, is too large, or has the format of another version, or another URL.
+        /// The file cannot be read now, is too large, has the format of another version, or belongs to another URL.
         case foreign
     }
 

@@ -15,7 +15,7 @@ extension CacheDirectory {
         finishRemoval(number(key)) { removeFolder(folder(key)) }
     }
 
-    /// Removes the responses for the requests for which another response is stored.
+    /// Removes the stored responses that apply to the same requests as the given response.
     func remove(_ response: CachedResponse, at key: String) {
         try? lock.locked { _ in
             let folder = folder(key)
@@ -38,7 +38,8 @@ extension CacheDirectory {
         }
     }
 
-    /// Removes files and records that. If one of them is not possible, what this process has stored is not used any more.
+    /// Removes files, and records the removal. If one of these steps fails, this process no longer uses the responses
+    /// that were stored before.
     private func finishRemoval(_ number: UInt64, _ remove: () -> Bool) {
         let isDone = try? lock.locked { file in
             let isRecorded = CacheRemovals(file: file).append(number)
@@ -52,7 +53,7 @@ extension CacheDirectory {
         }
     }
 
-    /// Returns the time of the last removal of a URL that was not possible; 0 if there is none.
+    /// Returns the time of the last removal of a URL that failed; 0 if there is none.
     func removalTime(of number: UInt64) -> UInt64 {
         pending.withLock { $0.isEmpty ? 0 : max($0[number] ?? 0, $0[0] ?? 0) }
     }

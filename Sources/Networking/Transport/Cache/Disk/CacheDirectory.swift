@@ -11,18 +11,18 @@ import Foundation
 /// The directory in which a cache stores responses. Several caches and processes may use it at the same time.
 ///
 /// It has a folder for each URL, and in it a file for each response (``CacheFileFormat``). The name of a file is the
-/// time at which the response's request was sent. A file is written under another name, and is never changed after it
-/// has got its own; so a reader finds it complete or not at all. Changes are made while the file ``CacheRemovals`` is
-/// locked; readers do not lock. Nothing is written to stable storage explicitly: the checksum detects what a power
-/// failure has left incomplete.
+/// time at which the response's request was sent. A file is written under a temporary name, and is never changed after
+/// it has received its final name. A reader therefore finds a complete file or none. Changes are made while the file
+/// ``CacheRemovals`` is locked; readers do not lock. Nothing is written to stable storage explicitly: the checksum
+/// detects files that are incomplete after a power failure.
 final class CacheDirectory: Sendable {
     let path: String
     let capacity: Int
     let heuristicFreshness: Double
     let lock: FileLock
     let usage = Locked(CacheUsage())
-    /// The times of removals that were not possible, by the numbers of their URLs; zero means all URLs. What was stored
-    /// before is not used.
+    /// The times of the removals that failed, by the numbers of their URLs; zero means all URLs. A response that was
+    /// stored before such a time is not used.
     let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates it, if necessary, so that only its owner can read it.
@@ -48,8 +48,8 @@ final class CacheDirectory: Sendable {
         return CacheFileWriter(in: path, head: head, limit: largestFile)
     }
 
-    /// Stores a response in place of the ones that its request would get; nil only removes them. Does nothing if the
-    /// responses of the URL were removed during the request.
+    /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
+    /// removes them. Does nothing if the responses of the URL were removed during the request.
     ///
     /// - Parameters:
     ///   - order: The time at which the request was sent, in nanoseconds since 1970.
@@ -115,7 +115,7 @@ final class CacheDirectory: Sendable {
     /// The number of stored responses.
     var count: Int { folders().reduce(0) { $0 + names(in: $1).count } }
 
-    /// Returns the number of a URL. Two URLs may have the same one: each file contains its URL.
+    /// Returns the number of a URL. Two URLs may have the same number, so each file contains its URL.
     func number(_ key: String) -> UInt64 {
         var checksum = Checksum()
         checksum.update(key.utf8)

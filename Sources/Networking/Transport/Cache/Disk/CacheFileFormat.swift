@@ -109,7 +109,7 @@ enum CacheFileFormat {
             return Substring(decoding: bytes[position..<end], as: UTF8.self)
         }
 
-        /// Returns the fields up to the next empty line; nil if a line is no field, or if there is no empty line.
+        /// Returns the fields up to the next empty line; nil if a line is not a field, or if there is no empty line.
         mutating func fields() -> HTTPHeaders? {
             var fields = HTTPHeaders()
             while let line = next() {

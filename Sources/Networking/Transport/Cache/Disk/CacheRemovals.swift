@@ -41,7 +41,7 @@ struct CacheRemovals {
     /// Replaces the older half of the lines by one for all URLs, because any response whose request was sent before
     /// may be outdated. Returns the new size.
     ///
-    /// If the process ends meanwhile, some lines are there twice, in an order in which ``contains(_:since:)`` finds at
+    /// If the process ends meanwhile, the file contains some lines twice. ``contains(_:since:)`` then still finds at
     /// least the same removals.
     private func dropOlderHalf(_ size: Int64) -> Int64 {
         let lineCount = Int64(CacheRemovals.lineCount)
