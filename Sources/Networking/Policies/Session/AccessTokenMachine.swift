@@ -107,7 +107,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var over: (any Error)?
     package internal(set) var refresh: Refresh?
     package internal(set) var refreshCount = 0
-    /// The error of the last refresh that failed, and the generation of the token that this refresh should replace.
+    /// The error of the last refresh that failed, and the generation that ended with this failure.
     package internal(set) var failure: (generation: Int, error: any Error)?
     package internal(set) var storage: Storage
     /// The ended sessions whose tokens the store may still contain.
