@@ -32,6 +32,9 @@ extension CacheCase {
             "3", "A redirect with explicit freshness is stored",
             .sent([.cacheControl: "max-age=60", .location: "/b"], "", .found), .cached("") { $0.status = 302 }),
         CacheCase(
+            "3", "Expires permits storing a status that is not cacheable by default",
+            .sent([.date: "@0", .expires: "@60", .location: "/b"], "", .found), .cached("") { $0.status = 302 }),
+        CacheCase(
             "3", "`private` permits a private cache to store",
             .sent([.cacheControl: "private, max-age=60"]), .cached()),
         CacheCase(
@@ -63,8 +66,13 @@ extension CacheCase {
             .cached { $0.has = ["Connection": nil, "X-Hop": nil, "Keep-Alive": nil, "Upgrade": nil] }),
         CacheCase(
             "3.1", "The fields of a proxy are not stored",
-            .sent(fresh.merging(["Proxy-Authenticate": "Basic", "Proxy-Authentication-Info": "x"])),
-            .cached { $0.has = ["Proxy-Authenticate": nil, "Proxy-Authentication-Info": nil] }),
+            .sent(
+                fresh.merging([
+                    "Proxy-Authenticate": "Basic", "Proxy-Authentication-Info": "x", "Proxy-Authorization": "Basic eA==",
+                ])),
+            .cached {
+                $0.has = ["Proxy-Authenticate": nil, "Proxy-Authentication-Info": nil, "Proxy-Authorization": nil]
+            }),
         CacheCase(
             "3.2", "A 304 replaces and adds fields of the stored response",
             .sent(tagged.merging(["X-Old": "1", "X-New": "1"])),
@@ -82,6 +90,10 @@ extension CacheCase {
             .sent(tagged.merging([.contentLength: "3"])),
             .sent(tagged.merging([.contentLength: "0", .contentEncoding: "gzip"]), "", .notModified) { $0.wait = 61 },
             .cached { $0.has = [.contentLength: "3", .contentEncoding: nil] }),
+        CacheCase(
+            "3.1", "Set-Cookie is not stored, as the one exception: an old cookie must not be set again",
+            .sent(fresh.merging([.setCookie: "a=1", "X-A": "1"])),
+            .cached { $0.has = [.setCookie: nil, "X-A": "1"] }),
         CacheCase(
             "3.1", "All fields of the same name are stored",
             .sent(fresh.merging([HTTPHeader("X-Two", "1"), HTTPHeader("X-Two", "2")])),
@@ -173,6 +185,11 @@ extension CacheCase {
                 asking("3-6")(&$0)
                 ($0.status, $0.text) = (206, "3456")
             }, .sent(part("5-9/10"), "56789", .partialContent, asking("5-"))),
+        CacheCase(
+            "3.3", "HEAD is not answered from a stored part",
+            .sent(tagged.merging([.contentRange: "bytes 0-3/9"]), "0123", .partialContent) {
+                $0.sends = [.range: "bytes=0-3"]
+            }, .sent(tagged, "") { $0.method = .head }),
         CacheCase(
             "3.3", "Parts with a gap between them are not used as one",
             .sent(part("0-2/10"), "012", .partialContent, asking("0-2")),

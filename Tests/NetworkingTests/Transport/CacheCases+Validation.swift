@@ -3,6 +3,7 @@
 extension CacheCase {
     private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     private static let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
+    private static let varied = tagged.merging([.vary: "Accept-Language"])
     private static let dated: HTTPHeaders = [
         .cacheControl: "max-age=60", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
     ]
@@ -92,6 +93,17 @@ extension CacheCase {
         CacheCase(
             "4.3.4", "A 304 makes the stored response fresh again", .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.has) = (61, [.age: "0"]) }, .cached(after: 59)),
+        CacheCase(
+            "4.3.4", "Of two responses with the same strong tag, a 304 leaves none that is not updated",
+            .sent(varied, "one") { $0.sends = [.acceptLanguage: "en"] },
+            .sent(varied, "one") { $0.sends = [.acceptLanguage: "de"] },
+            .sent(varied.merging(["X-New": "1"]), "", .notModified) {
+                ($0.wait, $0.status, $0.text, $0.sends) = (61, 200, "one", [.acceptLanguage: "en"])
+            },
+            .cached { ($0.sends, $0.has) = ([.acceptLanguage: "en"], ["X-New": "1"]) },
+            .sent(varied, "", .notModified) {
+                ($0.status, $0.text, $0.sends) = (200, "one", [.acceptLanguage: "de"])
+            }),
         CacheCase(
             "4.3.4", "A 304 to a condition of the caller freshens the response that it names", .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },

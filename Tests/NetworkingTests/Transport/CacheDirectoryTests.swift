@@ -56,6 +56,19 @@ struct CacheDirectoryTests {
         #expect(service.cachedResponse(AdHocEndpoint.get("a"), as: .string)?.value == "/a")
     }
 
+    @Test(
+        "no-store of a response or of a request leaves no file, also if the body is streamed (RFC 9111 5.2.1.5, 5.2.2.5)",
+        arguments: [HTTPHeaders(), [.cacheControl: "no-store"]], [true, false])
+    func noStore(asked: HTTPHeaders, isStreamed: Bool) async throws {
+        let control = asked.isEmpty ? "no-store, max-age=60" : "max-age=60"
+        stub.on(nil, nil) { _ in StubResponse(.ok, headers: [.cacheControl: control], body: Data("secret".utf8)) }
+        let response = try await send("a", cache(), .get, asked, isStreamed ? .streamed : .buffered(limit: 1 << 20))
+        if case .stream(let body) = response.content { for try await _ in body {} }
+        for file in folder.files {
+            #expect(!String(decoding: file.value, as: UTF8.self).contains("secret"))
+        }
+    }
+
     @Test("Responses to requests with credentials stay in memory, unless the app asks for them on disk")
     func credentials() async throws {
         let token: HTTPHeaders = [.authorization: "Bearer secret-one", "X-Session": "secret-two"]
