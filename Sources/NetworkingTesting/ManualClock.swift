@@ -88,7 +88,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// try await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
     /// ```
     ///
-    /// The method waits for a moment of real time after each step, so that other tasks can run.
+    /// The method calls `Task.yield()` after each step, and waits a millisecond of real time after eight steps, so that
+    /// other tasks can run.
     ///
     /// - Parameters:
     ///   - step: The duration of one step.
@@ -98,11 +99,12 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     public func advance(
         by step: Duration, atMost most: Int = 100_000, until hasHappened: @Sendable () async -> Bool
     ) async throws {
-        for _ in 0..<most {
+        for index in 0..<most {
             if await hasHappened() { return }
             advance(by: step)
-            // Not only a yield: a thread that the system has stopped for a moment would miss many steps.
-            try await Task.sleep(for: .microseconds(200))
+            await Task.yield()
+            // A thread that the system has stopped for a moment would miss many steps.
+            if index % 8 == 7 { try? await Task.sleep(for: .milliseconds(1)) }
         }
         throw NothingHappened(passed: step * most)
     }

@@ -110,10 +110,15 @@ struct RequestCall: Sendable {
         guard case .stream(let body) = response.content else { return response }
         var call = self
         call.attempt?.response = response.withoutStream
+        // The body retains the failure and the scope, but not the call: with it, it would retain the observers.
+        let failure = call.failure(with: NetworkError(.unknown))
         var response = response
         response.content = .stream(
-            body.mappingErrors { [call] error in
-                call.scope.isOver ? handling.mapped(afterCall: call.failure(with: error)) : error
+            body.mappingErrors { [failure, scope, date = clock.date] error in
+                scope.isOver
+                    ? handling.mapped(
+                        afterCall: failure.with(
+                            NetworkError.described(error, failure.request, failure.response), at: date())) : error
             })
         return response
     }

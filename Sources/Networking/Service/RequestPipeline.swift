@@ -31,21 +31,18 @@ final class RequestPipeline: Sendable {
                 try call.begin()
                 let original = try call.prepare(call.original ?? makeRequest())
                 let permit =
-                    switch try Permit.ask(admission, original, for: endpoint) {
+                    switch try Permit.ask(admission(of: original), original, for: endpoint) {
                     case .granted(let permit): permit
                     case .refused(let entry): try await entry.permit { call.noteWait(for: $0) }
                     }
                 held = permit
                 call.scope.permit = permit
                 var request = call.beginAdapting(original)
-                if client.requestAdaptingService.isSynchronous {
-                    try client.requestAdaptingService.adaptNow(&request, for: endpoint)
-                } else {
+                if try !client.requestAdaptingService.adaptWithoutWaiting(&request, for: endpoint) {
                     try await client.requestAdaptingService.adapt(&request, for: endpoint)
                 }
                 request = try call.finishAdapting(request)
-                let response = try await call.note(send(request, releasing: permit))
-                client.errorHandlingService.record(response, to: request)
+                let response = try await call.note(recorded(send(request, releasing: permit), to: request))
                 try await read(response, for: &call, releasing: permit, reading)
                 return (response, try call.finish(with: response))
             } catch {
@@ -55,9 +52,14 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    /// The policies that admit the request. A call that only uses the cache sends nothing, so it needs no permit.
-    private var admission: [any AdmissionPolicy] {
-        client.configuration.cache != nil && settings.caching == .only ? [] : client.admission
+    /// Returns the policies that admit a request. A call that only uses the cache sends nothing: it waits only until the
+    /// token is known, because a stored response belongs to a token.
+    ///
+    /// - Throws: ``NetworkError/Kind/notCached`` if such a call has no cache.
+    private func admission(of request: HTTPRequest) throws -> [any AdmissionPolicy] {
+        guard request[option: CachingOption.self] == .only else { return client.admission }
+        guard client.configuration.cache != nil else { throw NetworkError.notCached }
+        return client.admission.filter { $0.admissionStage == .token }
     }
 
     /// Creates the request of the endpoint.
@@ -88,6 +90,18 @@ final class RequestPipeline: Sendable {
             try refusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
+    }
+
+    /// Notifies the handlers that record responses of the server. The outcome that a stale response has replaced is not
+    /// needed after that.
+    private func recorded(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
+        if case .success(let received) = response.outcome {
+            client.errorHandlingService.record(received, to: request)
+        }
+        guard response.replaced != nil else { return response }
+        var response = response
+        response.replaced = nil
+        return response
     }
 
     /// Whether the call keeps its permit while it reads the response: a download does.

@@ -1,6 +1,9 @@
 /// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also has the
 /// sources of the task: the tasks whose outcomes the task waits for.
 ///
+/// A task changes the counts of its sources while its own state is locked, so that no other thread sees one change
+/// without the other. Locks are acquired from a task to its sources, which never depend on the task.
+///
 /// Cancelling a task also cancels its sources, except the sources in which something else is interested. The type does
 /// not depend on the values of the tasks, so that a loop can walk a chain of tasks of any length.
 package final class TaskInterest: Sendable {
@@ -40,11 +43,11 @@ package final class TaskInterest: Sendable {
 
     /// Adds one to the number of callbacks, tasks and callers that are interested in the task.
     package func join() {
-        let sources: [TaskInterest] = state.withLock { state in
+        state.withLock { state in
             state.count += 1
-            return state.isPassedOver && state.count == 1 ? state.sources : []
+            guard state.isPassedOver, state.count == 1 else { return }
+            for source in state.sources { source.join() }
         }
-        for source in sources { source.join() }
     }
 
     /// Subtracts one from the number of those that are interested in the task. This cancels nothing.
@@ -54,24 +57,24 @@ package final class TaskInterest: Sendable {
 
     /// Notes that a follower of the task follows its source directly.
     func passOver() {
-        let sources: [TaskInterest] = state.withLock { state in
-            guard !state.isPassedOver else { return [] }
+        state.withLock { state in
+            guard !state.isPassedOver else { return }
             state.isPassedOver = true
-            return state.count == 0 ? state.sources : []
+            guard state.count == 0 else { return }
+            for source in state.sources { source.leave() }
         }
-        for source in sources { source.leave() }
     }
 
     /// Does the same as ``leave()``.
     ///
     /// - Returns: Whether nothing is now interested in the task.
     private func leaves() -> Bool {
-        let (isUnwanted, sources) = state.withLock { state in
+        state.withLock { state in
             state.count -= 1
-            return (state.count == 0, state.isPassedOver && state.count == 0 ? state.sources : [])
+            guard state.count == 0 else { return false }
+            if state.isPassedOver { for source in state.sources { source.leave() } }
+            return true
         }
-        for source in sources { source.leave() }
-        return isUnwanted
     }
 
     private var isUnwanted: Bool { state.withLock { $0.count == 0 } }
@@ -114,14 +117,15 @@ package final class TaskInterest: Sendable {
     /// - Parameter isPassedOver: Whether the followers of this task now follow the source directly. If so, this task is
     ///   interested in the source only while something is interested in this task.
     func follow(_ source: TaskInterest, isPassedOver: Bool) {
-        let (before, isCounted) = state.withLock { state in
+        let before = state.withLock { state in
             let before = state.takeSources()
             state.sources = [source]
             if isPassedOver { state.isPassedOver = true }
-            return (before, state.isCounted)
+            if state.isCounted { source.join() }
+            if before.isCounted { for source in before.sources { source.leave() } }
+            return before
         }
-        if isCounted { source.join() }
-        if before.isCounted { for source in before.sources { source.leave() } }
+        withExtendedLifetime(before) {}  // released outside the lock
         if scope.isCancelled { dropSources() }
     }
 

@@ -11,10 +11,9 @@ import Foundation
 /// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints it.
 enum CrashNote {
     private static let capacity = 8_192
-    // One thread writes these variables. The signal handler reads them when this thread has stopped.
-    private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because: above
+    private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because one thread writes it
         .allocate(capacity: capacity)
-    private nonisolated(unsafe) static var count = 0  // because: above
+    private nonisolated(unsafe) static var count = 0  // because the handler reads it after that thread has stopped
 
     /// Prints the input if one of these signals ends the process.
     static func install() {

@@ -60,7 +60,7 @@ struct ServerSentEventTests {
             events: [event("a", id: "1"), event("b")]),
         Case(name: "an id without data persists", text: "id: 7\n\ndata: a\n\n", events: [event("a", id: "7")]),
         Case(name: "an id with a control character is ignored", text: "id: 1\u{1}2\ndata: a\n\n", events: [event("a")]),
-        Case(name: "an id with a tab is ignored", text: "id: 1\t2\ndata: a\n\n", events: [event("a")]),
+        Case(name: "an id may contain a tab", text: "id: 1\t2\ndata: a\n\n", events: [event("a", id: "1\t2")]),
         Case(name: "an id with NUL is ignored", text: "id: 1\u{0}2\ndata: a\n\n", events: [event("a")]),
         Case(name: "id with spaces", text: "id:  x \ndata: a\n\n", events: [event("a", id: " x ")]),
         Case(name: "retry", text: "retry: 3000\ndata: a\n\n", events: [event("a", retry: 3_000)]),

@@ -271,22 +271,59 @@ struct CacheTests {
         #expect(busy.cachedResponse(Get(), as: .string, with: RequestSettings { $0.caching = .off }) == nil)
     }
 
-    @Test("A stale response in place of an error reports the error to the admission policies")
+    @Test("A call that only uses the cache fails without a cache, and nothing is sent")
+    func onlyCacheWithoutCache() async throws {
+        let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let error = await Fixture.failure {
+            try await plain.request(Get(), with: RequestSettings { $0.caching = .only })
+        }
+        #expect(
+            (error as? GeneralRequestError)?.cause?.kind == .notCached || (error as? NetworkError)?.kind == .notCached)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("A call that only uses the cache waits until the store of the token was read, and does not refresh")
+    func onlyCacheWithStore() async throws {
+        responses([.cacheControl: "max-age=60"])
+        let get = Get(authorizationType: .bearer)
+        let store = MemoryTokenStore(AccessToken("a", expiresIn: .seconds(30), now: clock.date))
+        func session() -> AccessTokenSupervisor {
+            AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in
+                throw URLError(.notConnectedToInternet)
+            }
+        }
+        let _: String = try await service(session()).request(get)
+        clock.advance(by: .seconds(600))
+        let barrier = Settlement<Void>()
+        store.barrier.change { $0 = barrier }
+        let offline = service(session())
+        let call = Task { try await offline.request(get, with: RequestSettings { $0.caching = .only }) as String }
+        barrier.settle(.success(()))
+        #expect(try await call.value == "one")
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test("A stale response in place of an error reports the error to the admission policies and the retry budget")
     func failureBehindStale() async throws {
         responses([.cacheControl: "max-age=60, stale-if-error=600"])
         let gate = BackoffGate(clock: clock.networkClock)
+        let budget = RetryPolicy.Budget(reserve: 0)
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
             $0.transport = stub
             $0.clock = clock.networkClock
             $0.backoffGate = gate
+            $0.retry = .standard
+            $0.retry?.budget = budget
         }
         try await service.request(Get())
+        let earned = budget.balance
         clock.advance(by: .seconds(61))
         stub.on(nil, nil) { _ in StubResponse(.serviceUnavailable, headers: [.retryAfter: "30"]) }
         #expect(try await service.request(Get()) == "one")
         let origin = try #require(stub.requests.first?.origin)
         #expect(gate.wait(for: origin) == .seconds(30))
+        #expect(earned > 0 && budget.balance == earned, "a stored response earns no retry")
     }
 
     @Test("The stored response comes first, and then the server's; a fresh one comes alone")

@@ -48,6 +48,15 @@ public struct RequestFailure: Sendable {
         self.history = history
     }
 
+    /// Returns the failure of the same call with another error.
+    func with(_ error: any Error, at date: Date) -> RequestFailure {
+        var failure = RequestFailure(
+            endpoint: endpoint, request: request, adaptedRequest: adaptedRequest, originalRequest: originalRequest,
+            response: response, error: error, attempt: attempt, date: date, history: history)
+        (failure.bounds, failure.decoder) = (bounds, decoder)
+        return failure
+    }
+
     /// Whether sending the request again has the same effect as sending it once: the request before redirects and the
     /// last one each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A
     /// POST that a redirect changed to GET is not safe to repeat.

@@ -57,7 +57,7 @@ package struct ServerSentEventParser: Sendable {
             size += value.utf8.count + 1
             guard size <= longestEvent else { throw NetworkError.responseTooLarge(limit: longestEvent) }
             data.append(value)
-        case "id": if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { id = value }
+        case "id": if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { id = value }
         case "retry":
             let isNumber =
                 !value.isEmpty && value.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }

@@ -35,7 +35,8 @@ extension HTTPRequest.Option {
 }
 
 extension HTTPRequest {
-    /// An object that the library attaches to a request. It is stored with the options, but needs no box.
+    /// An object that the library attaches to a request. It is stored with the options, but needs no box. A type must not
+    /// adopt both this protocol and ``Option``, because its key would have values of two types.
     protocol Attachment: AnyObject, Sendable {
         /// Whether a redirect to another origin removes the object.
         static var isSensitive: Bool { get }

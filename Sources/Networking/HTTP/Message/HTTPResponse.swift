@@ -58,11 +58,21 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. Policies
-    /// get this outcome.
+    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. It is removed
+    /// after the policies and the retry budget have received it.
     var replaced: Result<HTTPResponse, any Error>? {
         get { parts.value.replaced }
         set { parts.value.replaced = newValue }
+    }
+
+    /// The outcome of the request that was sent; nil if nothing was sent, because the response comes from a cache.
+    var outcome: Result<HTTPResponse, any Error>? {
+        replaced ?? (source == .cache ? nil : .success(self))
+    }
+
+    /// The head of the response, with an empty body.
+    var head: HTTPResponse {
+        HTTPResponse(status, headers: headers, to: request, timing: timing, httpVersion: httpVersion)
     }
 
     /// The HTTP version of the response: `1.1` or `2`; nil if the response comes from a cache or a test, or if the

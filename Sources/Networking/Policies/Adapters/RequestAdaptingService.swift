@@ -5,7 +5,7 @@ public struct RequestAdaptingService: Sendable {
     /// For each adapter: the same adapter if it never waits, otherwise nil.
     private let synchronous: [(any SynchronousRequestAdapter)?]
     /// Whether no adapter waits.
-    let isSynchronous: Bool
+    private let isSynchronous: Bool
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
@@ -29,7 +29,15 @@ public struct RequestAdaptingService: Sendable {
         }
     }
 
-    /// Runs the adapters that never wait.
+    /// Runs every adapter on the request, if none of them waits.
+    ///
+    /// - Returns: False if an adapter waits. No adapter has run then.
+    func adaptWithoutWaiting(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws -> Bool {
+        if isSynchronous { try adaptNow(&request, for: endpoint) }
+        return isSynchronous
+    }
+
+    /// Runs the adapters that never wait, and skips the others.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         for adapter in synchronous { try adapter?.adaptNow(&request, for: endpoint) }
     }

@@ -59,10 +59,12 @@ extension AdmissionPermit.Outcome {
 /// The pipeline asks all policies for a permit before each attempt: the circuit breaker, the backoff gate,
 /// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls ``tryEnter(_:for:)`` of
 /// each policy. If one of them returns nil, the pipeline returns the permits of the others, calls ``enter(_:for:)`` of
-/// that policy, and then tries the rest again. A waiting call holds only permits of limits.
+/// that policy, and then tries the rest again. A waiting call holds only permits of limits. A call
+/// with the rule ``ResponseCache/Rule/only`` sends nothing and needs no permit.
 ///
 /// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
-/// is received and before it is validated. It returns the permit of a file download when the file is complete.
+/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a stale
+/// stored response replaces an error, the policies receive the error.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
 ///

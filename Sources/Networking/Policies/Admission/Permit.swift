@@ -45,8 +45,8 @@ package final class Permit: TransferPermit {
         }
     }
 
-    /// The answer of the policies to a request that does not wait.
-    enum Answer {
+    /// The decision of the policies about a request that does not wait.
+    enum Decision {
         case granted(Permit)
         /// A policy refused the request, which waits with ``Entry/permit(_:)``.
         case refused(Entry)
@@ -56,7 +56,7 @@ package final class Permit: TransferPermit {
     /// others need no asynchronous function.
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
-    ) throws -> Answer {
+    ) throws -> Decision {
         guard request.admission != .refresh else { return .granted(Permit(Holding())) }
         var entry = Entry(policies, request, endpoint)
         return try entry.enterAll() ? .granted(Permit(entry.holding)) : .refused(entry)
@@ -164,9 +164,11 @@ package final class Permit: TransferPermit {
     /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
-        if let replaced = response.replaced { return release(after: replaced) }
-        // A stored response says nothing about the server, the token or the load.
-        release(response.source == .cache ? .notSent : .answered(response.withoutStream))
+        switch response.outcome {
+        case .success(let received): release(.answered(received.withoutStream))
+        case .failure(let error): release(.failed(error))
+        case nil: release(.notSent)  // a stored response says nothing about the server, the token or the load
+        }
     }
 
     func release(after outcome: Result<HTTPResponse, any Error>?) {

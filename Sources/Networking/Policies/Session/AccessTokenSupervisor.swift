@@ -153,9 +153,12 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Throws: The reason why the store cannot be read. The next call tries again.
     @discardableResult
     public func load() async throws -> AccessToken? {
-        if state.withLock({ $0.machine.isUnread }) { try await waitToPass(of: nil) }
+        if isUnread { try await waitToPass(of: nil) }
         return accessToken
     }
+
+    /// Whether the store has not been read yet.
+    var isUnread: Bool { state.withLock { $0.machine.isUnread } }
 
     /// Whether a refresh is in progress.
     package var isRefreshing: Bool { state.withLock { $0.machine.isRefreshing } }

@@ -16,6 +16,7 @@ struct TokenGate: StagedAdmissionPolicy {
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
+        if request.usesOnlyCache { return supervisor.isUnread ? nil : AdmissionPermit() }
         switch supervisor.passage(of: call.session) {
         case .open: return AdmissionPermit()
         case .wait: return nil
@@ -28,6 +29,10 @@ struct TokenGate: StagedAdmissionPolicy {
     /// - Throws: ``NetworkError/Kind/noToken`` with the error of the refresh as the underlying error.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
+        if request.usesOnlyCache {
+            _ = try? await supervisor.load()  // if the token cannot be read or refreshed, the cache may still be used
+            return AdmissionPermit()
+        }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
             // If the token is from a refresh, that was the one refresh of this call: if it is refused, the call ends.
@@ -44,6 +49,11 @@ struct TokenGate: StagedAdmissionPolicy {
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if case .answered(let response) = outcome { _ = supervisor.judge(response) }
     }
+}
+
+extension HTTPRequest {
+    /// Whether nothing is sent for the request: its response must come from the cache.
+    fileprivate var usesOnlyCache: Bool { self[option: CachingOption.self] == .only }
 }
 
 extension NetworkError {

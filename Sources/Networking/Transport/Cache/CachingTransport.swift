@@ -72,7 +72,7 @@ package struct CachingTransport: Transport {
         }
         if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
         {
-            stale.replaced = .success(response.withoutStream)
+            stale.replaced = .success(response.head)
             return try await stale.collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
@@ -136,7 +136,8 @@ extension HTTPRequest {
 }
 
 extension NetworkError {
-    fileprivate static var notCached: NetworkError {
+    /// The error of a call that must not be sent, and for which there is no stored response.
+    static var notCached: NetworkError {
         NetworkError(.notCached, reason: "the call may only use the cache, which stores no response for it")
     }
 }

@@ -20,7 +20,7 @@
 
             /// Returns the memory of a handle that libcurl has freed.
             func giveBack(_ memory: CurlHandleMemory) {
-                guard spare.count < 256 else { return }
+                guard memory.lines.clear(), spare.count < 64 else { return }
                 memory.errorText[0] = 0
                 spare.append(memory)
             }

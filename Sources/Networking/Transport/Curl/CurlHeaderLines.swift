@@ -37,7 +37,7 @@
             var size = nodes
             for index in fields.indices { size += CurlHeaderLines.size(fields[index]) }
             for index in more.indices { size += more[index].utf8.count + 1 }
-            makePlace(for: size)
+            reserve(for: size)
             var end = nodes
             for index in fields.indices {
                 link(index, to: end, isLast: index == count - 1)
@@ -56,11 +56,19 @@
             return UnsafeRawPointer(block.baseAddress)
         }
 
+        /// Overwrites the lines, which may contain credentials.
+        ///
+        /// - Returns: Whether the block has its initial size.
+        func clear() -> Bool {
+            block.initializeMemory(as: UInt8.self, repeating: 0)
+            return block.count == 512
+        }
+
         private static func size(_ field: HTTPHeader) -> Int {
             field.name.rawValue.utf8.count + field.value.utf8.count + 3
         }
 
-        private func makePlace(for size: Int) {
+        private func reserve(for size: Int) {
             guard size > block.count else { return }
             block.deallocate()
             block = UnsafeMutableRawBufferPointer.allocate(byteCount: max(size, 2 * block.count), alignment: 16)
