@@ -56,7 +56,9 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
     }
 
     private func end(_ begun: ContinuousClock.Instant, _ number: Int, _ input: [UInt8], _ violation: String) {
-        let small = minimized(input)
+        // An input without a violation of a rule is here because it is slow.
+        let isRule = target.violation(by: input) != nil
+        let small = minimized(input) { isRule ? target.violation(by: $0) != nil : isSlow($0) }
         report.end(
             "fuzz \(target.name)", since: begun, "\(number + 1) inputs",
             violations: [target.violation(by: small) ?? violation],
@@ -65,8 +67,8 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             ])
     }
 
-    /// Removes bytes while the input still violates a rule: halves first, single bytes last.
-    private func minimized(_ input: [UInt8]) -> [UInt8] {
+    /// Removes bytes while the input still violates its rule: halves first, single bytes last.
+    private func minimized(_ input: [UInt8], _ isViolation: ([UInt8]) -> Bool) -> [UInt8] {
         var input = input
         var size = input.count / 2
         let end = ContinuousClock.now + .seconds(20)
@@ -75,7 +77,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             while start < input.count, ContinuousClock.now < end {
                 var shorter = input
                 shorter.removeSubrange(start..<min(start + size, input.count))
-                if target.violation(by: shorter) != nil { input = shorter } else { start += size }
+                if isViolation(shorter) { input = shorter } else { start += size }
             }
             size /= 2
         }
