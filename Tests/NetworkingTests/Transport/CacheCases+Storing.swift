@@ -68,7 +68,8 @@ extension CacheCase {
             "3.1", "The fields of a proxy are not stored",
             .sent(
                 fresh.merging([
-                    "Proxy-Authenticate": "Basic", "Proxy-Authentication-Info": "x", "Proxy-Authorization": "Basic eA==",
+                    "Proxy-Authenticate": "Basic", "Proxy-Authentication-Info": "x",
+                    "Proxy-Authorization": "Basic eA==",
                 ])),
             .cached {
                 $0.has = ["Proxy-Authenticate": nil, "Proxy-Authentication-Info": nil, "Proxy-Authorization": nil]
