@@ -2,7 +2,7 @@
 /// is removed by its token.
 ///
 /// Entries are released outside the lock, because an entry may own the token of another entry. When the first entry is
-/// released, its token removes the other entry, and this needs the lock.
+/// released, its token removes the other entry, which needs the lock.
 final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []

@@ -89,8 +89,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // A task that waits for this task, and an observer of this task, retain it. Therefore this task is released
-        // before it has settled only if its followers have begun to follow another task (see `Successor`).
+        // A task that waits for this task, and an observer of this task, retain it. If this task is released before it
+        // has settled, nothing is interested in its outcome any longer: for example, its followers have begun to follow
+        // another task (see `Successor`).
         interest.finish()
     }
 

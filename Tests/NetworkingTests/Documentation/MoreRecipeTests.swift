@@ -32,7 +32,7 @@ func makeMachineSession(
 // snippet.end
 
 // snippet.workers
-/// Processes with the same file share a session. Only one refreshes the token.
+/// Processes with the same file share a session. Only one at a time refreshes.
 func makeWorkerSession(
     _ file: URL, _ auth: NetworkService
 ) -> AccessTokenSupervisor {
