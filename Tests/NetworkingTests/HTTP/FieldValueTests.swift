@@ -159,7 +159,7 @@ struct FieldValueTests {
 @Suite("Methods and statuses")
 struct WordTests {
     @Test(
-        "Methods have names, other methods can be created, and each knows whether it is safe and idempotent",
+        "Methods have names, other methods can be created, and a method is safe, idempotent or neither",
         .row("I-05", "P-03"))
     func methods() {
         let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .head, .connect, .options, .trace, "PROPFIND"]
@@ -193,7 +193,7 @@ struct WordTests {
         #expect(HTTPStatus(404).description == "404 Not Found")
     }
 
-    @Test("A status knows its class")
+    @Test("A status belongs to a class")
     func classes() {
         #expect(HTTPStatus(100).isInformational && HTTPStatus(204).isSuccessful && HTTPStatus(304).isRedirection)
         #expect(HTTPStatus(404).isClientError && HTTPStatus(520).isServerError && HTTPStatus(99) < .continue)
