@@ -9,14 +9,14 @@ import Networking
 /// ```
 ///
 /// The store uses etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). The process that refreshes the token holds a lock:
-/// a second key with an etcd lease. If this process dies, etcd removes the key, and another process may refresh. Each
-/// write is one transaction, which also checks that the stored token has not changed.
+/// a second key with an etcd lease. If this process dies, etcd removes the second key when the lease expires, and
+/// another process may refresh. Each write is one transaction, which also checks that the stored token has not changed.
 struct EtcdTokenStore: AccessTokenStore {
     private let etcd: Etcd
     private let key: Data
     private let lockKey: Data
-    /// The duration of the lease in seconds. If a process dies, the others cannot refresh for this time. The minimum of
-    /// etcd is 2 with its default settings.
+    /// The duration of the lease in seconds. If the process with the lock dies, the other processes cannot refresh the
+    /// token until the lease has expired. With its default settings, etcd grants leases of at least 2 seconds.
     private let lease: Int
 
     init(_ url: URL, key: String, lease: Int = 5) {

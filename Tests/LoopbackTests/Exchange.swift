@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-/// A server with one route, and the engine under test.
+/// A server, and the engine under test.
 struct Exchange {
     let server: LoopbackServer
     let transport: any Transport
@@ -30,7 +30,7 @@ struct Exchange {
         try await transport.send(request, delivering: .buffered(limit: limit))
     }
 
-    /// Returns the error with which a request ends; nil if it succeeds.
+    /// Returns the network error with which a request fails; nil if the request succeeds.
     func failure(_ request: HTTPRequest, limit: Int = 1 << 20) async -> NetworkError? {
         do {
             _ = try await send(request, limit: limit)
@@ -40,8 +40,8 @@ struct Exchange {
         }
     }
 
-    /// Calls a closure until its result is as expected, at most three times, and returns the last result: for a test in
-    /// which a stalled machine can exceed a timeout that is being tested.
+    /// Calls a closure until its result is as expected, at most three times, and returns the last result. Tests of
+    /// timeouts use this method, because a machine that stalls for a moment can exceed the tested timeout.
     static func atMostThreeTimes<Value>(
         until isExpected: (Value) -> Bool, _ body: () async throws -> Value
     ) async rethrows -> Value {

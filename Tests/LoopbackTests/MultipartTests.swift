@@ -97,8 +97,8 @@ extension Loopback {
             }
         }
 
-        /// Returns the part as a parser reads it: quotes and line breaks in names are percent-encoded, as browsers send
-        /// them.
+        /// Returns the part as a parser reads it: quotes and line breaks in names are percent-encoded, as in the forms
+        /// that browsers send.
         private static func asParsed(_ part: Expected, by parser: String) -> Expected {
             func shown(_ text: String) -> String {
                 text.unicodeScalars.map { scalar in

@@ -160,7 +160,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { exchange.server.openConnections == 0 })
         }
 
-        @Test("A truncated body throws after the bytes that were received", arguments: Engine.allCases)
+        @Test("A truncated body delivers the received bytes, and then throws an error", arguments: Engine.allCases)
         func truncated(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in .text("hello world").failing(.truncate(after: 5)) }
             var text = ""

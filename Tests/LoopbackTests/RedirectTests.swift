@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Redirects on real sockets", .timeLimit(.minutes(5)))
     struct RedirectTests {
-        /// Returns the received request as text: method, target, body and the names of the credential fields.
+        /// Returns the received request as text: method, target, body and the names of the fields that the tests check.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let body = String(decoding: try await request.data(), as: UTF8.self)
             let credentials = ["Authorization", "Cookie", "X-Api-Key", "X-Secret", "X-Plain"]

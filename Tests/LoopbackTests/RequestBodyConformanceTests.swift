@@ -22,7 +22,7 @@ extension Loopback {
         }
 
         @Test(
-            "A body has exactly one framing: its length, or chunks if the length is unknown", .row("L27"),
+            "A body is sent with its length, or in chunks if the length is not known; never with both", .row("L27"),
             arguments: Engine.allCases)
         func framing(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -45,7 +45,7 @@ extension Loopback {
         }
 
         @Test(
-            "POST and PUT without content send Content-Length: 0; PATCH does on libcurl", arguments: Engine.allCases,
+            "A POST or PUT without a body has Content-Length: 0; on libcurl a PATCH too", arguments: Engine.allCases,
             [HTTPMethod.post, .put, .patch])
         func noContent(engine: Engine, method: HTTPMethod) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
@@ -54,7 +54,7 @@ extension Loopback {
             #expect(framing.contains { text == "\(method) \($0) " }, "\(text)")
         }
 
-        @Test("A HEAD with a body is an error before anything is sent", arguments: Engine.allCases)
+        @Test("A HEAD with a body causes an error before anything is sent", arguments: Engine.allCases)
         func bodyOnHead(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let error = await exchange.failure(try exchange.request(.head, "/", body: .string("text")))
@@ -62,7 +62,7 @@ extension Loopback {
             #expect(exchange.server.acceptedConnections == 0)
         }
 
-        @Test("A body of any size is sent without waiting for 100 Continue", arguments: Engine.allCases)
+        @Test("A large body is sent without waiting for 100 Continue", arguments: Engine.allCases)
         func expect(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in
                 .text("\(request.headers["Expect"] ?? "none") \(try await request.data().count)")
@@ -91,8 +91,8 @@ extension Loopback {
         }
 
         @Test(
-            "A body shorter than its stated length is a clear error; the call does not hang", arguments: Engine.allCases
-        )
+            "A body that is shorter than its stated length causes a clear error; the call does not hang",
+            arguments: Engine.allCases)
         func tooShort(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: 10, isReplayable: true) { try HTTPBody.string("text").open() }
@@ -102,8 +102,8 @@ extension Loopback {
         }
 
         @Test(
-            "A body longer than its stated length is a clear error and is not cut off", arguments: Engine.allCases,
-            [2, 4])
+            "A body that is longer than its stated length causes a clear error if a read exceeds the length",
+            arguments: Engine.allCases, [2, 4])
         func tooLong(engine: Engine, length: Int) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let body = HTTPBody.source(length: length, isReplayable: true) { HesitantReader(["four", "more"]) }
@@ -173,7 +173,8 @@ extension Loopback {
         }
 
         @Test(
-            "A connection that the server closes during an upload is an error", .row("L42"), arguments: Engine.allCases)
+            "If the server closes the connection during an upload, the call fails", .row("L42"),
+            arguments: Engine.allCases)
         func closedWhileSending(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("").failing(.resetBeforeHead) }
             let body = HTTPBody.data(Data(count: 8 << 20))
@@ -183,7 +184,7 @@ extension Loopback {
             }
         }
 
-        @Test("A response that arrives before the whole body was sent is returned", arguments: Engine.allCases)
+        @Test("A response that arrives before the whole body has been sent is returned", arguments: Engine.allCases)
         func earlyAnswer(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("no", status: .contentTooLarge) }
             let body = HTTPBody.data(Data(count: 4 << 20))

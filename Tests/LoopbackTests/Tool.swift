@@ -53,7 +53,7 @@ struct Tool {
     }
 }
 
-/// A program that runs in parallel to the tests.
+/// A program that runs in parallel with the tests.
 final class RunningTool {
     let process: Process
     let output: FileHandle

@@ -22,7 +22,7 @@ extension Loopback {
             #expect(sink.all[0].body == content)
         }
 
-        @Test("A missing or unreadable source is a clear error before anything is sent")
+        @Test("A missing or unreadable source causes a clear error before anything is sent")
         func missing() async throws {
             let sink = try UploadSink()
             let nowhere = URL(fileURLWithPath: "/no/such/photo.png")
@@ -43,7 +43,7 @@ extension Loopback {
             #expect(sink.server.requestCount == 0)
         }
 
-        @Test("A source that shrinks while it is sent is a clear error, and the server does not accept it as complete")
+        @Test("A source that shrinks while it is sent causes an error, and the server receives no complete body")
         func shrinking() async throws {
             let scratch = try Scratch()
             let sink = try UploadSink()

@@ -1,8 +1,8 @@
 /// A list of entries that are added and removed while the app runs, in the order in which they were added. Each entry
 /// is removed by its token.
 ///
-/// Entries are released outside the lock, because an entry may own a token of another registration, which is removed
-/// when the entry is released.
+/// Entries are released outside the lock, because an entry may own the token of another entry. When the first entry is
+/// released, its token removes the other entry, which needs the lock.
 final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []

@@ -51,8 +51,8 @@ public final class NetworkClient: Sendable {
         self.init(configuration: configuration)
     }
 
-    /// Returns a client with some parts changed. It shares the other parts: its limit, cookie jar, session and so on
-    /// are the same objects.
+    /// Returns a client with some parts changed. The two clients share the other parts: their limit, cookie jar,
+    /// session and so on are the same objects.
     ///
     /// ```swift
     /// let media = NetworkService(client: profiles.client.with { $0.environment = NetworkEnvironment(baseURL: cdn) })
@@ -77,7 +77,7 @@ public final class NetworkClient: Sendable {
 
     /// Cancels the calls in progress for whose endpoints `shouldCancel` returns true. Default: cancels all calls.
     ///
-    /// - Returns: The number of calls that this call of the method cancelled.
+    /// - Returns: The number of calls that this invocation cancelled.
     @discardableResult
     public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {
         calls.cancel(where: shouldCancel)

@@ -8,10 +8,11 @@
 /// let profiles = ProfileService(environment: NetworkEnvironment(baseURL: api), authorizedBy: session)
 /// ```
 ///
-/// The methods that send requests are declared in ``NetworkRequesting``. A subclass repeats `@unchecked Sendable`. This
-/// is safe if its stored properties are immutable or protected by a lock. In a module whose default isolation is the
-/// main actor, mark the subclass `nonisolated`. For a struct or an actor that adopts ``NetworkRequesting``, the
-/// compiler checks the conformance to `Sendable`. A call continues when its service is released.
+/// The methods that send requests are declared in ``NetworkRequesting``. A subclass repeats `@unchecked Sendable`,
+/// which is safe if the stored properties of the subclass are immutable or protected by a lock. In a module whose
+/// default isolation is the main actor, mark the subclass `nonisolated`. For a struct or an actor that adopts
+/// ``NetworkRequesting``, the compiler checks the conformance to `Sendable`. A call continues when its service is
+/// released.
 open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because its only stored property is a `let`
     /// The client that sends the requests of the service.
     public final let client: NetworkClient

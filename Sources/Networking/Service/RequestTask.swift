@@ -3,13 +3,13 @@ public import Foundation
 /// A call that runs in its own task. You can get its result later, and cancel it from any thread.
 ///
 /// The call starts when the task is created, and ends exactly once. Releasing the task does not cancel the call.
-/// Callbacks are called on the main actor, or on a given queue. A callback that is registered after the call has ended
-/// is called immediately.
+/// Each callback runs on the main actor, or on a queue that you pass with the callback. A callback that you register
+/// after the call has ended is scheduled immediately.
 ///
 /// ```swift
 /// let task = contacts.task(ContactEndpoint.list(page: 1), as: .json([Contact].self))
 /// task.onProgress { bar.show($0.download) }.onSuccess { show($0) }.onFailure { show($0) }
-/// let names = task.map { $0.map(\.name) }      // another task, whose call is the same one
+/// let names = task.map { $0.map(\.name) }      // a second task for the same call
 /// …
 /// task.cancel()
 /// ```
@@ -59,8 +59,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Creates a task that waits for other tasks.
     ///
-    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call. Then the observers
-    ///   of the call are notified of its end after the callbacks of both tasks.
+    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call. The observers of
+    ///   the call are then notified of the end of the call after the callbacks of both tasks have run.
     convenience init(
         of endpoint: any Endpoint, track: CallTrack,
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
@@ -89,8 +89,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // Everything that is interested in a task retains it. Only a task that its followers no longer follow (see
-        // `Successor`) can be released before it has settled.
+        // A task that waits for this task, and an observer of this task, retain it. If this task is released before it
+        // has settled, nothing is interested in its outcome any longer: for example, its followers have begun to follow
+        // another task (see `Successor`).
         interest.finish()
     }
 
@@ -154,8 +155,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         interest.cancel()
     }
 
-    /// Calls `action` with the outcome, on the thread that settles the task. Until then, the observer counts as one
-    /// that waits for the task, and it retains the task.
+    /// Calls `action` with the outcome of the task: immediately if the task has settled, otherwise on the thread that
+    /// settles the task. Until the call of `action`, the observer counts as a waiter of the task and retains the task.
     package func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }

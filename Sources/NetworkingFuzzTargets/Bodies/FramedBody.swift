@@ -1,9 +1,9 @@
 /// The body of a response whose head and framing are unambiguous: status 200, a few fields, and a `Content-Length` or
-/// chunks without extensions and trailers (RFC 9112 sections 6 and 7.1).
+/// chunks without extensions or trailers (RFC 9112 sections 6 and 7.1).
 struct FramedBody {
     let bytes: [UInt8]
 
-    /// Returns nil for any other response.
+    /// Reads the body of a response. Returns nil if the head or the framing is of another form.
     init?(_ response: [UInt8]) {
         var lines = FramedLines(response)
         guard lines.next() == "HTTP/1.1 200 OK" else { return nil }

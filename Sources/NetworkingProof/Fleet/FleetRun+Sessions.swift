@@ -23,7 +23,7 @@ extension FleetRun {
         return false
     }
 
-    /// Notifies the session of a response. Returns its judgement of a refused token.
+    /// Notifies the session of a response. Returns the judgement of the session if the response refuses the token.
     mutating func judgeToken(_ attempt: FleetAttempt) -> AccessTokenMachine.Judgement? {
         let client = Int(attempt.client)
         guard !clients.sessions.isEmpty, attempt.outcome.status != nil else { return nil }
@@ -103,7 +103,7 @@ extension FleetRun {
         send(attempt)
     }
 
-    /// Returns the state of the call that the rules of the session need.
+    /// Returns those properties of the call that the rules of the session need.
     private func member(of attempt: FleetAttempt) -> SessionMember {
         var member = SessionMember(of: FleetClients.session)
         let repeats = SessionMember.Repeats(rawValue: attempt.repeats)

@@ -65,7 +65,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
             } catch let error as GeneralRequestError where error == .notFound {
                 return
             }
-            throw Wrong(description: "missing: expected 404, found a response")
+            throw Wrong(description: "missing: expected a 404, found a successful response")
         }
     }
 
@@ -80,7 +80,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
             let text = try await call.value
             try demand(text == "slow", text)
         } catch let error as GeneralRequestError where error == .cancelled {
-            // The call may end so.
+            // The cancelled call may end with this error.
         }
     }
 

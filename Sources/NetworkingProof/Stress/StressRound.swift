@@ -28,8 +28,8 @@ struct StressRound: Sendable {
         session = AccessTokenSupervisor(token: nil) { old in
             try await ledger.refresh {
                 guard let service = home.service, let old else { throw AccessToken.Rejected() }
-                // The refresh request is marked as authorized here like any other.
-                // It must not wait for its own refresh.
+                // The refresh request is marked as authorized, like any other request. It must not wait for the refresh
+                // that it belongs to.
                 let text = try await service.request(
                     .post("token").authorized().body(.data(Data((old.refreshToken ?? "").utf8))), as: .string)
                 let parts = text.split(separator: " ").map(String.init)

@@ -45,7 +45,7 @@ func makeSession(_ auth: AuthService) -> AccessTokenSupervisor {
 final class ProfileService: NetworkService, @unchecked Sendable {}
 final class MediaService: NetworkService, @unchecked Sendable {}
 
-/// Services that share a session share its token and its one refresh.
+/// Services that share a session share its token and its refresh.
 func makeMedia(_ media: URL, beside profiles: ProfileService) -> MediaService {
     MediaService(
         client: profiles.client.with {
@@ -83,7 +83,7 @@ struct APIKeyAdapter: SynchronousRequestAdapter {
     let key: String
 
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-        // Sensitive: never printed, and not sent to another server.
+        // A sensitive field is redacted, and not sent to another server.
         request.headers.set(HTTPHeader("X-Service-Key", key, isSensitive: true))
     }
 }
@@ -147,7 +147,7 @@ extension Loopback {
             let (service, jar) = (NetworkService(environment: api) { $0.transport = stub }, CookieJar())
             // snippet.logOut
             session.accessToken = nil  // also ends a refresh in progress
-            // Every call ends with `.resetting`. Returns when all have ended.
+            // Ends every call with `.resetting`, and waits until all have ended.
             await service.reset()
             jar.removeAll()
             // snippet.end
@@ -180,7 +180,7 @@ extension Loopback {
                 ])
                 $0.observers = [LogObserver { print($0) }]
             }
-            // The field of the request that is being served.
+            // The `traceparent` field of the request that the server handles.
             let incoming = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
             try await TraceContext.$current.withValue(TraceContext(traceparent: incoming)) {
                 try await service.request(.get("stock"))

@@ -39,7 +39,7 @@ extension Loopback {
             let token = service.observers.register(recorder)
             _ = try await service.request(.get("users/7")) as Data
             token.cancel()
-            let file = try recorder.archive.encoded()  // write it beside your tests
+            let file = try recorder.archive.encoded()  // save it with your tests
 
             let replay = ReplayTransport(try HARArchive(data: file))
             let offline = NetworkService(environment: api) { $0.transport = replay }
@@ -51,7 +51,7 @@ extension Loopback {
         @Test("Server-sent events; a mock server in a parallel test")
         func server() async throws {
             // snippet.server
-            let server = try LoopbackServer()  // a port of its own: tests run side by side
+            let server = try LoopbackServer()  // each server has its own port
             server.route(.get, "/news") { _ in
                 LoopbackResponse(
                     .ok, headers: [.contentType: "text/event-stream"],

@@ -14,7 +14,7 @@ func upload(
         .field("album", "holidays"), .file("photo", at: photo),
     ])
     let task = service.task(.post("photos").body(form), as: .void)
-    // Ends with the call.
+    // The loop ends when the call ends.
     for await progress in task.progressValues {
         show(progress.upload.fraction ?? 0)
     }
@@ -26,7 +26,7 @@ func upload(
 func download(_ film: URL, with service: NetworkService) async throws {
     let converter = ResponseConverter.file(
         at: film, overwriting: .replace, resuming: .sameAddress)
-    // What was received before the app ended is not requested again.
+    // Bytes that were received before the app ended are not requested again.
     _ = try await service.request(.get("film"), as: converter)
 }
 // snippet.end
@@ -37,9 +37,9 @@ func search(_ text: String, with service: NetworkService) async throws
 {
     try await service.request(
         .get("search").query("q", text).settings {
-            // Different requests, of which only the last one counts.
+            // All searches are duplicates, even if their text differs.
             $0.duplicateGroup = "search"
-            // The call before it ends with `.cancelled`.
+            // A new search ends the previous one with `.cancelled`.
             $0.duplicates = .replace
         })
 }
@@ -210,7 +210,7 @@ extension Loopback {
             let api = NetworkEnvironment(baseURL: server.url)
             // snippet.idempotent
             let service = NetworkService(environment: api) { $0.retry = .standard }
-            // All tries have one key.
+            // All attempts have the same key.
             let payment = AdHocEndpoint(.post, "payments").body(.json(["amount": 7]))
                 .idempotent()
             let id = try await service.request(

@@ -73,7 +73,7 @@ struct EndpointContractTests {
         #expect(
             await faults(EndpointExample(Login(), refusal: .json(["token": "t"]))).first?.contains("status of 400")
                 == true)
-        #expect(await faults().count == 1, "a contract without examples is an error")
+        #expect(await faults().count == 1, "a contract without examples has a fault")
         #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
     }
 

@@ -110,10 +110,10 @@ struct TypedEndpointTests {
             $0.errorMapping = .unmapped
         }
         let fifth = await Fixture.failure { try await raw.request(LogIn()) }
-        #expect((fifth as? NetworkError)?.status == .notFound, "with the mapping `unmapped`, the raw error is thrown")
+        #expect((fifth as? NetworkError)?.status == .notFound, "with `unmapped`, the original error is thrown")
     }
 
-    @Test("String and optionals can be server errors; an empty body is read as nil", .row("N-24"))
+    @Test("A server error can be a String or an optional; for an optional, an empty body is nil", .row("N-24"))
     func simpleServerErrors() async throws {
         let text = await Fixture.failure {
             try await service(.text("no", status: .conflict)).request(Call<User, String>())

@@ -37,7 +37,7 @@ func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor)
     -> NetworkService
 {
     NetworkService(environment: api, authorizedBy: session) {
-        // Of every call whose endpoint says `.inherited`, the default.
+        // For every endpoint whose authorization type is `.inherited`.
         $0.settings.authorizationType = .bearer
     }
 }
@@ -70,7 +70,7 @@ func answer(
     )
     // A model may think for longer than 60 seconds.
     .settings { $0.timeouts.idle = .seconds(120) }
-    // One response: the loop ends when it ends, and nothing is sent twice.
+    // The loop ends with the response. The request is not sent again.
     for try await event in try await service.request(
         call, as: .serverSentEvents) where event.data != "[DONE]"
     {
@@ -106,7 +106,7 @@ enum AvatarEndpoint: Endpoint {
 // snippet.end
 
 // snippet.language
-/// Headers that change while the app runs: adapters run for each attempt.
+/// Adapters run for each attempt, so the value may change at any time.
 struct LanguageAdapter: SynchronousRequestAdapter {
     let language: @Sendable () -> String
 
@@ -123,7 +123,7 @@ struct SignatureAdapter: RequestAdapter {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint)
         async throws
     {
-        // Also of a multipart form.
+        // This also reads the parts of a multipart form.
         request.body = try await request.body.collected(upTo: 1 << 20)
         // `headers` has the fields that were set; `allHeaders` also has those
         // of the body, such as `Content-Type`.

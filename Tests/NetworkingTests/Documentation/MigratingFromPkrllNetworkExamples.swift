@@ -120,7 +120,7 @@ private enum PkrllNetworkGuide {
         task.onCancel { print("called second") }.onCancel { print("called first") }
         print(task.id, task.request as Any, task.cancel())
 
-        // Ends every call with `.resetting`. Returns when all have ended.
+        // Ends every call with `.resetting`, and waits until all have ended.
         await api.reset()
         // snippet.end
     }

@@ -1,6 +1,6 @@
 // Runs the Swift blocks of Recipes.md on authorization, GraphQL and bridges to other libraries, unchanged, and
-// compiles those of Security.md, Connectivity.md and EventStreams.md. `DocumentationTests` compares them with the
-// articles.
+// compiles the blocks of Security.md, Connectivity.md and EventStreams.md. `DocumentationTests` compares these blocks
+// with the articles.
 
 import Foundation
 import Networking
@@ -32,7 +32,7 @@ func makeMachineSession(
 // snippet.end
 
 // snippet.workers
-/// Processes that use the same file share a session: one of them refreshes.
+/// Processes with the same file share a session. Only one at a time refreshes.
 func makeWorkerSession(
     _ file: URL, _ auth: NetworkService
 ) -> AccessTokenSupervisor {
@@ -60,7 +60,7 @@ func makeBasic(
 
 // snippet.queryKey
 func makeWeather(_ api: URL, key: String) -> NetworkService {
-    // Of every call to this server. Query values are in no log.
+    // Every call to this server has the key. Logs hide query values.
     NetworkService(
         environment: NetworkEnvironment(baseURL: api, query: ["appid": key]))
 }
@@ -121,7 +121,7 @@ func graphQL<Value: Decodable & Sendable>(
         return try await service.request(
             .post("graphql").body(.json(body)), as: converter)
     } catch let error as NetworkError {
-        // What a converter throws is the underlying error of the call.
+        // The underlying error is the error that the converter has thrown.
         if let error = error.underlying as? GraphQLError { throw error }
         throw error
     }
@@ -150,7 +150,7 @@ func measure(
 // snippet.end
 
 // snippet.background
-/// A request for a background session of the system, which the app creates.
+/// Returns a request for a background session that the app creates.
 func backgroundRequest(
     for endpoint: some Endpoint, of service: NetworkService
 ) async throws -> URLRequest {
@@ -172,7 +172,7 @@ func makeAudited(
     let redaction = Redaction.standard.allowing(
         headers: ["X-Tenant"], query: ["page", "sort"])
     return NetworkService(environment: api) {
-        // Lines of this level have queries and header fields.
+        // At this level, the lines contain queries and header fields.
         $0.observers = [
             LogObserver(level: .debug, redaction: redaction) { write("\($0)") }
         ]
@@ -186,7 +186,7 @@ func makeOfflineFirst(
 ) -> NetworkService {
     NetworkService(environment: api) {
         $0.cache = ResponseCache()
-        $0.settings.caching = .staleIfOffline  // a GET without a network
+        $0.settings.caching = .staleIfOffline  // use stored responses offline
         $0.settings.timeouts.total = .seconds(90)  // includes the wait
         $0.errorHandlingService = ErrorHandlingService([
             ConnectivityErrorHandler(reachability, waitingAtMost: .seconds(60))

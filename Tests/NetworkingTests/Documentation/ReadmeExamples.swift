@@ -59,7 +59,7 @@ func makeTracks(_ api: URL, stored: AccessToken?) -> TrackService {
         return AccessToken(grant.token, refreshToken: grant.refreshToken)
     }
     return TrackService(environment: environment, authorizedBy: session) {
-        $0.retry = .standard  // two retries, if that is safe
+        $0.retry = .standard  // two retries, if repeating is safe
     }
 }
 

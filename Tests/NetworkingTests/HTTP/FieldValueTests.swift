@@ -159,7 +159,7 @@ struct FieldValueTests {
 @Suite("Methods and statuses")
 struct WordTests {
     @Test(
-        "Methods have names, other methods can be created, and each knows whether it is safe and idempotent",
+        "Methods have names, other methods can be created, and a method is safe, idempotent or neither",
         .row("I-05", "P-03"))
     func methods() {
         let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .head, .connect, .options, .trace, "PROPFIND"]
@@ -193,7 +193,7 @@ struct WordTests {
         #expect(HTTPStatus(404).description == "404 Not Found")
     }
 
-    @Test("Statuses know their class")
+    @Test("A status belongs to a class")
     func classes() {
         #expect(HTTPStatus(100).isInformational && HTTPStatus(204).isSuccessful && HTTPStatus(304).isRedirection)
         #expect(HTTPStatus(404).isClientError && HTTPStatus(520).isServerError && HTTPStatus(99) < .continue)
@@ -212,7 +212,7 @@ struct WordTests {
     }
 
     @Test(
-        "A body knows its data, length and headers; the request's own Content-Type is kept",
+        "A body has data, a length and headers; a Content-Type of the request takes precedence",
         .row("P-04", "I-08", "I-09", "I-11"))
     func bodies() throws {
         #expect(HTTPBody.empty.isEmpty && HTTPBody.empty.headers.isEmpty)

@@ -193,7 +193,7 @@ struct RetryPolicyTests {
         #expect((0..<4).map(doubling.delay) == [100, 200, 400, 800].map { .milliseconds($0) })
     }
 
-    @Test("A policy that does not match a failure, or has no retries left, says so")
+    @Test("A policy that does not match a failure, or has no retries left, gives the reason")
     func reasons() async throws {
         let missing = try failure(.unacceptableStatus, answer: (.notFound, []))
         #expect(await reason(RetryPolicy(retries: 3), missing) == "the policy does not cover this failure")

@@ -46,7 +46,7 @@ struct DerivedTaskTests {
         #expect(await Fixture.failure { _ = try await mapped.response } as? GeneralRequestError == .notFound)
     }
 
-    @Test("`all` combines two or many tasks in their order, and the first error fails all", .row("I-24"))
+    @Test("`all` combines two or many tasks in their order, and ends with the first error", .row("I-24"))
     func all() async throws {
         let two = try await RequestTask.all(answering("a"), answering("b").map { $0.utf8.count }).value
         #expect(two == ("a", 1))

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Networking
 
-/// The sentences of RFC 9111 that a private cache must or should obey, each with requests that show it:
-/// `CacheCase.all`.
+/// Checks the sentences of RFC 9111 that a private cache must or should obey. `CacheCase.all` contains requests for
+/// each sentence.
 @Suite("RFC 9111, sentence by sentence")
 struct CacheRuleTests {
     @Test("A private cache follows RFC 9111", arguments: CacheCase.all, CachePlace.allCases)
@@ -44,7 +44,7 @@ struct CacheRuleTests {
         }
     }
 
-    @Test("The table has every section from 3 to 5 with rules for a private cache")
+    @Test("The table contains every section from 3 to 5 that has rules for a private cache")
     func sections() {
         let expected = [
             "3", "3.1", "3.2", "3.3", "3.4", "4", "4.1", "4.2", "4.2.1", "4.2.2", "4.2.3", "4.2.4", "4.3.1",
@@ -56,7 +56,7 @@ struct CacheRuleTests {
     }
 }
 
-/// A sentence of RFC 9111, and the steps that show it.
+/// A sentence of RFC 9111, and the steps that check whether the cache obeys the sentence.
 struct CacheCase: Sendable, CustomTestStringConvertible {
     let section: String
     let sentence: String
@@ -68,7 +68,7 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
         (self.section, self.sentence, self.steps) = (section, sentence, steps)
     }
 
-    /// A request, and what is expected of it. A field value such as `@-60` stands for the date 60 seconds ago.
+    /// A request, and its expected result. A field value such as `@-60` stands for the date 60 seconds ago.
     struct Step: Sendable {
         var wait = 0
         var method = HTTPMethod.get

@@ -6,7 +6,7 @@ public import Foundation
 /// ```swift
 /// struct LogIn: TypedEndpoint {
 ///     typealias ResponseValue = Grant            // request(LogIn(…)) needs no type at the call
-///     typealias ServerError = LoginError         // what the body of a 4xx or 5xx is
+///     typealias ServerError = LoginError         // the type of an error's body
 ///
 ///     let name: String, password: String
 ///     let path: EndpointPath = "login"
@@ -28,11 +28,12 @@ public protocol TypedEndpoint<ResponseValue>: Endpoint {
     /// The type of the body of an error response. Default: none.
     associatedtype ServerError: Decodable & Sendable = Untyped
 
-    /// Returns the converter that reads a response. Default: by the type of the value.
+    /// Returns the converter that reads a response. Default: the converter for the type of the value.
     ///
     /// - Parameter decoder: The JSON decoder of the call.
     func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue>
-    /// Returns the converter that reads the body of an error response. Default: by the type of the server error.
+    /// Returns the converter that reads the body of an error response. Default: the converter for the type of the
+    /// server error.
     ///
     /// - Parameter decoder: The JSON decoder of the call.
     func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError>
@@ -54,8 +55,8 @@ extension TypedEndpoint {
     /// Returns the converter for the type of the server error.
     public func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError> { .automatic(decoder: decoder) }
 
-    /// Returns the server's error in an error response; nil if the endpoint declares no type for it, or if the body has
-    /// another form.
+    /// Returns the server's error in an error response; nil if the endpoint declares no type for the error, or if the
+    /// body cannot be read as this type.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
         guard ServerError.self != Untyped.self else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response, decoder)

@@ -1,13 +1,14 @@
 /// Decides what happens after a failed attempt: another error, the end of the call, or a retry.
 ///
-/// Set handlers with ``NetworkConfiguration/errorHandlingService``. To map errors only, prefer
-/// ``NetworkConfiguration/errorMapping``, which is called last and once for each call.
+/// Set handlers with ``NetworkConfiguration/errorHandlingService``. If a handler would only map errors, set
+/// ``NetworkConfiguration/errorMapping`` instead: it is called after all handlers, once for each failed call.
 ///
 /// ## When it is called
 ///
-/// The pipeline calls the handlers in order after each failed attempt: the handler of the session, those of
-/// ``NetworkConfiguration/errorHandlingService``, the retry handler, ``GeneralErrorHandler``. Each gets the error that
-/// the previous one returned. An attempt fails if an adapter, the transport, a validator or the converter throws.
+/// After each failed attempt, the pipeline calls the handlers in this order: the handlers that were registered at run
+/// time, the handler of the session, the handlers of ``NetworkConfiguration/errorHandlingService``, the retry handler,
+/// and ``GeneralErrorHandler``. Each handler gets the error that the previous handler returned. An attempt fails if an
+/// adapter, the transport, a validator or the converter throws.
 ///
 /// The method runs in the task of the call, on any thread. Several calls may fail at once, so the method is called
 /// concurrently.
@@ -16,11 +17,11 @@
 ///
 /// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
 /// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
-/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The retry is not granted if the call
-///   was cancelled or reset, if its deadline comes first, if its attempts are used up, or if the body cannot be sent
-///   twice. Then the next handler is called.
+/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The pipeline refuses the retry and
+///   calls the next handler if the call was cancelled or reset, if the deadline of the call passes before the retry, if
+///   the call has used all its attempts, or if the body cannot be sent a second time.
 ///
-/// A handler that waits uses ``withCallCancellation(_:)``, so that the end of the call ends the wait.
+/// If a handler waits, it must use ``withCallCancellation(_:)``, so that the end of the call ends the wait.
 ///
 /// ## Example
 ///
@@ -61,6 +62,7 @@ protocol ErrorMapper: ErrorHandler {
 protocol ResponseRecorder: ErrorHandler {
     /// Records the response of an attempt, which has not been validated yet.
     ///
-    /// - Parameter request: The attempt's request. After a redirect, the request of the response is another one.
+    /// - Parameter request: The request of the attempt. After a redirect, the request of the response is a different
+    ///   one.
     func record(_ response: HTTPResponse, to request: HTTPRequest)
 }

@@ -6,15 +6,15 @@ extension HTTPBody {
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with
     ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
-    ///   - encoder: The encoder. Default: the encoder of the call's settings. If call, endpoint and service set none,
-    ///     a `JSONEncoder` with Foundation's defaults is used.
+    ///   - encoder: The encoder. Default: the encoder in the settings of the call, of the endpoint or of the service,
+    ///     in this order. If none of them sets an encoder, a `JSONEncoder` with Foundation's defaults is used.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0).encode(value)) }
     }
 
-    /// Encodes an object as JSON. It may contain strings, numbers, Booleans, URLs, nil, and arrays and dictionaries of
-    /// these. Any other value ends the call with ``NetworkError/Kind/bodyNotEncodable``, whose reason contains the path
-    /// of the value.
+    /// Encodes an object as JSON. The object may contain strings, numbers, Booleans, URLs, nil, and arrays and
+    /// dictionaries of these. Any other value ends the call with ``NetworkError/Kind/bodyNotEncodable``, whose reason
+    /// contains the path of the value.
     public static func jsonObject(_ object: [String: Any], encoder: JSONEncoder? = nil) -> HTTPBody {
         untyped(object, encoder)
     }

@@ -1,5 +1,6 @@
-/// The progress of a call in one direction: the furthest position that its attempts have reached. Each attempt begins
-/// at its own start position.
+/// Measures the progress of a call in one direction over all its attempts. The number of completed bytes is the
+/// furthest position that an attempt has reached, limited to the current total. An attempt does not always start at
+/// zero.
 struct TransferCount: Sendable {
     private(set) var progress = RequestProgress.Transfer()
     /// The position of the current attempt, which may be less than the number of bytes already reported.

@@ -87,7 +87,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }
 
-    /// Returns the time at which the gate opens for the request. Nil if it is open.
+    /// Returns the time at which the gate opens for the request. Nil if the gate is open.
     private func openingTime(for request: HTTPRequest) -> Duration? {
         let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, let machine = closed[origin] else { return (nil, nil) }

@@ -62,7 +62,7 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
     }
 }
 
-/// The positions of a request in queues. The request retains them while it waits for another policy.
+/// The positions of a request in queues. The request keeps its positions while it waits for another policy.
 final class QueuePositions: HTTPRequest.Attachment {
     static var isSensitive: Bool { false }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CallReport: RedactedReflectable {
-    /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. It shows no query, credentials or body.
+    /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. It contains no query, credentials or body.
     var redactedDescription: String {
         let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
         let outcome =

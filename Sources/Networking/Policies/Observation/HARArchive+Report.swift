@@ -110,7 +110,7 @@ extension HARArchive.Pair {
 }
 
 extension HARArchive.PostData {
-    /// The maximum length of a body with files that is recorded, in bytes.
+    /// The maximum length in bytes of a recorded body with files.
     private static let fileLimit = 16 << 20
 
     init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {
@@ -131,7 +131,7 @@ extension HARArchive.PostData {
         }
     }
 
-    /// Returns the bytes of the body; nil if it is not in memory, and is hidden, too large or not readable.
+    /// Returns the bytes of the body; nil if the body is not in memory, and is hidden, too large or unreadable.
     private static func bytes(of body: HTTPBody, _ redaction: Redaction) -> Data? {
         if let data = body.data { return data }
         guard redaction.showsBodies, (body.length ?? .max) <= fileLimit else { return nil }

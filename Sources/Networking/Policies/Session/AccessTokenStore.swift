@@ -10,16 +10,17 @@
 ///
 /// ## When it is called
 ///
-/// The supervisor calls ``load()`` when it is created, before each refresh, when ``changes()`` reports a change, and
-/// before it declares the session over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or
-/// removes the token. It refreshes inside ``exclusively(_:)``.
+/// The supervisor calls ``load()`` when the supervisor is created, before each refresh and each write, when
+/// ``changes()`` reports a change, before it declares the session over, and for an authorized call in a session that is
+/// over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It refreshes the
+/// token inside ``exclusively(_:)``.
 ///
 /// The methods are called on any thread, several at a time. They must not set the supervisor's token.
 ///
 /// ## Rules
 ///
 /// - `save` is atomic across processes: it compares and writes under one lock, or in one transaction. The new token is
-///   on stable storage when it returns.
+///   on stable storage when the method returns.
 /// - `exclusively` never lets two processes in at the same time, regardless of their settings and clocks. It lets
 ///   others in after the process that holds the lock has died. It renews its lock while the operation runs, and cancels
 ///   the operation if it has lost the lock.
@@ -27,8 +28,8 @@
 ///
 /// ## Errors
 ///
-/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or is the underlying error of the calls that
-/// wait for the token. A write or a removal that fails is retried until it succeeds.
+/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or becomes the underlying error of the calls
+/// that wait for the token. A write or a removal that fails is retried until it succeeds.
 ///
 /// ## Example
 ///
@@ -51,9 +52,9 @@ public protocol AccessTokenStore: Sendable {
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value
-    /// Returns a sequence with one element for each time that another process may have changed the token while the
-    /// sequence is iterated. The supervisor reads the store for each element. Default: an empty sequence, so that a
-    /// change is detected at the next refresh.
+    /// Returns a sequence that yields an element whenever another process may have changed the token. The supervisor
+    /// reads the store for each element. Default: an empty sequence, which means that the supervisor detects a change
+    /// at the next refresh.
     func changes() -> AsyncStream<Void>
 }
 

@@ -28,13 +28,14 @@ import Foundation
 public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
     ///
-    /// The closure returns the token and does not save it. Calls made in it need no permit, carry no token, wait for no
-    /// refresh and start none, in any service. All other adapters and handlers apply. Callers wait for
-    /// the closure at most `refreshTimeout`, 30 seconds by default.
+    /// The closure returns the token and does not save it. Calls that the closure makes, in any service, need no
+    /// permit, carry no token, wait for no refresh and start no refresh. All other adapters and handlers apply to these
+    /// calls. Callers wait for the closure at most `refreshTimeout`, 30 seconds by default.
     ///
     /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,
-    /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403,
-    /// also if the service of the call maps these to errors of the app. After any other error, the session continues.
+    /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403, even
+    /// if the service that makes the call maps this error to an error of the app. After any other error, the session
+    /// continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
     /// The broadcaster of the events of the session.
@@ -70,8 +71,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Parameters:
     ///   - token: The first token. If it is nil, the first refusal starts a refresh.
     ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401.
-    ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A later result is still
-    ///     used if it arrives within twice that time, or before another result.
+    ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
+    ///     later is still used if it arrives within twice that time, or before the result of another refresh.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
     ///     receives it; other origins that an endpoint or a handler names do not.
     ///   - clock: The clock that measures time limits and expiry.
@@ -84,10 +85,10 @@ public final class AccessTokenSupervisor: Sendable {
         self.init(token, nil, unauthorizedStatuses, refreshTimeout, origins, clock, refresh)
     }
 
-    /// Creates a supervisor whose token is saved in a store that other processes may share. It starts to read the store
-    /// at once; authorized calls wait for that, and ``accessToken`` is nil meanwhile. The supervisor saves each new
-    /// token, removes the token of an ended session, and refreshes only while it has exclusive access to the store: see
-    /// ``AccessTokenStore``.
+    /// Creates a supervisor whose token is saved in a store that other processes may share. The supervisor starts to
+    /// read the store at once. Until the store has been read, authorized calls wait, and ``accessToken`` is nil. The
+    /// supervisor saves each new token, removes the token of an ended session, and refreshes only while it has
+    /// exclusive access to the store: see ``AccessTokenStore``.
     public convenience init(
         store: some AccessTokenStore, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
         refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
@@ -126,10 +127,11 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// The current token. Assigning a token or nil ends the session and begins another one.
     ///
-    /// The assignment takes precedence over a refresh in progress. Calls that began before are not sent with the new
-    /// token: they end with ``NetworkError/Kind/noToken``, or with the refusal that they received. After nil is
-    /// assigned, requests are sent without a token, and their refusals start no refresh, until a token is assigned. The
-    /// store is updated afterwards; a failure of the store is reported, and the update is tried again.
+    /// The assignment takes precedence over a refresh in progress. Calls of the ended session are not sent with the new
+    /// token: a call that has not been sent ends with ``NetworkError/Kind/noToken``, and a call whose token is refused
+    /// ends with this refusal. After nil is assigned, requests are sent without a token, and their refusals start no
+    /// refresh, until a token is assigned. The store is updated after the assignment; if the update fails, the failure
+    /// is reported and the update is tried again.
     ///
     /// For a token that was rotated elsewhere, in the same session, call ``replace(_:)``.
     public var accessToken: AccessToken? {
@@ -140,9 +142,9 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Replaces the current token with one of the same session, for example one that an extension of the app got by its
-    /// own refresh. It takes precedence over a refresh in progress, and calls continue with it. After a log-out, the
-    /// method does nothing.
+    /// Replaces the current token with another token of the same session, for example a token that an extension of the
+    /// app has fetched with a refresh of its own. The new token takes precedence over a refresh in progress, and calls
+    /// continue with the new token. If there is no current token, for example after a log-out, the method does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }

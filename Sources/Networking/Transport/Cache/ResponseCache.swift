@@ -4,17 +4,17 @@ public import Foundation
 /// 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
-/// and the same credentials, as adapters have set them. A service has no cache unless one is set:
+/// and the same credentials, including credentials that adapters add. A service has no cache unless one is set:
 /// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
-    /// The maximum size in bytes of the responses in memory. Above it, the responses of the least recently used URLs
-    /// are removed first.
+    /// The maximum size in bytes of the responses in memory. When it is exceeded, the responses of the least recently
+    /// used URLs are removed first.
     private let capacity: Int
     let date: @Sendable () -> Date
     private let heuristicFreshness: Double
     private let state = Locked(CachePages())
     private let directory: CacheDirectory?
-    /// Whether responses to requests with credentials are stored in the directory, too.
+    /// Whether responses to requests with credentials are also stored in the directory.
     private let storesCredentials: Bool
 
     /// Creates an empty cache in memory.
@@ -37,16 +37,17 @@ public final class ResponseCache: Sendable {
     /// Creates a cache in a directory, which keeps its responses when the app ends.
     ///
     /// Several caches and processes may use the directory at the same time, on one machine. The files are not
-    /// encrypted. They contain text, with a checksum; a damaged one is not used. An app can be terminated at any time:
-    /// no response is lost except those that are being written. After a power failure, the last ones may be missing. A
-    /// response that cannot be written, because the disk is full for example, is not stored, and its call succeeds.
+    /// encrypted. Each file contains a checksum, and a damaged file is not used. If the app is terminated, only the
+    /// responses that are being written at that time are lost. After a power failure, the responses that were written
+    /// last may be missing. A response that cannot be written, for example because the disk is full, is not stored, but
+    /// its call succeeds.
     ///
     /// - Parameters:
     ///   - directory: The directory, which belongs to the cache alone. It is created if necessary; only its owner can
     ///     read it.
-    ///   - capacity: The maximum size in bytes, of which each response occupies at least 8 KiB. Default: 128 MiB. Above
-    ///     it, the least recently used responses are removed in the background. A response larger than an eighth of it
-    ///     is not stored.
+    ///   - capacity: The maximum size in bytes, of which each response occupies at least 8 KiB. Default: 128 MiB. When
+    ///     it is exceeded, the least recently used responses are removed in the background. A response larger than an
+    ///     eighth of it is not stored.
     ///   - storesCredentials: Whether responses to requests with credentials, and these credentials, are stored in the
     ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
@@ -82,7 +83,8 @@ public final class ResponseCache: Sendable {
         directory?.remove(key)
     }
 
-    /// Returns the stored response for a request, fresh or not; of several, the most recent one (RFC 9111 section 4).
+    /// Returns the stored response for a request, whether it is fresh or stale. If several stored responses apply to
+    /// the request, returns the most suitable one (RFC 9111 section 4).
     func response(to request: HTTPRequest) -> CachedResponse? {
         let key = CachePages.key(request.url)
         if let directory = directory(for: request) { return directory.response(at: key, to: request) }
@@ -98,14 +100,15 @@ public final class ResponseCache: Sendable {
         return directory
     }
 
-    /// Records that a request is being sent, until the returned exchange is released. If the responses of its URL are
-    /// removed meanwhile, or a request that was sent later has stored a response, its response is not stored.
+    /// Records that a request for a URL is being sent. The record lasts until the returned exchange is released. The
+    /// response to the request is not stored if the responses of the URL are removed meanwhile, or if a request that
+    /// was sent later has already stored its response.
     func begin(_ url: URL) -> CacheExchange {
         let exchange = state.withLock { $0.begin(CachePages.key(url)) }
         return CacheExchange(exchange) { [self] in state.withLock { $0.end(exchange) } }
     }
 
-    /// Returns a claim to validate the responses of a URL; nil if they are being validated already.
+    /// Returns a claim to validate the responses of a URL; nil if these responses are already being validated.
     func claimRevalidation(of url: URL) -> CachePages.Exchange? {
         state.withLock { $0.claim(CachePages.key(url)) }
     }
@@ -124,7 +127,7 @@ public final class ResponseCache: Sendable {
     /// Updates the stored responses of a URL from a response of the server, and returns the response for the caller.
     ///
     /// - Parameters:
-    ///   - stored: The stored response for the request, before it was sent.
+    ///   - stored: The stored response that the cache had for the request before the request was sent.
     ///   - isValidating: Whether the request was made conditional to validate `stored`.
     ///   - requested: The time at which the request was sent.
     func receive(
@@ -169,7 +172,7 @@ public final class ResponseCache: Sendable {
             response.content = .stream(storing(body, of: new, asked, exchange))
             return response
         }
-        // All other statuses say nothing about the stored response.
+        // A response with any other status, if it cannot be stored, leaves the stored response as it is.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
             keep(response.content.isStream ? nil : new, asked, exchange)
         }
@@ -184,21 +187,22 @@ public final class ResponseCache: Sendable {
         guard let directory = directory(for: asked.request) else {
             return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
         }
-        // The directory knows the removals of other processes, by their times. Those of this process do not depend on
-        // the clock.
+        // The directory detects the removals of other processes by their times. The removals of this process are
+        // detected here, without a clock.
         guard state.withLock({ $0.isCurrent(place) }) else { return }
         directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
     }
 
-    /// Stores a response with new header fields. If it cannot be written, the old response remains, which is still
-    /// valid.
+    /// Stores a response with new header fields. If it cannot be written, the old response remains in the cache,
+    /// because it is still valid.
     private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
         guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
         guard let file = directory.write(response, at: exchange.place.key) else { return }
         keep(response, asked, exchange, written: file)
     }
 
-    /// Returns a body that is stored, too, when its reader has read it to its end.
+    /// Returns a body with the same bytes as the given one. When a reader has read the returned body to the end, the
+    /// response is stored with these bytes.
     private func storing(
         _ body: IncomingBody, of response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
     ) -> IncomingBody {

@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// The step in which the complete file becomes the target.
+/// The step that moves the complete file to the target.
 extension FileDestination {
     func moveToTarget(_ part: URL) throws -> URL {
         var target = url
@@ -16,7 +16,7 @@ extension FileDestination {
             guard rename(part.path, url.path) == 0 else { throw fault(errno) }
         } else {
             var number = 2
-            // A link fails if the name exists, so that a file that was created meanwhile is not overwritten.
+            // `link` fails if the name exists. Therefore a file that was created meanwhile is not overwritten.
             while !give(part, the: target) {
                 guard errno == EEXIST, rule == .uniqueName, number < 10_000 else { throw fault(errno) }
                 target = numbered(number)
@@ -27,8 +27,8 @@ extension FileDestination {
         return target
     }
 
-    /// Writes the file's new name to the disk, too. The bytes are on the disk already, so a folder that cannot be
-    /// opened is not an error.
+    /// Writes the new name of the file to the disk. The bytes of the file are already on the disk, so a folder that
+    /// cannot be opened causes no error.
     func synchronizeFolder() {
         let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -36,16 +36,16 @@ extension FileDestination {
         close(folder)
     }
 
-    /// Gives a file a name that does not exist yet.
+    /// Renames a file, provided that no other file has the new name.
     ///
-    /// - Returns: False if the name exists or cannot be given; `errno` has the reason.
+    /// - Returns: False if the name exists or the file cannot be renamed; `errno` contains the reason.
     private func give(_ part: URL, the name: URL) -> Bool {
         if link(part.path, name.path) == 0 {
             unlink(part.path)
             return true
         }
         guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return false }
-        // The file system does not support links: an empty file reserves the name first.
+        // The file system does not support hard links, so an empty file reserves the name first.
         let claim = open(name.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard claim >= 0 else { return false }
         close(claim)

@@ -19,12 +19,13 @@ import Foundation
             guard let library = Library.shared, let context = library.make() else {
                 throw NetworkError(
                     .checksumUnavailable,
-                    reason: "SHA-256 is not available: there is no libcrypto.so.3 or libcrypto.so.1.1")
+                    reason: "SHA-256 is not available: neither libcrypto.so.3 nor libcrypto.so.1.1 can be used")
             }
             self.library = library
             self.context = context
             guard library.begin(context, library.sha256(), nil) == 1 else {
-                throw NetworkError(.checksumUnavailable, reason: "SHA-256 is not available: libcrypto cannot start it")
+                throw NetworkError(
+                    .checksumUnavailable, reason: "SHA-256 is not available: libcrypto cannot compute it")
             }
         }
 

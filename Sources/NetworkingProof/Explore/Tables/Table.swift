@@ -1,4 +1,4 @@
-/// Compares the decisions of the library with the rows of a table, for all combinations of its inputs.
+/// Compares the decisions of the library with the rows of a table, for all combinations of the inputs.
 struct Table: Sendable {
     /// A case in which the library and the table differ.
     struct Difference: Sendable {
@@ -12,7 +12,7 @@ struct Table: Sendable {
 
     /// Compares one decision.
     ///
-    /// - Parameter text: The inputs. It is called only if the decisions differ.
+    /// - Parameter text: The inputs as text. The closure is called only if the decisions differ.
     mutating func expect<Value: Equatable>(
         _ found: Value, _ expected: Value, row: String, _ text: @autoclosure () -> String
     ) {
@@ -36,7 +36,7 @@ extension ExplorePart {
     }
 }
 
-/// Returns all pairs of two lists.
+/// Returns all pairs of an element of the first list and an element of the second list.
 func pairs<First, Second>(_ first: [First], _ second: [Second]) -> [(First, Second)] {
     first.flatMap { one in second.map { (one, $0) } }
 }
