@@ -4,6 +4,9 @@ extension CacheCase {
     private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     private static let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
     private static let varied = tagged.merging([.vary: "Accept-Language"])
+    private static let weaklyVaried: HTTPHeaders = [
+        .cacheControl: "max-age=60", .eTag: "W/\"a\"", .vary: "Accept-Language",
+    ]
     private static let dated: HTTPHeaders = [
         .cacheControl: "max-age=60", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
     ]
@@ -104,6 +107,22 @@ extension CacheCase {
             .sent(varied, "", .notModified) {
                 ($0.status, $0.text, $0.sends) = (200, "one", [.acceptLanguage: "de"])
             }),
+        CacheCase(
+            "4.3.4", "Of two responses with weak tags, a 304 updates the one that the request selects",
+            .sent(weaklyVaried, "one") { $0.sends = [.acceptLanguage: "en"] },
+            .sent(weaklyVaried, "two") { $0.sends = [.acceptLanguage: "de"] },
+            .sent(weaklyVaried.merging(["X-New": "1"]), "", .notModified) {
+                ($0.wait, $0.status, $0.text, $0.sends) = (61, 200, "two", [.acceptLanguage: "de"])
+            },
+            .cached("two") { ($0.sends, $0.has) = ([.acceptLanguage: "de"], ["X-New": "1"]) }),
+        CacheCase(
+            "4.3.5", "HEAD freshens the response that its fields select",
+            .sent(varied, "one") { $0.sends = [.acceptLanguage: "en"] },
+            .sent(varied, "two") { $0.sends = [.acceptLanguage: "de"] },
+            .sent(varied.merging(["X-New": "1"]), "") {
+                ($0.wait, $0.method, $0.sends) = (61, .head, [.acceptLanguage: "en"])
+            },
+            .cached("one") { ($0.sends, $0.has) = ([.acceptLanguage: "en"], ["X-New": "1"]) }),
         CacheCase(
             "4.3.4", "A 304 to a condition of the caller freshens the response that it names", .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },
