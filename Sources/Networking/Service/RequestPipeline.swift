@@ -95,10 +95,13 @@ final class RequestPipeline: Sendable {
     /// Notifies the handlers that record responses of the server. The outcome that a stale response has replaced is not
     /// needed after that.
     private func recorded(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
-        if case .success(let received) = response.outcome {
+        guard response.source == .cache else {
+            client.errorHandlingService.record(response, to: request)
+            return response
+        }
+        if case .success(let received) = response.replaced {
             client.errorHandlingService.record(received, to: request)
         }
-        guard response.replaced != nil else { return response }
         var response = response
         response.replaced = nil
         return response

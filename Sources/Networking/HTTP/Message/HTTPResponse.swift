@@ -58,16 +58,11 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none. It is removed
-    /// after the policies and the retry budget have received it.
+    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none, or does not
+    /// come from a cache. It is removed after the policies and the retry budget have received it.
     var replaced: Result<HTTPResponse, any Error>? {
         get { parts.value.replaced }
         set { parts.value.replaced = newValue }
-    }
-
-    /// The outcome of the request that was sent; nil if nothing was sent, because the response comes from a cache.
-    var outcome: Result<HTTPResponse, any Error>? {
-        replaced ?? (source == .cache ? nil : .success(self))
     }
 
     /// The head of the response, with an empty body.

@@ -164,8 +164,9 @@ package final class Permit: TransferPermit {
     /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
-        switch response.outcome {
-        case .success(let received): release(.answered(received.withoutStream))
+        guard response.source == .cache else { return release(.answered(response.withoutStream)) }
+        switch response.replaced {
+        case .success(let received): release(.answered(received))
         case .failure(let error): release(.failed(error))
         case nil: release(.notSent)  // a stored response says nothing about the server, the token or the load
         }
