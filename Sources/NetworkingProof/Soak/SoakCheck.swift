@@ -13,9 +13,7 @@ struct SoakCheck: Check {
         #if os(Linux)
             let begun = ContinuousClock.now
             let seconds = settings.count ?? (settings.isQuick ? 60 : 3_600)
-            let calls = SoakCall.allCases.filter { settings.includes("\($0)") }
-            let plan = SoakPlan(
-                calls: calls, seconds: seconds, window: seconds < 600 ? 10 : 60, warmUp: seconds < 600 ? 30 : 60)
+            let plan = SoakPlan(SoakCall.allCases.filter { settings.includes("\($0)") }, seconds: seconds)
             let server = try SoakServerProcess()
             defer { server.stop() }
             let folder = FileManager.default.temporaryDirectory.appending(path: "networking-soak-\(UUID())")
@@ -38,11 +36,26 @@ struct SoakCheck: Check {
     }
 }
 
-/// The calls of a soak test, and its times in seconds.
+/// The calls of a soak test, its times in seconds, and its limits.
 struct SoakPlan: Sendable {
     let calls: [SoakCall]
     let seconds: Int
     let window: Int
     /// The time whose windows do not count.
     let warmUp: Int
+    /// The growth of the resident memory after the warm-up that is too much.
+    let growthKiB: Int
+    /// The number of threads that the system may add to its pools after the warm-up: it adds one when all the others
+    /// are blocked, whenever that happens for the first time. A thread that is lost by a call exceeds it soon.
+    let threads = ProcessInfo.processInfo.activeProcessorCount
+
+    init(_ calls: [SoakCall], seconds: Int) {
+        let isShort = seconds < 600
+        self.calls = calls
+        self.seconds = seconds
+        window = isShort ? 10 : 60
+        warmUp = isShort ? 30 : 60
+        // The allocator has an arena for each thread, up to eight for each core. After half a minute, they still grow.
+        growthKiB = isShort ? 4_096 : 1_024
+    }
 }

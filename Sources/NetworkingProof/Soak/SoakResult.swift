@@ -24,12 +24,16 @@
                 return faults + ["fewer than two windows after the first \(plan.warmUp) s"]
             }
             var found = faults
-            if growthKiB >= 1_024 { found.append("the resident memory grew by \(growthKiB) KiB, expected below 1,024") }
+            if growthKiB >= plan.growthKiB {
+                found.append("the resident memory grew by \(growthKiB) KiB, expected below \(plan.growthKiB.grouped)")
+            }
             if last.descriptors > first.mostDescriptors {
                 found.append("at least \(last.descriptors) descriptors, at most \(first.mostDescriptors) before")
             }
-            if last.threads > first.mostThreads {
-                found.append("at least \(last.threads) threads, at most \(first.mostThreads) before")
+            if last.threads > first.mostThreads + plan.threads {
+                found.append(
+                    "at least \(last.threads) threads, at most \(first.mostThreads) before, expected at most "
+                        + "\(plan.threads) more")
             }
             if uses.last.descriptors > uses.first.descriptors {
                 found.append(
