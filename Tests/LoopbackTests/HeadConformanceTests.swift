@@ -120,6 +120,25 @@ extension Loopback {
             #expect(kind == .truncatedBody || kind == .responseTooLarge)
         }
 
+        @Test(
+            "A stored response has no trailer fields among its header fields (RFC 9111 3.1)",
+            arguments: Engine.curlOnly)
+        func storedTrailers(engine: Engine) async throws {
+            let exchange = try exchange(
+                engine,
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+                    + "2\r\nhi\r\n0\r\nX-Sum: 7\r\nCache-Control: max-age=0\r\n\r\n")
+            let transport = CachingTransport(exchange.transport, cache: ResponseCache())
+            for source in [HTTPResponse.Source.network, .cache] {
+                let request = try exchange.request()
+                let response = try await transport.send(request, delivering: .buffered(limit: 100))
+                #expect(response.source == source)
+                #expect(response.text == "hi")
+                #expect(response.headers["X-Sum"] == nil)
+                #expect(response.headers[.cacheControl] == "max-age=60")
+            }
+        }
+
         @Test("The chunks of a chunked body are joined", arguments: Engine.allCases)
         func chunked(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in

@@ -44,6 +44,15 @@ struct CacheRuleTests {
         }
     }
 
+    @Test("A row without steps names an existing test", arguments: CacheCase.all.filter { $0.test != nil })
+    func namedTest(_ row: CacheCase) throws {
+        let parts = try #require(row.test).split(separator: ".")
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../LoopbackTests/\(parts[0]).swift")
+        #expect(try String(contentsOf: tests, encoding: .utf8).contains("func \(parts[1])("), "\(row.testDescription)")
+        #expect(row.steps.isEmpty)
+    }
+
     @Test("The table contains every section from 3 to 5 that has rules for a private cache")
     func sections() {
         let expected = [
@@ -61,11 +70,17 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
     let section: String
     let sentence: String
     let steps: [Step]
+    /// The test of `LoopbackTests` that checks the sentence, if it depends on the engine below the cache.
+    let test: String?
 
     var testDescription: String { "\(section): \(sentence)" }
 
     init(_ section: String, _ sentence: String, _ steps: Step...) {
-        (self.section, self.sentence, self.steps) = (section, sentence, steps)
+        (self.section, self.sentence, self.steps, test) = (section, sentence, steps, nil)
+    }
+
+    init(_ section: String, _ sentence: String, test: String) {
+        (self.section, self.sentence, steps, self.test) = (section, sentence, [], test)
     }
 
     /// A request, and its expected result. A field value such as `@-60` stands for the date 60 seconds ago.
