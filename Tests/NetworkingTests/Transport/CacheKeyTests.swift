@@ -21,10 +21,10 @@ struct CacheKeyTests {
         cache = ResponseCache(clock: clock.networkClock)
     }
 
-    private func service(_ session: AccessTokenSupervisor? = nil) -> NetworkService {
+    private func service(_ session: AccessTokenSupervisor? = nil, _ transport: StubTransport? = nil) -> NetworkService {
         NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.cache = cache
-            $0.transport = stub
+            $0.transport = transport ?? stub
         }
     }
 
@@ -58,6 +58,48 @@ struct CacheKeyTests {
         session.accessToken = AccessToken("b")
         #expect(service.cachedResponse(call, as: .string)?.value == "one")
         #expect(service.cachedResponse(german, as: .string) == nil)
+    }
+
+    @Test("A refreshed token gets the responses that its session has stored, unless Vary names Authorization")
+    func sessions() async throws {
+        for (headers, requests) in [([.cacheControl: "max-age=60"], 1), ([.vary: "Authorization"], 2)]
+            as [(HTTPHeaders, Int)]
+        {
+            cache.removeAll()
+            let stub = StubTransport()
+            stub.on(nil, nil) { request in
+                if request.url.path.hasSuffix("refused"), request.headers[.authorization] == "Bearer a" {
+                    return StubResponse(.unauthorized)
+                }
+                return StubResponse(.ok, headers: headers.merging([.cacheControl: "max-age=60"]))
+            }
+            let first = AccessTokenSupervisor(token: AccessToken("a", session: UUID()), clock: Fixture.stillClock) {
+                _ in AccessToken("b")
+            }
+            let call = Get(authorizationType: .bearer)
+            try await service(first, stub).request(call)
+            try await service(first, stub).request(Get(path: "refused", authorizationType: .bearer))
+            #expect(first.accessToken?.value == "b")
+            try await service(first, stub).request(call)
+            #expect(stub.requests.count == requests + 2, "\(headers)")
+            let second = AccessTokenSupervisor(token: AccessToken("b", session: UUID()), clock: Fixture.stillClock) {
+                _ in AccessToken("x")
+            }
+            second.accessToken = AccessToken("c")
+            try await service(second, stub).request(call)
+            #expect(stub.requests.count == requests + 3, "another session")
+        }
+    }
+
+    @Test("Tokens without a session in a store share no responses")
+    func unnamedSessions() async throws {
+        responses([.cacheControl: "max-age=60"])
+        for (token, requests) in [("a", 1), ("a", 1), ("b", 2)] {
+            let store = MemoryTokenStore(AccessToken(token))
+            let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in AccessToken("x") }
+            try await service(session).request(Get(authorizationType: .bearer))
+            #expect(stub.requests.count == requests)
+        }
     }
 
     @Test("A cookie is set by the response that contained it, not by the stored copy")

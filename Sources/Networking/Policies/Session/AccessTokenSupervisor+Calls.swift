@@ -13,7 +13,8 @@ extension AccessTokenSupervisor {
             throw NetworkError.noToken(because: SessionEnded(), request)
         }
         let mark = CarriedToken(
-            number, generation: generation, session: session, of: call, refusedBy: unauthorizedStatuses)
+            number, generation: generation, session: session, isNamed: session != AccessToken.unnamedSession, of: call,
+            refusedBy: unauthorizedStatuses)
         return (token, mark)
     }
 

@@ -4,8 +4,13 @@ import Foundation
 struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
-    /// The fields that a request must have: those that may identify its user, and the fields that ``varying`` names.
+    /// The fields that a request must have: those that may identify its user, the fields that ``varying`` names, and
+    /// the id of the session whose token the request carries.
     let fields: HTTPHeaders
+
+    /// The name of the id of the session among ``fields``. No field of a request has this name, because it is not a
+    /// token (RFC 9110 section 5.6.2).
+    private static let session: HTTPHeader.Name = "(session)"
 
     /// Creates the audience of a response to a request. Returns nil if no request matches (`Vary: *`), or if `Vary` has
     /// too many names.
@@ -27,10 +32,16 @@ struct CacheAudience: Sendable {
         CacheAudience.isEqual(CacheAudience.fields(of: request, varying), fields)
     }
 
-    /// Whether fields have the same names and values. A file does not contain which fields an app has marked as
-    /// sensitive.
+    /// Whether fields have the same names and values. All tokens of one session are equal. A file does not contain
+    /// which fields an app has marked as sensitive.
     private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
-        fields.elementsEqual(others) { $0.name == $1.name && $0.value == $1.value }
+        let isSameSession = fields.contains(session) && fields[session] == others[session]
+        let isCompared = { (field: HTTPHeader) in
+            field.name != session && !(isSameSession && field.name == .authorization)
+        }
+        return fields.lazy.filter(isCompared).elementsEqual(others.lazy.filter(isCompared)) {
+            $0.name == $1.name && $0.value == $1.value
+        }
     }
 
     private static func varying(_ response: HTTPHeaders) -> [HTTPHeader.Name]? {
@@ -46,6 +57,12 @@ struct CacheAudience: Sendable {
         headers.removeAll { !$0.mayIdentifyUser && $0.name != .host }
         for name in varying where all.contains(name) && !headers.contains(name) {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
+        }
+        // A response that depends on the token itself is used for that token only.
+        if let token = request[attachment: CarriedToken.self], token.isNamed, headers.contains(.authorization),
+            !varying.contains(.authorization)
+        {
+            headers.append(HTTPHeader(session, token.session.uuidString))
         }
         return headers
     }
