@@ -34,7 +34,8 @@ extension NetworkConfiguration {
     /// Returns the chain of transports; the last one created is the outermost.
     func sending() -> any Transport {
         let base = transport ?? PlatformTransport.shared
-        let caching: any Transport = cache.map { CachingTransport(base, cache: $0) } ?? base
+        let storingCookies: any Transport = cookies.map { SetCookieTransport(base, jar: $0) } ?? base
+        let caching: any Transport = cache.map { CachingTransport(storingCookies, cache: $0) } ?? storingCookies
         let carrying: any Transport = cookies.map { CookieTransport(caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(carrying, policy: redirects)
         return DuplicateHandlingTransport(following, policy: duplicates)
@@ -64,7 +65,9 @@ extension NetworkConfiguration {
     /// The parts that take part in a reset, each object once.
     var resetParticipants: [any ResetParticipant] {
         var seen: Set<ObjectIdentifier> = []
-        let objects: [(any ResetParticipant)?] = [transport, circuitBreaker, backoffGate, concurrencyLimit, cache]
+        let objects: [(any ResetParticipant)?] = [
+            transport, circuitBreaker, backoffGate, concurrencyLimit, cache?.revalidations, cache,
+        ]
         let parts: [any ResetParticipant] =
             admissionPolicies + requestAdaptingService.adapters + errorHandlingService.current
         return (objects.compactMap { $0 } + parts).filter {

@@ -202,31 +202,6 @@ struct CacheTests {
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
     }
 
-    @Test("A stale response is used at once and validated meanwhile, if stale-while-revalidate permits it")
-    func revalidatedMeanwhile() async throws {
-        let limit = ConcurrencyLimit(2)
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.cache = cache
-            $0.transport = stub
-            $0.concurrencyLimit = limit
-        }
-        let answers = Answers()
-        stub.on(nil, nil) { _ in await answers.next() }
-        await answers.give("one")
-        #expect(try await service.request(Get()) == "one")
-        clock.advance(by: .seconds(61))
-        for _ in 0..<3 {
-            let response = try await service.response(Get()) as Response<String>
-            #expect(response.value == "one" && response.source == .cache)
-        }
-        while stub.requests.count < 2 { await Task.yield() }
-        #expect(limit.activeCount == 1, "the validation has the permit of its call")
-        await answers.give("two")
-        while limit.activeCount > 0 { await Task.yield() }
-        #expect(try await service.request(Get()) == "two")
-        #expect(stub.requests.count == 2, "a URL is validated once at a time")
-    }
-
     @Test("The source of a response is the network, the cache, or the cache after a validation")
     func sources() async throws {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
@@ -387,21 +362,5 @@ struct CacheTests {
         }
         #expect(try await service.request(Get()) == "two")
         #expect(stub.requests.count == 3)
-    }
-}
-
-/// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
-private actor Answers {
-    private var given: [String] = []
-    private var waiting: [CheckedContinuation<String, Never>] = []
-
-    func give(_ text: String) {
-        if waiting.isEmpty { given.append(text) } else { waiting.removeFirst().resume(returning: text) }
-    }
-
-    func next() async -> StubResponse {
-        let text = given.isEmpty ? await withCheckedContinuation { waiting.append($0) } : given.removeFirst()
-        return StubResponse(
-            .ok, headers: [.cacheControl: "max-age=60, stale-while-revalidate=60"], body: Data(text.utf8))
     }
 }

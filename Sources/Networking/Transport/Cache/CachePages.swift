@@ -23,8 +23,6 @@ struct CachePages: Sendable {
     private var lastID: UInt64 = 0
     /// The keys of the requests in progress whose responses may be stored.
     private var exchanges: [String: Set<UInt64>] = [:]
-    /// The keys whose responses are being validated without a caller.
-    private var claims: Set<String> = []
 
     /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme
     /// and host in lower case and without a default port (section 4.2.3).
@@ -74,15 +72,6 @@ struct CachePages: Sendable {
 
     /// Whether the responses of the URL were not removed since the request was sent.
     func isCurrent(_ exchange: Exchange) -> Bool { exchanges[exchange.key]?.contains(exchange.id) == true }
-
-    mutating func claim(_ key: String) -> Exchange? {
-        guard claims.insert(key).inserted else { return nil }
-        return Exchange(id: 0, key: key)
-    }
-
-    mutating func endClaim(_ claim: Exchange) {
-        claims.remove(claim.key)
-    }
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
     /// removes them. Does nothing if the responses of the URL were removed during the request.

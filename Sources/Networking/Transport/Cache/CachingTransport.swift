@@ -90,22 +90,28 @@ package struct CachingTransport: Transport {
     /// Validates a stored response that has been used already, without a caller that waits. At most one
     /// validation of a stored response runs at a time.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
-        guard let asked = asked.afterCall, let claim = cache.claimRevalidation(of: asked.request.url) else { return }
-        // The request belongs to no call, but it needs the permit of the call that caused it.
-        let permit = CallScope.currentPermit?.handOver()
-        let exchange = cache.begin(asked.request.url)
-        Task.detached { [self] in
-            let result: Result<HTTPResponse, any Error>
-            do {
-                let response = try await fetch(asked, stored, exchange)
-                // The body is stored while it is read.
-                if case .stream(let body) = response.content { for try await _ in body {} }
-                result = .success(response.withoutStream)
-            } catch {
-                result = .failure(error)
+        guard let asked = asked.afterCall else { return }
+        cache.revalidations.start(CachePages.key(asked.request.url)) {
+            // The request belongs to no call, but it needs the permit of the call that caused it.
+            let permit = CallScope.currentPermit?.handOver()
+            let exchange = cache.begin(asked.request.url)
+            return {
+                let result = await revalidation(of: stored, asked, exchange)
+                permit?.release(after: result)
             }
-            permit?.release(after: result)
-            cache.endRevalidation(claim)
+        }
+    }
+
+    private func revalidation(
+        of stored: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
+    ) async -> Result<HTTPResponse, any Error> {
+        do {
+            let response = try await fetch(asked, stored, exchange)
+            // The body is stored while it is read.
+            if case .stream(let body) = response.content { for try await _ in body {} }
+            return .success(response.withoutStream)
+        } catch {
+            return .failure(error)
         }
     }
 }

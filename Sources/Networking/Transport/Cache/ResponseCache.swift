@@ -13,6 +13,7 @@ public final class ResponseCache: Sendable {
     let date: @Sendable () -> Date
     private let heuristicFreshness: Double
     private let state = Locked(CachePages())
+    let revalidations = CacheRevalidations()
     private let directory: CacheDirectory?
     /// Whether responses to requests with credentials are also stored in the directory.
     private let storesCredentials: Bool
@@ -106,15 +107,6 @@ public final class ResponseCache: Sendable {
     func begin(_ url: URL) -> CacheExchange {
         let exchange = state.withLock { $0.begin(CachePages.key(url)) }
         return CacheExchange(exchange) { [self] in state.withLock { $0.end(exchange) } }
-    }
-
-    /// Returns a claim to validate the responses of a URL; nil if these responses are already being validated.
-    func claimRevalidation(of url: URL) -> CachePages.Exchange? {
-        state.withLock { $0.claim(CachePages.key(url)) }
-    }
-
-    func endRevalidation(_ claim: CachePages.Exchange) {
-        state.withLock { $0.endClaim(claim) }
     }
 
     /// Removes one stored response.

@@ -1,5 +1,4 @@
-/// A transport that sends the cookies of a jar, and stores the cookies that responses set. A service adds it if
-/// ``NetworkConfiguration/cookies`` is set.
+/// A transport that sends the cookies of a jar. A service adds it if ``NetworkConfiguration/cookies`` is set.
 ///
 /// It is also called for redirects, so that each request has the cookies of its own URL. It does not change a `Cookie`
 /// field that an endpoint or an adapter has set.
@@ -21,10 +20,7 @@ package struct CookieTransport: Transport {
 
     /// Sends the request with the jar's cookies.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        let response = try await base.send(addingCookies(to: request), delivering: delivery)
-        guard response.headers.contains(.setCookie) else { return response }
-        jar.keep(response.headers, from: response.request.url)
-        return response
+        try await base.send(addingCookies(to: request), delivering: delivery)
     }
 
     func addingCookies(to request: HTTPRequest) -> HTTPRequest {

@@ -1,0 +1,20 @@
+/// A transport that stores the cookies that responses set. It is below the cache, so that it receives each response of
+/// the server once: also one that validates a stored response, and one that a stored response replaces.
+package struct SetCookieTransport: Transport {
+    private let base: any Transport
+    private let jar: CookieJar
+
+    /// Wraps a transport.
+    package init(_ base: any Transport, jar: CookieJar) {
+        self.base = base
+        self.jar = jar
+    }
+
+    /// Sends the request, and stores the cookies of the response.
+    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        let response = try await base.send(request, delivering: delivery)
+        guard response.headers.contains(.setCookie) else { return response }
+        jar.keep(response.headers, from: response.request.url)
+        return response
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+@Suite("Cached responses that are validated while they are used")
+struct CacheRevalidationTests {
+    private struct Get: Endpoint {
+        let path: EndpointPath = "items"
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+    private let answers = Answers()
+    private let cache: ResponseCache
+
+    init() {
+        cache = ResponseCache(clock: clock.networkClock)
+        stub.on(nil, nil) { [answers] _ in await answers.next() }
+    }
+
+    @Test("A stale response is used at once and validated meanwhile, if stale-while-revalidate permits it")
+    func revalidatedMeanwhile() async throws {
+        let limit = ConcurrencyLimit(2)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+            $0.concurrencyLimit = limit
+        }
+        await answers.give("one")
+        #expect(try await service.request(Get()) == "one")
+        clock.advance(by: .seconds(61))
+        for _ in 0..<3 {
+            let response = try await service.response(Get()) as Response<String>
+            #expect(response.value == "one" && response.source == .cache)
+        }
+        while stub.requests.count < 2 { await Task.yield() }
+        #expect(limit.activeCount == 1, "the validation has the permit of its call")
+        await answers.give("two")
+        while limit.activeCount > 0 { await Task.yield() }
+        #expect(try await service.request(Get()) == "two")
+        #expect(stub.requests.count == 2, "a URL is validated once at a time")
+    }
+
+    @Test("The cookies of a validation without a caller are stored")
+    func cookies() async throws {
+        let jar = CookieJar()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.cookies = jar
+            $0.transport = stub
+        }
+        await answers.give("one")
+        #expect(try await service.request(Get()) == "one")
+        clock.advance(by: .seconds(61))
+        await answers.give("two", [.setCookie: "a=1"])
+        #expect(try await service.request(Get()) == "one")
+        while jar.cookies.isEmpty { await Task.yield() }
+        #expect(jar.cookies.count == 1)
+    }
+
+    @Test("A reset ends a validation without a caller, and waits for its end")
+    func reset() async throws {
+        let limit = ConcurrencyLimit(2)
+        let isCancelled = Box(false)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.concurrencyLimit = limit
+            $0.transport = stub
+        }
+        await answers.give("one")
+        #expect(try await service.request(Get()) == "one")
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil) { _ in
+            do { try await Task.sleep(for: .seconds(3_600)) } catch { isCancelled.change { $0 = true } }
+            return .failure(.cancelled)
+        }
+        #expect(try await service.request(Get()) == "one")
+        while stub.requests.count < 2 { await Task.yield() }
+        await service.reset()
+        #expect(isCancelled.value)
+        #expect(limit.activeCount == 0)
+    }
+
+    @Test("A transport that resets the service during a validation does not wait for itself")
+    func resetInside() async throws {
+        let service = Box<NetworkService?>(nil)
+        let hasReset = Box(false)
+        let made = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+        }
+        service.change { $0 = made }
+        defer { service.change { $0 = nil } }
+        await answers.give("one")
+        #expect(try await service.value?.request(Get(), as: .string) == "one")
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil) { _ in
+            await service.value?.reset()
+            hasReset.change { $0 = true }
+            return .failure(.cancelled)
+        }
+        #expect(try await service.value?.request(Get(), as: .string) == "one")
+        while !hasReset.value { await Task.yield() }
+    }
+}
+
+/// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
+private actor Answers {
+    private var given: [StubResponse] = []
+    private var waiting: [CheckedContinuation<StubResponse, Never>] = []
+
+    func give(_ text: String, _ headers: HTTPHeaders = [:]) {
+        let response = StubResponse(
+            .ok, headers: headers.merging([.cacheControl: "max-age=60, stale-while-revalidate=60"]),
+            body: Data(text.utf8))
+        if waiting.isEmpty { given.append(response) } else { waiting.removeFirst().resume(returning: response) }
+    }
+
+    func next() async -> StubResponse {
+        given.isEmpty ? await withCheckedContinuation { waiting.append($0) } : given.removeFirst()
+    }
+}
