@@ -49,8 +49,8 @@ public struct RequestAttempt: Sendable {
 }
 
 extension RequestAttempt: CustomStringConvertible {
-    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query,
-    /// credentials or body.
+    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query, no
+    /// credentials and no body.
     public var description: String {
         let known = error as? NetworkError
         let fault =
@@ -62,20 +62,20 @@ extension RequestAttempt: CustomStringConvertible {
     }
 }
 
-/// The token that a request carries, without its value, which only the session knows.
+/// The token of a request, without the token's value, which only the session knows.
 final class CarriedToken: HTTPRequest.Attachment {
     /// True: a redirect to another origin removes it together with the token.
     static var isSensitive: Bool { true }
 
-    /// The number of the request among those that the call has sent.
+    /// The number of the request among the requests that the call has sent.
     let number: Int
-    /// The number of the token among those of its session, counted from 0.
+    /// The number of the token among the tokens of its session, counted from 0.
     let generation: Int
     let session: UUID
     /// The state of the call in its session. Only the session knows its type.
     let call: any AnyObject & Sendable
-    /// The statuses with which a server refuses the token. They fail a request before any validator runs, so that such
-    /// a response is never taken for a result.
+    /// The statuses with which a server refuses the token. A response with such a status is rejected before any
+    /// validator runs, so that it never becomes a result.
     let refusedStatuses: Set<HTTPStatus>
 
     init(
