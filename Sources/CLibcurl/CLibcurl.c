@@ -23,7 +23,7 @@ struct message {
 
 enum { MESSAGE_DONE = 1, OLDEST_VERSION = 0x074400 };
 
-// The first members of `curl_version_info_data`; the others are not read.
+// The first members of `curl_version_info_data`. The other members are not read.
 struct version_info {
     int age;
     const char *version;

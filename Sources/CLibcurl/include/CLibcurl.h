@@ -1,7 +1,7 @@
 // The functions and constants of libcurl that the package uses, without libcurl's own headers.
 //
 // The library is loaded at run time. The constants have libcurl's names with a leading `C`, so that this header can be
-// used together with libcurl's own. https://curl.se/libcurl/c/ documents them.
+// used together with libcurl's own headers. https://curl.se/libcurl/c/ documents them.
 #ifndef CLIBCURL_H
 #define CLIBCURL_H
 
@@ -23,7 +23,7 @@ enum CLibcurlLoadResult {
     CLIBCURL_TOO_OLD
 };
 
-/// Loads the library once per process. After a library was loaded, further names are ignored. Safe to call from every
+/// Loads the library once per process. After the first success, other names are ignored. Safe to call from every
 /// thread.
 enum CLibcurlLoadResult clibcurl_load(const char *name);
 
@@ -121,12 +121,12 @@ int clibcurl_epoll_set(int epoll, int socket, int wanted);
 /// Waits for at most `timeout_ms` milliseconds (-1: without limit), and stores at most `count` events. Returns the
 /// number of stored events.
 int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int timeout_ms);
-/// Creates an alarm (eventfd) on the list, which any thread can ring. Returns -1 and sets `errno` if no descriptor is
+/// Creates an alarm (eventfd) on the list. Any thread can ring it. Returns -1 and sets `errno` if no file descriptor is
 /// left.
 int clibcurl_alarm_create(int epoll);
 void clibcurl_alarm_ring(int alarm);
-/// Replaces a socket with one whose peer is closed. This ends the connection of the replaced socket. Returns -1 and
-/// sets `errno` if no file descriptor is left.
+/// Replaces a socket with a socket whose peer is closed. This ends the connection of the replaced socket. Returns -1
+/// and sets `errno` if no file descriptor is left.
 int clibcurl_socket_end(int socket);
 
 // MARK: Options

@@ -3,9 +3,8 @@ import Foundation
 /// A byte buffer between one writer, which never waits, and one reader, which waits for bytes.
 ///
 /// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
-/// refusal, it calls `onRoom` as soon as the reader has taken so much that half of the capacity is free, so that the
-/// writer is not woken for each chunk. It calls `onAbandon` if the reader stops reading before the end. Both closures
-/// are called outside the lock.
+/// refusal, it calls `onRoom` once half of the capacity is free. The writer is therefore not woken for each chunk. It
+/// calls `onAbandon` if the reader stops reading before the end. Both closures are called outside the lock.
 final class BytePipe: Sendable {
     /// The result of writing a chunk.
     enum WriteResult: Equatable {
@@ -17,7 +16,7 @@ final class BytePipe: Sendable {
         case abandoned
     }
 
-    /// The error of a read that begins while another one waits. A pipe supports only one reader at a time.
+    /// The error of a read that begins while another read waits. A pipe supports only one reader at a time.
     struct ConcurrentRead: Error {}
 
     private struct State: Sendable {

@@ -24,8 +24,7 @@ enum CallPosition: Sendable {
     /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
     var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-    /// Whether the task runs under the permit of a call. If so, the calls that the task
-    /// makes need no permit of their own.
+    /// Whether the task runs under the permit of a call. If so, the calls of the task need no permit of their own.
     var hasPermit: Bool {
         switch self {
         case .inside(let scope): scope.hasPermit

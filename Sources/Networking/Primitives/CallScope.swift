@@ -1,10 +1,10 @@
 import Foundation
 
-/// The cancellation scope of one call. The caller, the deadline or a reset ends all waits of the call through it.
+/// The cancellation scope of one call. The caller, the deadline or a reset uses it to end all waits of the call.
 ///
 /// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
 /// engine, a token). Ending the scope therefore ends all waits at once. An inner call registers with the outer scope as
-/// one such wait. A deadline starts no timer until the first wait is registered.
+/// one such wait. The timer of a deadline starts when the first wait is registered.
 package final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -23,8 +23,8 @@ package final class CallScope: Endable {
         /// The identifier of the call. It is created at its first use.
         var id: UUID?
 
-        /// Changes the phase from `open` to `next` and returns the old state, whose waits and timer the caller
-        /// releases. Returns nil if the phase is not `open`.
+        /// Changes the phase from `open` to `next`. Returns the old state, so that the caller can release its waits and
+        /// its timer. Returns nil if the phase is not `open`.
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
@@ -34,7 +34,7 @@ package final class CallScope: Endable {
     }
 
     let deadline: Deadline?
-    /// The call in which this one was made.
+    /// The call in which this call was made.
     let parent: CallScope?
     /// The token refresh in which this call was made.
     let refresh: RefreshMark?
@@ -58,7 +58,7 @@ package final class CallScope: Endable {
         set { state.withLock { $0.permit = newValue } }
     }
 
-    /// Whether calls inside this one need no permit of their own.
+    /// Whether calls inside this call need no permit of their own.
     var hasPermit: Bool { isAdmitted || permit?.isHeld ?? false }
 
     /// Whether the call is part of a token refresh.
@@ -102,7 +102,7 @@ package final class CallScope: Endable {
 
     /// Ends every wait of the call.
     ///
-    /// - Returns: Whether this interruption ended the call: false if the call had been interrupted or had completed.
+    /// - Returns: Whether this interruption ended the call; false if the call was already interrupted or completed.
     @discardableResult
     func interrupt(_ interruption: Interruption) -> Bool {
         guard let opened = state.withLock({ $0.leaveOpen(for: .ended(interruption)) }) else { return false }
@@ -157,7 +157,8 @@ package final class CallScope: Endable {
         state.withLock { _ = $0.waits.remove { $0.id == wait.id } }
     }
 
-    /// Checks the cancellation of the task and the deadline, because without a wait no other code reports them.
+    /// Checks whether the task is cancelled or the deadline has passed, because without a wait no other code reports
+    /// this.
     private func checkForInterruption() {
         if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }
@@ -176,7 +177,7 @@ package final class CallScope: Endable {
     }
 }
 
-/// A point in time on a clock by which an operation must end.
+/// The time by which an operation must end, and the clock that measures it.
 package struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
@@ -206,7 +207,7 @@ package enum Interruption: Error, Equatable {
 
 /// A permit that other calls wait for while one call holds it.
 package protocol CallPermit: AnyObject, Sendable {
-    /// Whether the permit has not been released yet.
+    /// Whether a call still holds the permit.
     var isHeld: Bool { get }
 }
 

@@ -1,7 +1,7 @@
 /// A value in its own allocation. Copies share it until one of them is modified.
 ///
-/// Large values are passed as one pointer, because an asynchronous function stores its variables while it waits, and
-/// each copy of the value would copy every part of it.
+/// A large value is passed as one pointer. Otherwise, each copy of the value would copy every part of it, and an
+/// asynchronous function stores such copies while it waits.
 struct CopyOnWrite<Value: Sendable>: Sendable {
     private final class Box: @unchecked Sendable {  // because the value changes only while the box has one owner
         // Exclusivity is not checked: access to the struct is exclusive already, and a shared box is never modified.
@@ -18,7 +18,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
         box = Box(value)
     }
 
-    /// Whether both values share their memory. Values that are equal may not share it.
+    /// Whether both values share their memory. Equal values do not always share it.
     func isShared(with other: CopyOnWrite) -> Bool { box === other.box }
 
     var value: Value {

@@ -1,5 +1,5 @@
-/// A queue of elements that are delivered one at a time and in order. The first thread that begins delivers all of
-/// them, outside the lock that protects this queue.
+/// A queue of elements that are delivered one at a time and in order. The thread that begins first delivers all
+/// elements, outside the lock that protects this queue.
 struct DeliveryQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -9,8 +9,8 @@ struct DeliveryQueue<Element> {
         elements.append(element)
     }
 
-    /// Returns whether the caller must deliver: it calls ``next()`` until that returns nil. If false, a delivery in
-    /// progress delivers all elements.
+    /// Returns whether the caller must deliver. If true, the caller calls ``next()`` until it returns nil. If false, a
+    /// delivery in progress delivers all elements.
     mutating func begin() -> Bool {
         defer { isDelivering = true }
         return !isDelivering

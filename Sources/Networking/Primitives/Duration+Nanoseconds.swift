@@ -1,13 +1,13 @@
 extension Duration {
-    /// The number of whole nanoseconds, limited to about 292 years. The type is `Int64`, because `Int` can have 32 bits
-    /// on watchOS, which can express only two seconds.
+    /// The number of whole nanoseconds, limited to about 292 years. The type is `Int64`, because `Int` can have only 32
+    /// bits on watchOS, enough for only two seconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 1_000_000_000 - 1
         return min(max(seconds, -limit), limit) * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// The milliseconds, rounded up and limited to the range of `Int`.
+    /// The number of milliseconds, rounded up and limited to the range of `Int`.
     var milliseconds: Int { Int(clamping: (nanoseconds + 999_999) / 1_000_000) }
 }
 

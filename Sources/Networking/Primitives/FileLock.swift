@@ -8,7 +8,8 @@ import Foundation
     import Darwin
 #endif
 
-/// A file that one thread of one process can lock at a time. The system releases the lock if its process dies.
+/// A lock file. Only one thread of one process holds the lock at a time. The system releases the lock if its process
+/// ends.
 struct FileLock: Sendable {
     let path: String
 

@@ -46,7 +46,6 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
 }
 
 extension Locked: CustomReflectable {
-    /// An empty mirror, so that `dump` of a type that contains a lock shows no state, which may be secret, and does not
-    /// acquire the lock.
+    /// An empty mirror: `dump` neither shows the state, which may be secret, nor acquires the lock.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,6 +1,6 @@
 /// An object that owns an observation. The observation ends when the token is cancelled or released.
 ///
-/// Store the token as long as you need the observation. The token can be cancelled on any thread, even inside the
+/// Store the token for as long as you need the observation. The token can be cancelled on any thread, even inside the
 /// handler. If it is cancelled inside the handler, or on the queue on which the handler is called, the handler is not
 /// called again.
 public final class ObservationToken: Sendable {

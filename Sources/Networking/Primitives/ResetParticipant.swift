@@ -30,7 +30,7 @@
 public protocol ResetParticipant: Sendable {
     /// Returns to the initial state. Default: does nothing.
     ///
-    /// The service calls this method during a reset, after all calls that the reset ended have returned. Calls that
+    /// The service calls this method during a reset. By then, all calls that the reset ended have returned. Calls that
     /// began during the reset may be in progress. If this method resets the same service again, the inner reset waits
     /// only until all calls have returned.
     func reset() async

@@ -18,7 +18,7 @@ struct ConverterTests {
             to: HTTPRequest(.get, try #require(URL(string: "https://a.example"))))
     }
 
-    @Test("A key path selects a member, also in an array; the error names the missing member", .row("N-30"))
+    @Test("A key path selects a member, even in an array; the error names the missing member", .row("N-30"))
     func keyPath() async throws {
         let response = try response(#"{"data":{"users":[{"n":1},{"n":2}],"a.b":{"n":3}}}"#)
         #expect(try response.read(as: .keyPath("data.users", .json([Item].self))) == [Item(n: 1), Item(n: 2)])
@@ -118,7 +118,7 @@ struct ConverterTests {
         #expect((error as? NetworkError)?.description.contains("streamed body") == true)
     }
 
-    @Test("`replacingErrors(with:)` returns its default value; a tolerant array leaves out invalid elements")
+    @Test("`replacingErrors(with:)` returns its default value; a tolerant array omits invalid elements")
     func tolerant() throws {
         #expect(try response("{").read(as: .json(Item.self).replacingErrors(with: Item(n: 0))) == Item(n: 0))
         #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).replacingErrors(with: 9))) == 9)

@@ -164,7 +164,7 @@ struct EndpointRequestTests {
         #expect(request.description == "PUT a.example/x")
     }
 
-    @Test("An endpoint's base URL and path are read once, so a URL that changes gets no secret of another server")
+    @Test("An endpoint's base URL and path are read once, so a changing URL gets no secret of another server")
     func readOnce() throws {
         struct Fickle: Endpoint {
             let reads: Box<Int>
@@ -189,7 +189,7 @@ struct EndpointRequestTests {
         #expect(request.url.host == "other.example" && request.headers.isEmpty)
     }
 
-    @Test("A path prefix is added to a path, unless the literal text of the path begins with it")
+    @Test("A path prefix is added to a path, unless the literal text of the path begins with the prefix")
     func prefixes() throws {
         func url(_ prefix: EndpointPath, _ path: EndpointPath) throws -> String {
             struct Plain: Endpoint { let path: EndpointPath }

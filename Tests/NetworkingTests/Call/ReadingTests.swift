@@ -9,7 +9,7 @@ struct ReadingTests {
         return HTTPResponse(status, headers: type.map { [.contentType: $0] } ?? [:], content: .data(body), to: request)
     }
 
-    @Test("Text is read by its charset; without one as UTF-8, or as Latin 1 if it is not valid UTF-8", .row("R-09"))
+    @Test("Text is read in its charset; without a charset, as UTF-8 or, if it is not valid, as Latin 1", .row("R-09"))
     func charsets() async throws {
         let latin = Data([0x67, 0xFC])
         #expect(try await ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")
@@ -60,7 +60,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("Validators run in order; the first one that fails ends the call with its reason")
+    @Test("Validators run in order; the first rejection ends the call with its reason")
     func validators() async throws {
         struct Picky: NetworkRequesting { let client: NetworkClient }
         let asked = Box<[Int]>([])
@@ -100,7 +100,7 @@ struct ReadingTests {
         #expect(await kind(ResponseValidator { _ in throw UserError.taken }) == nil)
     }
 
-    @Test("Deeply nested JSON causes an error and not a crash")
+    @Test("Deeply nested JSON causes an error, not a crash")
     func deep() async throws {
         let response = try response(Data(String(repeating: "[", count: 200_000).utf8))
         await #expect(throws: NetworkError.self) { _ = try await ResponseConverter.jsonObject.convert(response) }

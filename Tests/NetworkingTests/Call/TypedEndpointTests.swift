@@ -91,7 +91,9 @@ struct TypedEndpointTests {
         }
     }
 
-    @Test("The endpoint's error precedes the server's and the general one; an unreadable body does not hide the status")
+    @Test(
+        "The endpoint's error comes before the server's and the general error; an unreadable body keeps the status"
+    )
     func order() async throws {
         let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let own = LogIn(ownError: { $0 == .notFound ? UserError.taken : nil })
@@ -188,7 +190,7 @@ struct TypedEndpointTests {
     }
 
     @Test(
-        "The service's decoder also reads the server's error; a status tells whether it is a client error",
+        "The service's decoder also reads the server's error; a status tells whether the error is a client error",
         .row("N-18", "N-25"))
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }

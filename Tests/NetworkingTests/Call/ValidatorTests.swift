@@ -38,7 +38,7 @@ struct ValidatorTests {
     }
 
     @Test(
-        "Custom validators run in order; the first one that fails ends the call with its reason", .row("I-34", "I-35"))
+        "Custom validators run in order; the first rejection ends the call with its reason", .row("I-34", "I-35"))
     func own() async {
         let asked = Box(0)
         let counting = ResponseValidator { _ in
@@ -56,7 +56,7 @@ struct ValidatorTests {
         #expect(thrown as? UserError == .taken)
     }
 
-    @Test("Without validators every status is accepted", .row("I-36"))
+    @Test("Without validators, every status is accepted", .row("I-36"))
     func none() async throws {
         #expect(await failure([], StubResponse(.internalServerError)) == nil)
         #expect(await failure([], StubResponse(.notFound)) == nil)

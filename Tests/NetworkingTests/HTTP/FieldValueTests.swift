@@ -105,7 +105,7 @@ struct FieldValueTests {
     }
 
     @Test(
-        "A folded value neither begins nor ends with a blank, even if a line of it has no text",
+        "A folded value neither begins nor ends with a blank, even if one of its lines is blank",
         arguments: ["ETag:\r\n \"a\"\r\n", "ETag: \"a\"\r\n \t\r\n", "ETag: \r\n \r\n\t\"a\"\r\n  \r\n"])
     func foldedEnds(field: String) throws {
         var reader = ResponseHeadReader(limit: 1 << 10)

@@ -17,7 +17,7 @@ struct HeaderTests {
         #expect(HTTPHeader.Name("ETag").hashValue == HTTPHeader.Name("etag").hashValue)
     }
 
-    @Test("Appended fields stay separate and are joined if they are read as one value")
+    @Test("Appended fields stay separate and are joined when they are read as one value")
     func duplicates() {
         var headers: HTTPHeaders = [:]
         headers.append(HTTPHeader(.setCookie, "a=1"))
@@ -38,7 +38,7 @@ struct HeaderTests {
         #expect(old.merging(new, .replaceAll) == new)
     }
 
-    @Test("Typed accessors read and write; in a merge, the new values win", .row("N-04"))
+    @Test("Typed fields can be read and set; in a merge, the new values win", .row("N-04"))
     func typed() {
         var headers: HTTPHeaders = [:]
         headers.authorization = .bearer("t")
@@ -65,7 +65,7 @@ struct HeaderTests {
         #expect(headers.rateLimit == HTTPHeaders.RateLimit(remaining: 0, reset: .zero))
     }
 
-    @Test("A quote in Accept counts even if a combining mark follows it")
+    @Test("A quotation mark in Accept is recognized even if a combining mark follows it")
     func acceptWithCombiningMarks() {
         var headers = HTTPHeaders()
         let types = [MediaType("text", "plain", ["x": "\u{200D}a,b", "y": "\u{301}"]), .json]
@@ -103,7 +103,7 @@ struct HeaderTests {
         if !value.scheme.isEmpty { #expect(HTTPAuthorization(text) == value) }
     }
 
-    @Test("The scheme of an authorization type is its name; the type none has no scheme", .row("R-18"))
+    @Test("The scheme of an authorization type is its name; the type `none` has no scheme", .row("R-18"))
     func authorizationTypes() {
         #expect(AuthorizationType.basic.scheme == "Basic" && AuthorizationType.bearer.scheme == "Bearer")
         #expect(AuthorizationType.custom("Token").scheme == "Token" && AuthorizationType.none.scheme.isEmpty)
@@ -135,7 +135,7 @@ struct HeaderTests {
         #expect(headers["X-Tenant-Key"] == "fresh" && !"\(headers)".contains("fresh"))
     }
 
-    @Test("Credentials are in no description; `fieldValue` returns them")
+    @Test("No description contains credentials; `fieldValue` returns them")
     func credentials() {
         let basic = HTTPAuthorization.basic(username: "ada", password: "hush")
         var dumped = ""
@@ -144,7 +144,7 @@ struct HeaderTests {
         #expect(basic.fieldValue == "Basic YWRhOmh1c2g=")
     }
 
-    @Test("A quote with a combining mark is escaped in a quoted string")
+    @Test("A quotation mark with a combining mark is escaped in a quoted string")
     func quoting() {
         #expect(HTTPGrammar.quoted("x\"\u{301}; charset=evil") == "\"x\\\"\u{301}; charset=evil\"")
     }

@@ -88,7 +88,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A closure can encode a body and set its headers; another body does not have them", .row("I-12", "I-13")
+        "A closure can encode a body and set its headers; other bodies do not have these headers", .row("I-12", "I-13")
     )
     func ownEncoder() async throws {
         struct Lines: Endpoint {

@@ -42,7 +42,7 @@ struct LinkTests {
         #expect(HTTPHeaders.Link.parse(value).count == count)
     }
 
-    @Test("A link with another anchor or without a valid URL has no target")
+    @Test("A link with an anchor or with an invalid URL is ignored")
     func anchors() throws {
         #expect(try response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)
         #expect(try response(["Link": "<http://[>; rel=next"]).link("next") == nil)

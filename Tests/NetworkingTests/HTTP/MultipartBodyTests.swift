@@ -105,7 +105,7 @@ struct MultipartBodyTests {
         #expect(!named.contains("\r\nX-Evil"))
         #expect(named.contains("name=\"a%22%0D%0AX-Evil: 1\"; filename=\"%22%0D%0A\""))
         let odd = try await sent(Form(body: .multipart([.data("a\0b", Data(), fileName: "\t\u{1F}\u{7F}é")]))).body
-        #expect(odd.contains("name=\"a%00b\"; filename=\"\t%1F%7Fé\""), "no control character is in a head")
+        #expect(odd.contains("name=\"a%00b\"; filename=\"\t%1F%7Fé\""), "no head contains a control character")
     }
 
     @Test("A random boundary occurs in no part that is in memory; a form may be empty")
@@ -155,7 +155,7 @@ struct MultipartBodyTests {
         #expect(upload.type.hasPrefix("multipart/form-data") && image.upperBound < caption.lowerBound)
     }
 
-    @Test("Form parameters become fields after the parts of a multipart body; with another body they are an error")
+    @Test("Form parameters become fields after the parts of a multipart body; with another body, they are an error")
     func bodyAndParameters() async throws {
         struct Upload: Endpoint {
             let body: HTTPBody
@@ -236,7 +236,7 @@ struct MultipartBodyTests {
         func onReady(_ wake: @escaping @Sendable () -> Void) { self.wake.change { $0 = wake } }
     }
 
-    @Test("The error of a form field that cannot be encoded names the field and has the encoder's error")
+    @Test("The error of a form field that cannot be encoded names the field and contains the encoder's error")
     func impossibleField() async throws {
         struct Form: Encodable { let ratio: Double }
         let service = NetworkService(environment: Fixture.environment) {

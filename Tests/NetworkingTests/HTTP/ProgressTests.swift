@@ -85,7 +85,7 @@ struct ProgressTests {
         #expect(seen == [3, 3], "a late iteration gets the newest value")
     }
 
-    @Test("A task and an asynchronous call report their progress, also with a stub", .row("R-06"))
+    @Test("A task and an asynchronous call report their progress, even with a stub", .row("R-06"))
     func calls() async throws {
         let stub = StubTransport { _ in .text("hello") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
@@ -105,7 +105,7 @@ struct ProgressTests {
         var all: [Int64] { lock.withLock { kept } }
     }
 
-    @Test("A meter that follows another one ends with the same progress, even if several threads update the other")
+    @Test("A meter that follows another meter ends with its progress, even if several threads update that meter")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)

@@ -34,7 +34,7 @@ struct URLQueryEncoderTests {
                 == "isNew=1&name=Ada%20%26%20Grace&range%5Bfrom%5D=1&tags%5B%5D=a&tags%5B%5D=b")
     }
 
-    @Test("Arrays use brackets, repeated names, indexes or a closure, also if they are nested", .row("R-04"))
+    @Test("Arrays use brackets, repeated names, indexes or a closure, even if they are nested", .row("R-04"))
     func arrays() throws {
         let value = ["a": [[1, 2], [3]]]
         #expect(try text(value) == "a[][]=1&a[][]=2&a[][]=3")
@@ -104,7 +104,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["d": Decimal(string: "1.10")]) == "d=1.1")
     }
 
-    @Test("A value without a name is an error; the error for a number that is not finite contains the path")
+    @Test("A value without names is an error; the error for a number that is not finite contains the path")
     func errors() throws {
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode([1, 2]) }
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode("text") }
@@ -127,7 +127,7 @@ struct URLQueryEncoderTests {
         return stub.requests[0]
     }
 
-    @Test("Parameters are sent as their enum case says, or where the method expects them", .row("R-04"))
+    @Test("Parameters are sent in the query or in the body, as specified or as usual for the method", .row("R-04"))
     func destinations() async throws {
         let filter = ["a": "1&2"]
         for method in [HTTPMethod.get, .head, .delete] {

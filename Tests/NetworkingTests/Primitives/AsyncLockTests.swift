@@ -26,7 +26,7 @@ struct AsyncLockTests {
         #expect(most.value == 1)
     }
 
-    @Test("A task that is cancelled while it waits is skipped, and the next one runs")
+    @Test("A task that is cancelled while it waits is skipped, and the next task runs")
     func cancelled() async throws {
         let isHeld = Settlement<Void>()
         let release = Settlement<Void>()

@@ -83,7 +83,7 @@ struct BroadcasterTests {
 
 @Suite("Settlements, pipes and clocks")
 struct WaitingTests {
-    @Test("If many tasks settle a settlement, one wins, and every waiter gets its outcome")
+    @Test("If many tasks settle a settlement, one outcome wins, and every waiter gets it")
     func settleOnce() async throws {
         let settlement = Settlement<Int>()
         let wins = Box(0)
@@ -156,7 +156,7 @@ struct WaitingTests {
         await #expect(throws: UserError.taken) { _ = try await pipe.next() }
     }
 
-    @Test("The writer is notified of a reader that leaves, unless all data has been written")
+    @Test("The writer is notified if the reader stops reading, unless the pipe is finished")
     func abandoning() {
         let abandoned = Box(0)
         let pipe = BytePipe(capacity: 4, onAbandon: { abandoned.change { $0 += 1 } })

@@ -10,7 +10,7 @@ struct FewTests {
         return elements
     }
 
-    @Test("Elements keep the order in which they were added, even if any of them is removed")
+    @Test("Elements keep the order in which they were added, even if one of them is removed")
     func order() {
         for leaving in 1...4 {
             var few = Few<Int>()
@@ -21,7 +21,7 @@ struct FewTests {
         }
     }
 
-    @Test("Removing a missing element changes nothing; removing the last one leaves an empty collection")
+    @Test("Removing a missing element changes nothing; removing the only element leaves an empty list")
     func emptying() {
         var few = Few(1)
         #expect(few.remove { $0 == 2 } == nil)

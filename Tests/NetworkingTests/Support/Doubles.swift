@@ -124,7 +124,7 @@ enum Fixture {
     static let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))
 
-    /// A clock that never advances. Nothing times out, even if a test waits long to be scheduled.
+    /// A clock that never advances. Nothing times out, even if the system schedules a test late.
     static var stillClock: NetworkClock { ManualClock().networkClock }
 
     /// Returns the error that a call ends with, or nil if it succeeds.

@@ -14,7 +14,7 @@ public import Foundation
 /// `send`, `response` and `task`. In other methods, such as `events`, the compiler treats the closure as non-Sendable:
 /// write the name of the type there, as in `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
-    /// The server, if it is not the environment's. Default: ``NetworkEnvironment/noBaseURL``.
+    /// The server, if it is not the server of the environment. Default: ``NetworkEnvironment/noBaseURL``.
     public private(set) var baseURL: URL
     /// The path below the base URL.
     public private(set) var path: EndpointPath
@@ -35,8 +35,7 @@ public struct AdHocEndpoint: Endpoint {
     private var statusErrors: [HTTPStatus: any Error] = [:]
     /// Reads the body of an error response as the type of the server's errors; nil if the call has no such type.
     var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
-    /// Creates, from the body of an error response, the error with which the call ends; nil if the call has no
-    /// error type.
+    /// Converts the body of an error response to the error with which the call ends; nil if the call has no error type.
     var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
 
     /// Creates a call to a path below the environment's URL.
@@ -46,15 +45,14 @@ public struct AdHocEndpoint: Endpoint {
         baseURL = NetworkEnvironment.noBaseURL
     }
 
-    /// Creates a call to a URL, independent of the environment's. The query of the URL is preserved.
+    /// Creates a call to a URL that does not depend on the environment. The query of the URL is preserved.
     init(_ method: HTTPMethod = .get, url: URL) {
         self.method = method
         path = ""
         baseURL = url
     }
 
-    /// Creates a call to a URL in text. Text that is not a URL with a scheme ends the call with an error when the call
-    /// is made.
+    /// Creates a call to a URL in text. If the text is not a URL with a scheme, the call fails when it is made.
     init(_ method: HTTPMethod = .get, url: String) {
         if let address = URL(string: url), address.scheme != nil {
             self.init(method, url: address)
@@ -72,7 +70,7 @@ public struct AdHocEndpoint: Endpoint {
         return copy
     }
 
-    /// Returns the call with query items added. The rule decides about items whose name exists already.
+    /// Returns the call with query items added. The rule decides about items with a name that exists already.
     public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.query = $0.query.merging(query, rule) }
     }
@@ -82,7 +80,7 @@ public struct AdHocEndpoint: Endpoint {
         query(URLQuery(dictionaryLiteral: (name, value)))
     }
 
-    /// Returns the call with header fields added. The rule decides about fields whose name exists already.
+    /// Returns the call with header fields added. The rule decides about fields with a name that exists already.
     public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.headers.merge(headers, rule) }
     }
@@ -95,7 +93,7 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with a body.
     public func body(_ body: HTTPBody) -> AdHocEndpoint { with { $0.body = body } }
 
-    /// Returns the call with an authorization type, with which it carries the service's token. Default: a bearer token.
+    /// Returns the call with an authorization type. The call then carries the service's token. Default: a bearer token.
     public func authorized(_ type: AuthorizationType = .bearer) -> AdHocEndpoint {
         with { $0.authorizationType = type }
     }
@@ -107,7 +105,7 @@ public struct AdHocEndpoint: Endpoint {
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
     /// Returns the call with errors for statuses: `.errors([.notFound: NoSuchUser()])`. An error response with such a
-    /// status ends the call with the error.
+    /// status ends the call with that error.
     public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {
         with { $0.statusErrors.merge(errors) { $1 } }
     }
@@ -127,9 +125,9 @@ extension Endpoint where Self == AdHocEndpoint {
     public static func delete(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.delete, path) }
     /// Returns a HEAD call to a path.
     public static func head(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.head, path) }
-    /// Returns a call to a URL, independent of the environment's.
+    /// Returns a call to a URL that does not depend on the environment.
     public static func at(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
-    /// Returns a call to a URL in text, independent of the environment's.
+    /// Returns a call to a URL in text. The URL does not depend on the environment.
     public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint {
         AdHocEndpoint(method, url: url)
     }

@@ -8,8 +8,8 @@ public enum AuthorizationType: Hashable, Sendable {
     case custom(String)
     /// No authorization: the call carries no token, and an unauthorized status triggers no refresh.
     case none
-    /// The authorization that the settings of the call or its service specify (``RequestSettings/authorizationType``);
-    /// no authorization if they specify none.
+    /// The authorization in the settings of the call or of its service (``RequestSettings/authorizationType``). If
+    /// neither is set, the call is not authorized.
     case inherited
 
     /// The scheme: `Basic`, `Bearer` or the custom one; empty for ``none`` and ``inherited``.

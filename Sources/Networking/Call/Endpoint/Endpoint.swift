@@ -48,25 +48,24 @@ public import Foundation
 ///
 /// A service reads each property once per call, when it creates the request.
 public protocol Endpoint<ResponseValue>: Sendable {
-    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``; each call then names it.
+    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``, so that each call names the type.
     associatedtype ResponseValue: Sendable = Untyped
 
-    /// The server, if it is not that of the service's environment. A URL without scheme and host is appended to the
-    /// environment's URL. Default: ``NetworkEnvironment/noBaseURL``, which is such a URL.
+    /// The server, if it is not the server of the service's environment. A URL without scheme and host is appended to
+    /// the environment's URL. Default: ``NetworkEnvironment/noBaseURL``, which is such a URL.
     var baseURL: URL { get }
     /// The path below the base URL.
     var path: EndpointPath { get }
     /// The method. Default: GET.
     var method: HTTPMethod { get }
-    /// The header fields. They override those of the environment. Adapters that set a field of the same name override
-    /// them. Default: none.
+    /// The header fields. They override the fields of the environment, and adapters override both. Default: none.
     var headers: HTTPHeaders { get }
-    /// The query, which follows that of the base URL and of the environment. Default: none.
+    /// The query items. They follow the items of the base URL and of the environment. Default: none.
     var query: URLQuery { get }
     /// The body. Default: empty.
     var body: HTTPBody { get }
     /// The parameters. They follow ``query``, or they form the body. If ``body`` is a multipart form, form parameters
-    /// become fields after its parts; with any other body, parameters that form a body are an error. Default: none.
+    /// become fields after its parts. With any other body, parameters that form a body are an error. Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
@@ -80,18 +79,17 @@ public protocol Endpoint<ResponseValue>: Sendable {
     /// `url.template` of OpenTelemetry. Default: `{}` for each: `/users/{}`. Implement it to use names: `/users/{id}`.
     var urlTemplate: String { get }
 
-    /// Returns the error that a status means for this call; nil, the default, leaves it to the general error mapping.
+    /// Returns the app's error for a status. Default: nil, so that the general error mapping applies.
     func error(for status: HTTPStatus) -> (any Error)?
-    /// Returns the error that problem details of the server (RFC 9457) mean for this call. It is called before the
-    /// method for the status; nil, the default, leaves the error to that method.
+    /// Returns the app's error for problem details of the server (RFC 9457). Default: nil, so that the method for the
+    /// status is called.
     func error(for problem: ProblemDetails) -> (any Error)?
-    /// Returns the error that a failed transfer means for this call; nil, the default, leaves it to the general error
-    /// mapping.
+    /// Returns the app's error for a failed transfer. Default: nil, so that the general error mapping applies.
     func error(for code: URLError.Code) -> (any Error)?
 }
 
 /// The result type of an ``Endpoint`` whose calls name the type, and the error type of a ``TypedEndpoint`` that
-/// declares none.
+/// declares no error type.
 public enum Untyped: Decodable, Sendable {
     /// Always throws an error, because the type has no values.
     public init(from decoder: any Decoder) throws {
@@ -123,7 +121,7 @@ extension Endpoint {
     public var settings: RequestSettings { RequestSettings() }
     /// Returns nil: the general error mapping applies.
     public func error(for status: HTTPStatus) -> (any Error)? { nil }
-    /// Returns nil: the status decides.
+    /// Returns nil: the method for the status is called.
     public func error(for problem: ProblemDetails) -> (any Error)? { nil }
     /// Returns nil: the general error mapping applies.
     public func error(for code: URLError.Code) -> (any Error)? { nil }

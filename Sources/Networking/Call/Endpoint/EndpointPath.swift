@@ -16,7 +16,7 @@ public import Foundation
 public struct EndpointPath: Hashable, Sendable {
     /// The path so far, percent-encoded.
     private var bytes: [UInt8] = []
-    /// The start of the last segment in `bytes`. The two flags say whether the segment contains literal text and
+    /// The start of the last segment in `bytes`. The next two flags say whether the segment contains literal text and
     /// interpolated values.
     private var segmentStart = 0
     private var hasLiteral = false

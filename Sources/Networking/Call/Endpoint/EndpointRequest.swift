@@ -105,7 +105,8 @@ struct EndpointRequest {
         server.isForeign ? [] : environment.value.headers
     }
 
-    /// Returns the URL of base, prefix, path and query. One slash separates the components of its path.
+    /// Returns the URL that consists of the base URL, the prefix, the path and the query. One slash separates the
+    /// components of its path.
     private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
         let address = server.address
         let ownPath = endpoint.path
@@ -125,8 +126,8 @@ struct EndpointRequest {
         return url
     }
 
-    /// Returns the endpoint's path below that of the base URL. The prefix is inserted between them, unless the literal
-    /// text of the endpoint's path begins with it.
+    /// Returns the path of the base URL, followed by the endpoint's path. The prefix is inserted between them, unless
+    /// the literal text of the endpoint's path begins with the prefix.
     private func path(_ path: EndpointPath, below base: String) throws -> String {
         let encoded = try path.percentEncoded()
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
@@ -140,7 +141,7 @@ struct EndpointRequest {
 }
 
 extension String {
-    /// Joins two parts with a separator; returns one part if the other is empty.
+    /// Joins two parts with a separator. If one part is empty, returns the other part.
     fileprivate func appending(_ part: String, after separator: String) -> String {
         isEmpty ? part : part.isEmpty ? self : self + separator + part
     }
@@ -164,8 +165,8 @@ final class ResolvedEndpoint: HTTPRequest.Attachment {
 }
 
 extension HTTPRequest {
-    /// Whether the request goes to another origin than that of its service's environment. The query and the secret
-    /// fields of the environment, and tokens, must not be sent there.
+    /// Whether the request goes to an origin that is not the origin of its service's environment. Tokens, and the query
+    /// and the secret fields of the environment, must not be sent there.
     var isForeign: Bool { self[attachment: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
@@ -179,8 +180,8 @@ extension HTTPRequest {
         self[attachment: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// Returns the request as a replacement for another one of the same call. If its origin is foreign and differs from
-    /// that of the original, it loses the secret fields and the environment's query that it took from the original.
+    /// Returns the request as a replacement for another request of the same call. If its origin is foreign and differs
+    /// from the original's origin, the environment's query and the secret fields of the original are removed.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[attachment: ResolvedEndpoint.self] else { return self }
         var request = self

@@ -18,7 +18,8 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
 
     /// No key.
     public static let none = IdempotencyKey(content: .none)
-    /// A new UUID for each call. It is the same in all attempts of the call: retries, and repeats with a new token.
+    /// A new UUID for each call. It is the same in all attempts of the call, including retries and attempts with a
+    /// refreshed token.
     public static let unique = IdempotencyKey(content: .minted)
 
     /// Returns a key that the app has chosen, for example to repeat a call of an earlier process. With an empty key,

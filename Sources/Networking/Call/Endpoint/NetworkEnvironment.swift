@@ -11,7 +11,7 @@ public struct NetworkEnvironment: Sendable {
     /// description shows them.
     public let baseURL: URL?
     /// The path between the base URL and an endpoint's path. It is not inserted if the endpoint's path already begins
-    /// with all of its segments. Default: empty.
+    /// with all segments of the prefix. Default: empty.
     public let pathPrefix: EndpointPath
     /// The header fields of every request. Default: none.
     public let headers: HTTPHeaders
@@ -37,8 +37,8 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it for the cases
-    /// of an endpoint that use this URL, if its other cases use another server.
+    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it for cases of
+    /// an endpoint that use this URL, if other cases use another server.
     public static let noBaseURL = URL(string: "/")!
 }
 

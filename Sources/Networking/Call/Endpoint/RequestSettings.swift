@@ -63,9 +63,9 @@ public struct RequestSettings: Sendable {
         get { parts.value.encoder }
         set { parts.value.encoder = newValue }
     }
-    /// How the call is authorized. The value of the call overrides that of the endpoint
-    /// (``Endpoint/authorizationType``), which overrides that of the service. Default: ``AuthorizationType/inherited``.
-    /// If all three are inherited, the call is not authorized.
+    /// How the call is authorized. The value of the call overrides the value of the endpoint
+    /// (``Endpoint/authorizationType``), which overrides the value of the service. Default:
+    /// ``AuthorizationType/inherited``. If all three are inherited, the call is not authorized.
     ///
     /// To authorize all calls of a service, except those whose endpoint returns `.none`, set it for the service:
     /// `$0.settings.authorizationType = .bearer`.
@@ -141,7 +141,7 @@ public struct RequestSettings: Sendable {
                 environment: environment.map { CopyOnWrite($0) }))
     }
 
-    /// Returns these settings, with the values of `base` for those that are not set here.
+    /// Returns these settings. Values that are not set here are taken from `base`.
     func over(_ base: RequestSettings) -> RequestSettings {
         var settings = self
         settings.complete(with: base)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parts of a base URL to which path and query are joined.
+/// The parts of a base URL. The path and the query of an endpoint are appended to them.
 struct ServerAddress: Sendable {
     /// The scheme and the authority, with user and password if the URL has them: `https://api.example.com:8080`.
     let authority: String
@@ -57,8 +57,8 @@ struct ServerAddress: Sendable {
 }
 
 extension URL {
-    /// Throws an error if the path has a segment `.` or `..`, because such a segment may lead to a path outside the one
-    /// that the app intends.
+    /// Throws an error if the path has a segment `.` or `..`, because such a segment may lead out of the path that the
+    /// app intends.
     fileprivate func checkSegments() throws {
         let path = self.path(percentEncoded: true).lowercased().replacingOccurrences(of: "%2e", with: ".")
         guard let segment = path.split(separator: "/").first(where: { $0 == "." || $0 == ".." }) else { return }

@@ -58,11 +58,10 @@ protocol ErrorMapper: ErrorHandler {
     func mapped(_ failure: RequestFailure) -> (any Error)?
 }
 
-/// A handler that is also notified of responses, such as one that limits retries by the number of successes.
+/// A handler that is also notified of responses, such as a handler that limits retries by the number of successes.
 protocol ResponseRecorder: ErrorHandler {
     /// Records the response of an attempt, which has not been validated yet.
     ///
-    /// - Parameter request: The request of the attempt. After a redirect, the request of the response is a different
-    ///   one.
+    /// - Parameter request: The request of the attempt. After a redirect, the response has a different request.
     func record(_ response: HTTPResponse, to request: HTTPRequest)
 }

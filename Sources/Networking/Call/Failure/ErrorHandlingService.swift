@@ -87,14 +87,14 @@ public struct ErrorHandlingService: Sendable {
         return .fail(failure.error)
     }
 
-    /// Returns the mapped error for a body that failed after its call had ended. Of the handlers, only the error
-    /// mappers are called, because the request can no longer be repeated.
+    /// Returns the mapped error for a body that failed after its call had ended. Only the error mappers are called,
+    /// because the request can no longer be repeated.
     func mapped(afterCall failure: RequestFailure) -> any Error {
         var failure = failure
         for case let mapper as any ErrorMapper in current { failure.error = mapper.mapped(failure) ?? failure.error }
         return mapped(failure.error, failure)
     }
 
-    /// Returns the error with which a call ends, or its body if the body fails after the end of the call.
+    /// Returns the final error of a call, or of a body that fails after the end of its call.
     func mapped(_ error: any Error, _ failure: RequestFailure) -> any Error { mapping?(error, failure) ?? error }
 }

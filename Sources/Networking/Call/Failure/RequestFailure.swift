@@ -8,12 +8,12 @@ public struct RequestFailure: Sendable {
     public let request: HTTPRequest?
     /// The request as it was sent first, after adapters and before redirects; nil if no request was sent.
     public let adaptedRequest: HTTPRequest?
-    /// The request before adapters; nil if no request could be created. Change this one to retry with a changed
-    /// request.
+    /// The request before adapters; nil if no request could be created. To retry with a changed request, change a copy
+    /// of this request.
     public let originalRequest: HTTPRequest?
     /// The response; nil if none was received.
     public let response: HTTPResponse?
-    /// The error, as the earlier handlers left it.
+    /// The error, after the changes of the earlier handlers.
     public internal(set) var error: any Error
     /// The number of the attempt, counted from 1.
     public let attempt: Int
@@ -58,8 +58,8 @@ public struct RequestFailure: Sendable {
     }
 
     /// Whether sending the request again has the same effect as sending it once: the request before redirects and the
-    /// last one each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A
-    /// POST that a redirect changed to GET is not safe to repeat.
+    /// last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a
+    /// redirect changed to GET is not safe to repeat.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         return [request, adaptedRequest ?? request].allSatisfy {
@@ -122,7 +122,7 @@ extension RequestFailure: RedactedReflectable {
 
 extension RequestFailure {
     /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
-    /// accepted, if the endpoint declares no server error, or if the body cannot be read as one.
+    /// accepted, if the endpoint declares no server error, or if the body cannot be read as this type.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }

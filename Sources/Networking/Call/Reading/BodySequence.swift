@@ -1,7 +1,7 @@
 /// The elements of a response body, read as the body arrives: lines, JSON values, server-sent events.
 ///
-/// Leaving the loop closes the connection. The loop throws the errors of the connection, and an error for an element
-/// that cannot be read.
+/// To close the connection, leave the loop and release the sequence. The loop throws the errors of the connection, and
+/// an error for an element that cannot be read.
 ///
 /// ```swift
 /// for try await line in try await service.request(.get("log"), as: .lines) { print(line) }

@@ -15,7 +15,7 @@ package struct LineSplitter: Sendable {
 
     private let endings: Endings
     private var line = Data()
-    /// Whether the last line ended with CR. A LF that comes next belongs to the same line ending.
+    /// Whether the last line ended with CR. An LF that follows belongs to the same line ending.
     private var endedWithReturn = false
 
     init(endings: Endings) {

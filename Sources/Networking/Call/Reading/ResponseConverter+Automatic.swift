@@ -27,8 +27,8 @@ extension HTTPResponse {
 
 /// A type that is read in its own way and not from JSON.
 private protocol SelfReading {
-    /// Whether a value of the type in a JSON document is read as JSON: a string has quotation marks, which are not part
-    /// of the text.
+    /// Whether a value of this type inside a JSON document is decoded as JSON. A string in JSON has quotation marks,
+    /// which are not part of the text.
     static var isJSONInside: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
 }

@@ -25,8 +25,9 @@ extension ResponseConverter {
     /// Returns a converter that reads the value at a path with another converter: `.keyPath("data.user", .json())`.
     ///
     /// If the other converter reads JSON, the body is parsed once. If there is no value at the path, the error contains
-    /// the path. The names in the path must be those after the decoder's key conversion: with `.convertFromSnakeCase`,
-    /// `"userData"` finds `user_data`. For a converter made from a closure, they must be the names in the body.
+    /// the path. The names in the path must be the names after the decoder's key conversion: with
+    /// `.convertFromSnakeCase`, `"userData"` finds `user_data`. For a converter made from a closure, they must be the
+    /// names in the body.
     public static func keyPath(_ path: JSONValue.Path, _ converter: ResponseConverter) -> ResponseConverter {
         if let located = converter.converter(at: path) { return located }
         return .transformingJSON(
@@ -53,15 +54,17 @@ extension ResponseConverter {
         .defaultHeaders(.json)
     }
 
-    /// Returns a converter that returns a fallback value if this converter fails.
+    /// Returns a converter that returns a fallback value if this converter fails. The errors of a converter that reads
+    /// the body in chunks are not replaced.
     public func replacingErrors(with fallback: Value) -> ResponseConverter {
         recovering { _ in fallback }
     }
 }
 
 extension ResponseConverter {
-    /// Returns a converter that reads the elements of a JSON array and omits those that cannot be read; the result is
-    /// empty if no element can be read. Use it if a server adds kinds of elements that an old app does not know.
+    /// Returns a converter that reads the elements of a JSON array and omits elements that cannot be read. The result
+    /// is empty if no element can be read. Use it if a server adds kinds of elements that an old version of the app
+    /// does not know.
     public static func tolerantArray<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == [Element] {
@@ -113,7 +116,7 @@ extension HTTPResponse {
     /// Reads the response with a converter, without waiting. Use it for a stored response, or in a validator or
     /// handler.
     ///
-    /// - Throws: ``NetworkError/Kind/undecodableBody``, also if the converter reads a stream.
+    /// - Throws: ``NetworkError/Kind/undecodableBody`` if the body cannot be read, or if the converter reads a stream.
     public func read<Value: Sendable>(
         as converter: ResponseConverter<Value>, decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {

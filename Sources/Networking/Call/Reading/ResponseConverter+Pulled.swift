@@ -49,7 +49,8 @@ extension ResponseConverter where Value == BodySequence<ServerSentEvent> {
 }
 
 extension ResponseConverter where Value == ServerSentEvents? {
-    /// Returns a converter that reads the events; nil if the server reports with 204 that there are no more events.
+    /// Returns a converter that reads the events. Its value is nil if the server reports the end of the events with
+    /// status 204.
     ///
     /// - Parameter lastEventID: The identifier of the event after which the stream resumes.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {

@@ -66,8 +66,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns a converter whose requests have these header fields, unless the environment or the endpoint has a field
-    /// of the same name. Example: `Accept` with the types that the converter reads. Such an `Accept` is not compared
-    /// with the type of the response.
+    /// of the same name. Example: `Accept` with the types that the converter reads. The standard validators do not
+    /// compare such an `Accept` with the media type of the response.
     public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         var converter = self
         let known = requirements.defaultHeaders
@@ -109,7 +109,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns a converter that returns the value of a closure if this one fails.
+    /// Returns a converter that returns the value of a closure if this converter fails. A converter that reads the body
+    /// in chunks is not changed.
     func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
         var converter = reading { read in
             { do { return try read($0, $1) } catch { return fallback(error) } }
@@ -143,8 +144,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The JSON decoder, unless the converter has its own.
-    /// - Throws: The ``NetworkError`` that the closure threw, or one of kind ``NetworkError/Kind/undecodableBody`` with
-    ///   another error of the closure as its underlying error.
+    /// - Throws: The closure's error if it is a ``NetworkError``; otherwise a ``NetworkError`` of kind
+    ///   ``NetworkError/Kind/undecodableBody`` with the closure's error as its underlying error.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         if let value = try convertNow(response, decoder) { return value }
         guard case .streamed(let read) = reading else { throw NetworkError(.unknown) }
@@ -172,7 +173,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns a converter that transforms the value of this one.
+    /// Returns a converter that transforms the value of this converter.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {

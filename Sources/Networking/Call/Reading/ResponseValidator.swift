@@ -1,8 +1,8 @@
 /// A check of a response before a converter reads its body.
 ///
-/// The validators of a call run in order. The first one that rejects the response ends the attempt with its error. An
-/// empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a media type
-/// that your `Accept` names.
+/// The validators of a call run in order. The first validator that rejects the response ends the attempt with its
+/// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
+/// media type that your `Accept` names.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
@@ -106,8 +106,8 @@ extension ResponseValidator {
 }
 
 extension [ResponseValidator] {
-    /// The default validators: a status of 200 to 299, and a media type that the request's `Accept` names, if it has
-    /// one.
+    /// The default validators: a status of 200 to 299, and a media type that the request's `Accept` names, if there is
+    /// an `Accept`.
     public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
 }
 

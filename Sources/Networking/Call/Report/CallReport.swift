@@ -2,9 +2,9 @@ public import Foundation
 
 /// A report of a call: its attempts and the decisions about them, its waits, its redirects and all durations.
 ///
-/// Every ``Response`` has a report. Every ``NetworkError`` that ended a call has one, too, and so has the last event
-/// of a call. The text and the `attributes` of a report show no credentials; the requests and responses in ``attempts``
-/// are not redacted.
+/// Every ``Response``, every ``NetworkError`` that ended a call, and the last event of every call have a report. The
+/// text and the `attributes` of a report show no credentials; the requests and responses in ``attempts`` are not
+/// redacted.
 ///
 /// ```swift
 /// let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
@@ -51,7 +51,7 @@ public struct CallReport: Sendable {
         storage = Storage(endpoint, date, earlier, last, error, duration)
     }
 
-    /// The endpoint of the call; nil for a report that was made without one.
+    /// The endpoint of the call; nil for a report that was created without an endpoint.
     public var endpoint: (any Endpoint)? { storage.endpoint }
     /// The date when the call began, by the service's clock.
     public var date: Date { storage.date }
@@ -64,9 +64,9 @@ public struct CallReport: Sendable {
 
     /// The request of the last attempt; nil if no request could be created.
     public var request: HTTPRequest? { lastAttempt?.request }
-    /// The last response; nil if the last attempt had none.
+    /// The response of the last attempt; nil if it received none.
     public var response: HTTPResponse? { lastAttempt?.response }
-    /// The last status; nil if the last attempt had none.
+    /// The status of the last attempt; nil if it received no response.
     public var status: HTTPStatus? { response?.status }
 
     private var lastAttempt: RequestAttempt? { storage.last ?? storage.earlier.last }

@@ -49,8 +49,8 @@ public struct RequestAttempt: Sendable {
 }
 
 extension RequestAttempt: CustomStringConvertible {
-    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query,
-    /// credentials or body.
+    /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query, no
+    /// credentials and no body.
     public var description: String {
         let known = error as? NetworkError
         let fault =

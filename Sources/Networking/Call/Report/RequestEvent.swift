@@ -16,13 +16,13 @@ public enum RequestEvent: Sendable {
     case permitAcquired(attempt: Int)
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
-    /// A transport of the library has sent a request: the first one, or that of a redirect. Other transports do not
-    /// report it. It is not reported if the response comes from a cache or an equal request.
+    /// A transport of the library has sent a request: the first request, or the request of a redirect. Other transports
+    /// do not report this event. It is not reported if the response comes from a cache or an equal request.
     case sent(HTTPRequest)
     /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of a response was received. Transports of the library report it at once, also for redirects; for other
-    /// transports it is reported with the response.
+    /// The head of a response was received. Transports of the library report it at once, even for redirects. For other
+    /// transports, it is reported with the response.
     case head(HTTPStatus, HTTPHeaders)
     /// The newest progress, after bytes were transferred. It is reported on a queue of its own, and only to observers
     /// with ``RequestObserver/wantsProgress``.

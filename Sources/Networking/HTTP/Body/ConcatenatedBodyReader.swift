@@ -13,8 +13,8 @@ extension HTTPBody {
     }
 }
 
-/// Reads bodies one after another. Each body is opened when the one before it has ended, and must have as many bytes as
-/// its `length`.
+/// Reads bodies one after another. Each body is opened when the previous body has ended. Its number of bytes must be
+/// equal to its `length`.
 final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var bodies: ArraySlice<HTTPBody>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads a file ahead on its own queue, so that the sending thread never waits for a disk.
+/// Reads a file in advance, on a queue of its own, so that the sending thread never waits for a disk.
 final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
     /// The number of chunks that are read ahead.

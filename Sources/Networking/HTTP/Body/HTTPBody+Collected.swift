@@ -5,7 +5,7 @@ extension HTTPBody {
     /// the same.
     ///
     /// Use it in an adapter that signs requests, or in a test that inspects a multipart form. Put the returned body
-    /// into the request: a body that cannot be opened twice is used up after it was read.
+    /// into the request, because the original body may be readable only once.
     ///
     /// ```swift
     /// func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -91,7 +91,7 @@ extension NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
     }
 
-    /// Returns the error for a body with fewer bytes than its `length`, so that the request cannot be completed.
+    /// Returns the error for a body with fewer bytes than its `length`. Such a request cannot be completed.
     static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
         NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found \(count)")
     }

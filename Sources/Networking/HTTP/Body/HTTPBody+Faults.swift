@@ -42,7 +42,7 @@ extension HTTPBody {
     }
 }
 
-/// The error of a text that contains a character which the encoding cannot represent.
+/// The error of a text with a character that the encoding cannot represent.
 struct TextNotEncodable: Error, CustomStringConvertible {
     let encoding: String.Encoding
     var description: String { "the text contains a character that \(encoding) cannot represent" }

@@ -10,8 +10,7 @@ extension HTTPBody {
     /// - Parameters:
     ///   - parts: The parts. If the file of a part cannot be read, the call ends with
     ///     ``NetworkError/Kind/bodyUnreadable`` before anything is sent.
-    ///   - boundary: The boundary between the parts. Default: a random one that does not occur in any part that is in
-    ///     memory.
+    ///   - boundary: The boundary between the parts. Default: a random boundary that occurs in no part in memory.
     public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
         .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(notIn: parts)))
     }
@@ -71,7 +70,7 @@ enum MultipartBoundary {
     private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
     /// Returns 30 random letters and digits, which are 178 random bits. The parts in memory are searched, so that the
-    /// boundary does not occur in them. It is so random that in practice it does not occur in other parts either.
+    /// boundary does not occur in them. In practice, it does not occur in other parts either.
     static func random(notIn parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(

@@ -91,7 +91,7 @@ extension HTTPBody {
         }
 
         /// - Throws: ``NetworkError/Kind/bodyNotEncodable`` if a field of the part's body has an invalid name or value,
-        ///   because such a field could break out of its line.
+        ///   because such a field could add other fields to the head.
         func check() throws {
             for field in body.headers {
                 guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value) else {

@@ -23,8 +23,8 @@ public struct HTTPBody: Sendable {
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any HTTPBody.Reader)
     }
 
-    /// The fields that describe the body, such as `Content-Type`. Each one is added to the request, unless the request
-    /// already has a field of that name.
+    /// The fields that describe the body, such as `Content-Type`. Each field is added to the request, unless the
+    /// request already has a field of that name.
     public let headers: HTTPHeaders
     private let content: Content
 
@@ -74,7 +74,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
     }
 
-    /// Returns a body that `make` creates once per call, when the body is encoded, with the call's encoder.
+    /// Returns a body that `make` creates with the call's encoder. `make` runs once per call, when the body is encoded.
     static func deferred(
         headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
     ) -> HTTPBody {
@@ -198,7 +198,8 @@ public struct HTTPBody: Sendable {
     /// Returns the body with its values encoded.
     ///
     /// - Parameter encoder: The encoder for JSON, unless the body has its own encoder.
-    /// - Throws: A ``NetworkError``. Any other error is wrapped in one of kind ``NetworkError/Kind/bodyNotEncodable``.
+    /// - Throws: A ``NetworkError``. Any other error is wrapped in a ``NetworkError`` of kind
+    ///   ``NetworkError/Kind/bodyNotEncodable``.
     package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {

@@ -184,7 +184,7 @@ extension JSONValue {
         }
     }
 
-    /// Creates an integer. One that does not fit into 64 bits becomes the nearest ``double(_:)``.
+    /// Creates an integer. An integer that does not fit into 64 bits becomes the nearest ``double(_:)``.
     init(integer value: some BinaryInteger) {
         self =
             Int64(exactly: value).map { .int($0) } ?? UInt64(exactly: value).map { .uint($0) } ?? .double(Double(value))
@@ -220,8 +220,8 @@ extension JSONValue {
     }
 
     /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, and
-    /// arrays and dictionaries of these. Null members of objects are omitted. Null is `JSONValue.null` if it
-    /// is the whole value or an element of an array, because omitting an element would move the others.
+    /// arrays and dictionaries of these. Null members of objects are omitted. Null is `JSONValue.null` if it is the
+    /// whole value or an element of an array, because omitting an element would change the indexes of the others.
     public var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null

@@ -1,8 +1,8 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes
-    /// to it. A transport of your own opens bodies with this method.
+    /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes to
+    /// it. Open bodies with this method in a transport of your own.
     ///
     /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {

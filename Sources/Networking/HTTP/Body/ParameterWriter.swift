@@ -1,6 +1,6 @@
 import Foundation
 
-/// The `Encoder` that a value encodes itself into. Its containers share their storage with it; `node` is built from the
+/// The `Encoder` that a value encodes itself into. It shares its storage with its containers. `node` is built from the
 /// storage.
 final class ParameterWriter: Encoder {
     let strategies: URLQueryEncoder

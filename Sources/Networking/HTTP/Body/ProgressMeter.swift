@@ -31,8 +31,8 @@ public final class ProgressMeter: Sendable {
         var observers: [UInt64: Observer] = [:]
         var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
         var nextID: UInt64 = 0
-        /// Whether the readers have not received the newest progress. One thread at a time notifies them, so that the
-        /// newest progress arrives last.
+        /// Whether there is progress that the readers have not received. One thread at a time notifies them, so that
+        /// the newest progress arrives last.
         var hasChanges = false
         var isNotifying = false
         var isStream = false
@@ -123,7 +123,7 @@ public final class ProgressMeter: Sendable {
         }
     }
 
-    /// Notes that the sending of the request's body starts from its beginning.
+    /// Notes that the request's body is about to be sent from its beginning.
     func beginUpload(total: Int?) {
         change { $0.upload.begin(at: 0, of: total.map(Int64.init)) }
     }
@@ -153,12 +153,12 @@ public final class ProgressMeter: Sendable {
 
     /// Notes the end of the call. No more bytes are transferred, unless the caller reads the body as a stream.
     ///
-    /// - Parameter wasAnswered: Whether the call returned a response. A failed call has given the caller no body.
+    /// - Parameter wasAnswered: Whether the call returned a response. A failed call returns no body to the caller.
     func finish(wasAnswered: Bool = true) {
         if !(wasAnswered && state.withLock { $0.isStream }) { end() }
     }
 
-    /// Notes the end of the body that the caller read as a stream, or its release.
+    /// Notes that the body that the caller reads as a stream has ended or was released.
     func finishStream() {
         if state.withLock({ $0.isStream }) { end() }
     }

@@ -20,7 +20,7 @@ public struct URLQuery: Hashable, Sendable {
         }
     }
 
-    /// The error of a value that cannot be encoded. The call that uses the query ends with it.
+    /// The error of a value that cannot be encoded. The call that uses the query ends with this error.
     struct Fault: Hashable, CustomStringConvertible, Sendable {
         /// The encoder's error.
         let error: any Error

@@ -31,7 +31,7 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
-    /// The call may only use the service's cache, which stores no response for it. See ``ResponseCache/Rule/only``.
+    /// The call may use only the service's cache, which stores no response for it. See ``ResponseCache/Rule/only``.
     public static let notCached = Self("notCached")
 }
 
@@ -140,7 +140,7 @@ extension NetworkError.Kind {
         }
     }
 
-    /// Creates the kind for a Foundation code. It is used if nothing but the code is known about the failure.
+    /// Creates the kind for a Foundation code, if only the code of the failure is known.
     init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled
@@ -200,8 +200,7 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether the failure means that the body was not received or is incomplete, provided that the head of a response
-    /// was received.
+    /// Whether the body is missing or incomplete because of this failure, if the head of a response was received.
     var isAboutBody: Bool {
         let kinds: Set<Kind> = [
             .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,

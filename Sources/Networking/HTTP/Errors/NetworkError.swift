@@ -17,7 +17,7 @@ public struct NetworkError: Error {
     public var kind: Kind
     /// The reason in words; nil if the kind is sufficient. It never contains credentials or the text of a body.
     public var reason: String?
-    /// The request as it was sent, or as it was created if it was not sent; nil if none could be created.
+    /// The request as it was sent, or as it was created if it was not sent; nil if no request could be created.
     public var request: HTTPRequest?
     /// The response; nil if no head was received.
     public var response: HTTPResponse?
@@ -50,14 +50,14 @@ public struct NetworkError: Error {
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
     /// One line of text: the method, host and path, the reason, the number of attempts, and why there were no more. It
-    /// contains neither the query, credentials nor the body.
+    /// contains no query, no credentials and no body.
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
         let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"
         return (request.map { "\($0): \(text)" } ?? text).onOneLine
     }
 
-    /// The same line, followed by the hint for the developer.
+    /// The ``description``, followed by the hint for the developer.
     public var debugDescription: String { hint.map { "\(description). \($0)" } ?? description }
 
     /// A text about the failure for the user.

@@ -4,7 +4,7 @@ package import Foundation
 /// resolution of one second.
 ///
 /// The parser accepts all three formats: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-/// `Sun Nov  6 08:49:37 1994`, without regard to case (RFC 9111 section 4.2). ``description`` uses the first one.
+/// `Sun Nov  6 08:49:37 1994`, without regard to case (RFC 9111 section 4.2). ``description`` uses the first format.
 package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The number of whole seconds since 1970-01-01 00:00:00 UTC.
     package let secondsSince1970: Int64
@@ -24,7 +24,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// - Parameters:
     ///   - text: The field value.
     ///   - now: The current time. It determines the century of a two-digit year: the current century, or the previous
-    ///     one if the year would otherwise be more than 50 years in the future.
+    ///     century if the year would otherwise be more than 50 years in the future.
     package init?(_ text: String, now: Date = Date()) {
         guard !text.contains(" -"), !text.contains("--") else { return nil }
         let words = text.lowercased().split { " ,-".contains($0) }.map(String.init)
@@ -86,7 +86,7 @@ extension HTTPDate {
         return String(repeating: "0", count: max(0, length - digits.count)) + digits
     }
 
-    /// Parses digits; `Int` also accepts a sign.
+    /// Parses a number that consists of digits only, because `Int` also accepts a sign.
     private static func number(_ text: some StringProtocol) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }

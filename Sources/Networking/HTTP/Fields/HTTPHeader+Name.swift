@@ -41,8 +41,8 @@ extension HTTPHeader {
         /// Whether values of this name are known to be credentials.
         ///
         /// The values of all other names are treated as secrets, too, except the values of the names in ``harmless``,
-        /// such as `Accept`. A secret value is not shown; of a URL (`Location`), only the secret parts are hidden.
-        /// For redirects to another origin, see ``mayLeaveOrigin``.
+        /// such as `Accept`. Descriptions do not show a secret value. In a URL (`Location`), they hide only the secret
+        /// parts. For redirects to another origin, see ``mayLeaveOrigin``.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
@@ -56,9 +56,9 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader.Name {
-    /// The names whose values are not secret. Descriptions show these values, and redirects to another origin retain
-    /// them, except fields that are meant for one server, such as `Host` and `traceparent`. The values of all other
-    /// names are treated as secrets, but descriptions show the harmless parts of URLs, as in `Location`.
+    /// The names whose values are not secret. Descriptions show these values. A redirect to another origin retains
+    /// these fields, except those that are meant for one server, such as `Host` and `traceparent`. The values of all
+    /// other names are treated as secrets, but descriptions show the harmless parts of URLs, as in `Location`.
     static let harmless: Set<HTTPHeader.Name> = [
         .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
         .cacheControl, "Connection", "Content-Disposition", .contentEncoding, .contentLanguage, .contentLength,
@@ -71,8 +71,8 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether a redirect to another origin may send the field: if the value of the field is harmless, or if
-    /// the request would have another meaning without the field.
+    /// Whether a redirect to another origin may send the field. True if the value of the field is harmless, or if the
+    /// request would have another meaning without the field.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.

@@ -11,7 +11,7 @@ public struct HTTPHeader: Hashable, Sendable {
     /// Whether the value is known to be a credential.
     ///
     /// A value is treated as a credential unless its field name is known to be harmless. By default, the library does
-    /// not show such a value. Of a URL, it hides only the secret parts. A redirect to another origin removes the field,
+    /// not show such a value. In a URL, it hides only the secret parts. A redirect to another origin removes the field,
     /// except `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have
     /// another meaning without them. Set this flag if a harmless field contains a secret in your app.
     package let isSensitive: Bool

@@ -27,7 +27,7 @@ extension HTTPHeaders {
             self.scheme.lowercased() == scheme.lowercased()
         }
 
-        /// Parses the challenges of a field value. Parsing stops at the first malformed challenge and returns those
+        /// Parses the challenges of a field value. Stops at the first malformed challenge, and returns the challenges
         /// before it.
         static func parse(_ value: String) -> [HTTPHeaders.Challenge] {
             var scanner = HTTPFieldScanner(value)

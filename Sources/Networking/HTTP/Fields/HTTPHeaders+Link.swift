@@ -19,7 +19,7 @@ extension HTTPHeaders {
         /// first value is used.
         public let parameters: [String: String]
 
-        /// Parses the links of a field value. Parsing stops at the first malformed link and returns those before it.
+        /// Parses the links of a field value. Stops at the first malformed link, and returns the links before it.
         static func parse(_ value: String) -> [HTTPHeaders.Link] {
             var scanner = HTTPFieldScanner(value)
             var links: [HTTPHeaders.Link] = []
@@ -71,7 +71,7 @@ extension HTTPResponse {
     /// Returns the URL of the first link with a relation, such as `next`, resolved against the URL of the request.
     /// Returns nil if there is no such link. Links of another resource (with an `anchor` parameter) are ignored.
     ///
-    /// The server chooses the URL, which may belong to another server. The session's token and the environment's
+    /// The response contains this URL, which may belong to another server. The session's token and the environment's
     /// fields are sent to their own server only.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {

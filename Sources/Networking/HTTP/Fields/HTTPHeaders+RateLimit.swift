@@ -14,8 +14,9 @@ extension HTTPHeaders {
             self.reset = reset
         }
 
-        /// Parses the fields. Of several limits, the one with the fewest remaining requests is used; of equal ones, the
-        /// one with the longest reset time. Returns nil if the fields contain no valid limit.
+        /// Parses the fields. If there are several limits, the limit with the fewest remaining requests is used. If
+        /// these numbers are equal, the limit with the longest reset time is used. Returns nil if the fields contain no
+        /// valid limit.
         init?(limit: String, policy: String?) {
             let windows = policy.map { HTTPHeaders.RateLimit.items($0) } ?? []
             let statuses = HTTPHeaders.RateLimit.items(limit).compactMap { item -> HTTPHeaders.RateLimit? in

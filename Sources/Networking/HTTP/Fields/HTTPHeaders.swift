@@ -23,8 +23,8 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// The value of a name. If several fields have this name, their values are joined by `, ` (RFC 9110 section 5.3).
     ///
-    /// Setting a value replaces all fields of this name. If one of them was sensitive, the new field is, too. Setting
-    /// nil removes them.
+    /// Setting a value replaces all fields of this name. The new field is sensitive if one of the replaced fields was
+    /// sensitive. Setting nil removes the fields.
     public subscript(name: HTTPHeader.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -85,7 +85,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.removeAll(where: shouldRemove)
     }
 
-    /// Merges another collection into this one, name by name. Default: values of `other` overwrite existing ones.
+    /// Merges another collection into this one, name by name. Default: values of `other` overwrite existing values.
     public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) {
         switch rule {
         case .replaceAll:
@@ -104,7 +104,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
 
     /// Returns this collection merged with another one, name by name. Default: values of `other` overwrite existing
-    /// ones.
+    /// values.
     public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) -> HTTPHeaders {
         var merged = self
         merged.merge(other, rule)

@@ -2,8 +2,8 @@ import Foundation
 
 /// The host and port as a URL contains them. The host is in the form that is sent.
 ///
-/// This type parses the text of the whole URL, because Foundation loses information: `host(percentEncoded:)` decodes
-/// the host, Foundation ignores a port that is too large or not a number, and it removes brackets even if they do not
+/// This type parses the text of the whole URL, because Foundation loses information. It decodes the host in
+/// `host(percentEncoded:)`, ignores a port that is too large or not a number, and removes brackets even if they do not
 /// contain an IP address.
 struct URLAuthority {
     /// The host. An international name is in its ASCII form (Punycode); an IPv6 address has its brackets. Empty if the
@@ -63,7 +63,7 @@ extension URL {
     /// The URL without user, password, query and fragment, for messages.
     var withoutSecrets: String { URL.withoutSecrets(absoluteString) }
 
-    /// Returns a text, which need not be a valid URL, without user, password, query and fragment.
+    /// Returns a text without user, password, query and fragment. The text need not be a valid URL.
     static func withoutSecrets(_ text: String) -> String {
         let address = text.prefix { $0 != "?" && $0 != "#" }
         let start = address.range(of: "//")?.upperBound ?? address.startIndex

@@ -12,23 +12,23 @@ extension HTTPRequest {
         /// received.
         public var total: Duration?
 
-        /// Creates a set of timeouts. Each one must be greater than zero.
+        /// Creates a set of timeouts. Each timeout must be greater than zero.
         public init(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) {
             self.idle = idle
             self.connect = connect
             self.total = total
         }
 
-        /// Returns these timeouts, with those of `base` for the ones that are nil here.
+        /// Returns these timeouts. Those that are nil are taken from `base`.
         func over(_ base: HTTPRequest.Timeouts) -> HTTPRequest.Timeouts {
             HTTPRequest.Timeouts(
                 idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
         }
 
-        /// The idle timeout that applies: the one set, or the default.
+        /// The idle timeout that applies: the value that is set, or the default.
         var effectiveIdle: Duration { idle ?? Self.standardIdle }
 
-        /// The timeout for connecting that applies: the one set, or the default.
+        /// The timeout for connecting that applies: the value that is set, or the default.
         var effectiveConnect: Duration { connect ?? Self.standardConnect }
 
         /// The default timeouts: 60 seconds idle, 15 seconds for connecting, no total.

@@ -3,11 +3,12 @@ import Foundation
 extension HTTPRequest {
     /// Checks that the request can be sent safely. Every transport calls this method before it sends a request.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason: a
-    ///   method or a field name that is not a token; a field value that contains CR, LF, NUL or another control
-    ///   character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding` field, because the
-    ///   library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or `https`, has no host or
-    ///   an invalid one, or has a port above 65535; an idle or connect timeout that is not positive.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason.
+    ///   These parts are invalid: a method or a field name that is not a token; a field value that contains CR, LF, NUL
+    ///   or another control character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding`
+    ///   field, because the library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or
+    ///   `https`, has no host or an invalid one, or has a port above 65535; an idle or connect timeout that is not
+    ///   positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }
         guard method != .connect else {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A request message. An endpoint becomes a request, adapters change it, and a transport sends it.
 ///
-/// A request is a value: a change of a copy does not affect other copies. Copies share their memory until one of them
+/// A request is a value: a change to one copy does not affect other copies. Copies share their memory until one of them
 /// is changed.
 public struct HTTPRequest: Sendable {
     private struct Parts: Sendable {

@@ -4,7 +4,7 @@ extension HTTPResponse {
     public struct Timing: Hashable, Sendable {
         /// The time at which the address of the host was known.
         public var nameLookup: Duration?
-        /// The time at which the connection was established; zero if it was reused and the engine reports that.
+        /// The time at which the connection was established; zero if the engine reports that the connection was reused.
         public var connect: Duration?
         /// The time at which the TLS handshake was completed.
         public var tls: Duration?

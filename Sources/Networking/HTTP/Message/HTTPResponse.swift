@@ -2,8 +2,8 @@ public import Foundation
 
 /// A response, with its request.
 ///
-/// A response is a value: a change of a copy does not affect other copies. Copies share their memory until one of them
-/// is changed.
+/// A response is a value: a change to one copy does not affect other copies. Copies share their memory until one of
+/// them is changed.
 public struct HTTPResponse: Sendable {
     private struct Parts: Sendable {
         var status: HTTPStatus
@@ -58,8 +58,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// The outcome of the request that a stale stored response replaces; nil if the response replaces none, or does not
-    /// come from a cache. It is removed after the policies and the retry budget have received it.
+    /// The outcome of the request, if this response is a stale stored response that replaces it; otherwise nil. The
+    /// outcome is removed after the policies and the retry budget have received it.
     var replaced: Result<HTTPResponse, any Error>? {
         get { parts.value.replaced }
         set { parts.value.replaced = newValue }
@@ -116,7 +116,7 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse: RedactedReflectable {
     var reflectedMembers: KeyValuePairs<String, Any> { ["response": description, "headers": headers] }
 
-    /// The status and the request: `404 Not Found to GET api.example.com/users/7`. The text contains neither the query,
-    /// credentials nor the body.
+    /// The status and the request: `404 Not Found to GET api.example.com/users/7`. The text contains no query, no
+    /// credentials and no body.
     var redactedDescription: String { "\(status) to \(request)" }
 }

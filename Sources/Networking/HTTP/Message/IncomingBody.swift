@@ -3,8 +3,8 @@ public import Foundation
 /// The body of a response, which one reader pulls chunk by chunk.
 ///
 /// If the reader does not pull, the server has to wait. Exception: ``URLSessionTransport`` on Linux cannot slow the
-/// server down, so the transfer fails if the bytes that were not pulled exceed a limit. Leaving the loop early, or
-/// releasing the body, ends the transfer. Cancelling the task that reads ends the wait with
+/// server down, so the transfer fails if the bytes that were not pulled exceed a limit. To end the transfer early,
+/// leave the loop and release the body. If the reading task is cancelled, its wait ends with
 /// ``NetworkError/Kind/cancelled``.
 ///
 /// ```swift
@@ -62,7 +62,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
             abandon: { pipe.abandon() })
     }
 
-    /// Returns the same body, which calls `action` with each chunk when it is pulled.
+    /// Returns the same body, which calls `action` with each chunk when the chunk is pulled.
     func onEach(_ action: @escaping @Sendable (Data) -> Void) -> IncomingBody {
         pulled { pull in
             let chunk = try await pull()
@@ -94,7 +94,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
         return body
     }
 
-    /// Returns the error that the body's reader would receive for an error.
+    /// Returns the error that the body's reader receives in place of `error`.
     func mapped(_ error: any Error) async -> any Error { await map?(error) ?? error }
 
     /// Returns the reader of the body. Use one reader only, because two readers would each receive a part of the
@@ -109,7 +109,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
 
         /// Waits for the next chunk. Returns nil at the end.
         ///
-        /// - Throws: A ``NetworkError``, or the error to which the service maps it if the call has already returned.
+        /// - Throws: A ``NetworkError``. If the call has already returned, the error to which the service maps it.
         public mutating func next() async throws -> Data? {
             do { return try await body.source.pull() } catch { throw await body.mapped(error) }
         }
@@ -127,7 +127,8 @@ public struct IncomingBody: AsyncSequence, Sendable {
 
     /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: The maximum number of bytes. A longer body throws ``NetworkError/Kind/responseTooLarge``.
+    /// - Parameter limit: The maximum number of bytes. If the body is longer, the method throws
+    ///   ``NetworkError/Kind/responseTooLarge``.
     public func collect(upTo limit: Int) async throws -> Data {
         var collected = Data()
         for try await chunk in self {
