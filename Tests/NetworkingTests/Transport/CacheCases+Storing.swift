@@ -84,7 +84,7 @@ extension CacheCase {
                 ($0.wait, $0.status, $0.text, $0.has) = (61, 200, "one", ["X-Old": "1", "X-New": "2"])
             }, .cached { $0.has = ["X-Old": "1", "X-New": "2"] }),
         CacheCase(
-            "3.2", "A 304 whose no-cache names a stored field removes it",
+            "3.2", "A 304 whose no-cache names a stored field removes this field",
             .sent(tagged.merging(["X-Once": "1"])),
             .sent([.cacheControl: "max-age=60, no-cache=X-Once"], "", .notModified) {
                 ($0.wait, $0.has) = (61, ["X-Once": nil])
@@ -95,7 +95,7 @@ extension CacheCase {
             .sent(tagged.merging([.contentLength: "0", .contentEncoding: "gzip"]), "", .notModified) { $0.wait = 61 },
             .cached { $0.has = [.contentLength: "3", .contentEncoding: nil] }),
         CacheCase(
-            "3.1", "Set-Cookie is not stored, as the one exception: an old cookie must not be set again",
+            "3.1", "Set-Cookie is not stored (the only exception), because an old cookie must not be set again",
             .sent(fresh.merging([.setCookie: "a=1", "X-A": "1"])),
             .cached { $0.has = [.setCookie: nil, "X-A": "1"] }),
         CacheCase(
@@ -133,17 +133,17 @@ extension CacheCase {
 
     static let partial = [
         CacheCase(
-            "3.3", "A range of a stored complete response gets a 206", .sent(fresh, "0123456789"),
+            "3.3", "A request for a range of a stored complete response gets a 206", .sent(fresh, "0123456789"),
             .cached("01") {
                 asking("0-1")(&$0)
                 ($0.status, $0.has) = (206, [.contentRange: "bytes 0-1/10", .contentLength: "2"])
             }, .cached("89", asking("-2")), .cached("56789", asking("5-"))),
         CacheCase(
-            "3.3", "A range that is not stored is requested",
+            "3.3", "A range that is not stored is requested from the server",
             .sent(part("0-2/9"), "012", .partialContent, asking("0-2")),
             .cached("12", asking("1-2")), .sent(part("3-5/9"), "345", .partialContent, asking("3-5"))),
         CacheCase(
-            "3.3", "Several ranges are requested", .sent(fresh, "0123456789"),
+            "3.3", "A request for several ranges is sent to the server", .sent(fresh, "0123456789"),
             .sent(part("0-1/10"), "01", .partialContent, asking("0-1,3-4"))),
         CacheCase(
             "3.4", "Parts with the same strong validator are combined",
@@ -176,31 +176,31 @@ extension CacheCase {
                 ($0.status, $0.text) = (200, "0123456789")
             }, .cached("0123456789")),
         CacheCase(
-            "3.3", "A range of a stored part gets a 206",
+            "3.3", "A request for a range of a stored part gets a 206",
             .sent(part("2-6/10"), "23456", .partialContent, asking("2-6")),
             .cached("34") {
                 asking("3-4")(&$0)
                 ($0.status, $0.has) = (206, [.contentRange: "bytes 3-4/10", .contentLength: "2"])
             }),
         CacheCase(
-            "3.3", "A range that is stored only in part is requested",
+            "3.3", "A range that is only partly stored is requested from the server",
             .sent(part("0-4/10"), "01234", .partialContent, asking("0-4")),
             .sent(part("3-6/10"), "3456", .partialContent) {
                 asking("3-6")(&$0)
                 ($0.status, $0.text) = (206, "3456")
             }, .sent(part("5-9/10"), "56789", .partialContent, asking("5-"))),
         CacheCase(
-            "3.3", "HEAD is not answered from a stored part",
+            "3.3", "A stored part is not used for HEAD",
             .sent(tagged.merging([.contentRange: "bytes 0-3/9"]), "0123", .partialContent) {
                 $0.sends = [.range: "bytes=0-3"]
             }, .sent(tagged, "") { $0.method = .head }),
         CacheCase(
-            "3.3", "Parts with a gap between them are not used as one",
+            "3.3", "Parts with a gap between them are not combined",
             .sent(part("0-2/10"), "012", .partialContent, asking("0-2")),
             .sent(part("6-8/10"), "678", .partialContent, asking("6-8")),
             .sent(part("0-8/10"), "012345678", .partialContent, asking("0-8"))),
         CacheCase(
-            "3.4", "The fields of a new part replace and add fields of the stored ones",
+            "3.4", "The fields of a new part replace the stored fields, or are added to them",
             .sent(part("0-4/10").merging(["X-Old": "1", "X-New": "1"]), "01234", .partialContent, asking("0-4")),
             .sent(part("5-9/10").merging(["X-New": "2", "X-More": "3"]), "56789", .partialContent, asking("5-9")),
             .cached("0123456789") { $0.has = ["X-Old": "1", "X-New": "2", "X-More": "3"] }),

@@ -34,7 +34,7 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
         CacheCase(
-            "4.3.2", "After a 304 whose entity tag the caller has not named, the caller gets the stored response",
+            "4.3.2", "If the caller has not sent the entity tag of a 304, the caller gets the stored response",
             .sent(tagged),
             .sent(tagged, "", .notModified) {
                 ($0.wait, $0.sends, $0.status, $0.text) = (61, [.ifNoneMatch: "\"b\""], 200, "one")
@@ -73,7 +73,7 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifModifiedSince: "@0"], 304) },
             .cached { ($0.sends, $0.status) = ([.ifModifiedSince: "@-1"], 200) }),
         CacheCase(
-            "4.3.2", "If-None-Match precedes If-Modified-Since", .sent(tagged.merging(dated)),
+            "4.3.2", "If-None-Match takes precedence over If-Modified-Since", .sent(tagged.merging(dated)),
             .cached {
                 $0.sends = [.ifNoneMatch: "\"b\"", .ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"]
                 $0.status = 200
@@ -87,7 +87,7 @@ extension CacheCase {
             .cached("01") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"a\""], 206) },
             .cached("0123") { ($0.sends, $0.status) = ([.range: "bytes=0-1", .ifRange: "\"b\""], 200) }),
         CacheCase(
-            "4.3.3", "A full response replaces the stored one", .sent(tagged),
+            "4.3.3", "A full response replaces the stored response", .sent(tagged),
             .sent(fresh, "two") { ($0.wait, $0.text) = (61, "two") }, .cached("two")),
         CacheCase(
             "4.3.3", "A server error is passed on, and the stored response remains", .sent(tagged),
@@ -97,7 +97,7 @@ extension CacheCase {
             "4.3.4", "A 304 makes the stored response fresh again", .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.has) = (61, [.age: "0"]) }, .cached(after: 59)),
         CacheCase(
-            "4.3.4", "Of two responses with the same strong tag, a 304 leaves none that is not updated",
+            "4.3.4", "Of two responses with the same strong tag, a 304 updates only the one that the request selects",
             .sent(varied, "one") { $0.sends = [.acceptLanguage: "en"] },
             .sent(varied, "one") { $0.sends = [.acceptLanguage: "de"] },
             .sent(varied.merging(["X-New": "1"]), "", .notModified) {
@@ -124,7 +124,8 @@ extension CacheCase {
             },
             .cached("one") { ($0.sends, $0.has) = ([.acceptLanguage: "en"], ["X-New": "1"]) }),
         CacheCase(
-            "4.3.4", "A 304 to a condition of the caller freshens the response that it names", .sent(tagged),
+            "4.3.4", "A 304 to a condition of the caller freshens the stored response that the 304 names",
+            .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },
             .cached(after: 59)),
         CacheCase(
@@ -143,11 +144,11 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""], "", .notModified) { $0.wait = 61 },
             .cached(after: 59)),
         CacheCase(
-            "4.3.5", "HEAD freshens the stored response, too, if the call does not use it", .sent(tagged),
+            "4.3.5", "HEAD freshens the stored response even if the call does not use that response", .sent(tagged),
             .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method, $0.rule) = (30, .head, .reload) },
             .cached(after: 59) { $0.has = ["X-New": "1"] }),
         CacheCase(
-            "4.3.5", "HEAD with one equal and one other validator removes the stored response",
+            "4.3.5", "HEAD with one equal and one different validator removes the stored response",
             .sent(tagged.merging(dated)),
             .sent([.eTag: "\"a\"", .lastModified: "Mon, 07 Nov 1994 08:49:37 GMT"], "") {
                 ($0.wait, $0.method) = (61, .head)
@@ -161,7 +162,7 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .eTag: "a\"b"]),
             .sent { ($0.wait, $0.asks) = (61, [.ifNoneMatch: nil]) }),
         CacheCase(
-            "4.3.4", "A 304 without a date has the time at which it was received",
+            "4.3.4", "A 304 without a date gets the time at which it was received",
             .sent(tagged.merging([.date: "@0"])), .sent(tagged, "", .notModified) { $0.wait = 61 }, .cached(after: 59)),
         CacheCase(
             "4.3.4", "A 304 to a date of the caller does not freshen a response with another date", .sent(dated),
@@ -169,7 +170,7 @@ extension CacheCase {
                 ($0.wait, $0.sends) = (61, [.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"])
             }, .sent(dated)),
         CacheCase(
-            "4.3.5", "HEAD with a validator that the stored response lacks removes it", .sent(fresh),
+            "4.3.5", "HEAD with a validator that the stored response does not have removes that response", .sent(fresh),
             .sent([.eTag: "\"b\""], "") { ($0.wait, $0.method) = (61, .head) },
             .sent { $0.asks = [.ifNoneMatch: nil] }),
         CacheCase(
@@ -228,7 +229,7 @@ extension CacheCase {
                 $0.status = 304
             }, .sent(dated) { $0.asks = [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"] }),
         CacheCase(
-            "4.3.4", "A 304 without a validator freshens the only stored response if that has none, too",
+            "4.3.4", "A 304 without a validator freshens the only stored response if that response has no validator",
             .sent(fresh),
             .sent(fresh.merging(["X-New": "1"]), "", .notModified) {
                 ($0.wait, $0.sends, $0.status) = (61, [.ifModifiedSince: "@-61"], 304)
@@ -262,7 +263,7 @@ extension CacheCase {
             "4.4", "The responses of Content-Location are removed", .sent(fresh),
             .sent(["Content-Location": "https://api.example.com/a"]) { ($0.method, $0.path) = (.post, "b") }, .sent()),
         CacheCase(
-            "4.4", "All responses of the URL are removed, with all values of the fields that Vary names",
+            "4.4", "All responses of the URL are removed, for all values of the fields that Vary names",
             .sent(fresh.merging([.vary: "Accept"]), "one") { $0.sends = [.accept: "text/a"] },
             .sent(fresh.merging([.vary: "Accept"]), "two") { $0.sends = [.accept: "text/b"] },
             .sent([:], "", .noContent) { $0.method = .delete }, .sent { $0.sends = [.accept: "text/a"] },

@@ -25,11 +25,11 @@ extension CacheCase {
             .sent(fresh.merging([.vary: "Accept-Language", .date: "@-10"]), "old") { $0.sends = [.accept: "text/b"] },
             .cached("new") { $0.sends = [.accept: "text/a"] }),
         CacheCase(
-            "4", "A request with an unsafe method is written through, with only-if-cached, too", .sent(fresh),
+            "4", "A request with an unsafe method is written through, even with only-if-cached", .sent(fresh),
             .sent { ($0.method, $0.sends) = (.put, [.cacheControl: "only-if-cached"]) }),
         CacheCase("4", "A response to HEAD is not used for GET", .sent(fresh, "") { $0.method = .head }, .sent()),
         CacheCase(
-            "4", "Age replaces the received one, in a part and in a 304, too",
+            "4", "The current Age replaces the received Age, even in a part and in a 304",
             .sent(tagged.merging([.age: "5"]), "0123"),
             .cached("01", after: 7) {
                 ($0.sends, $0.status, $0.has) = ([.range: "bytes=0-1"], 206, [.age: "12"])
@@ -73,7 +73,7 @@ extension CacheCase {
                 ($0.wait, $0.sends) = (61, [.acceptLanguage: "en"])
             }, .sent([:], "de") { $0.sends = [.acceptLanguage: "de"] }),
         CacheCase(
-            "4.1", "A suitable response with Vary precedes one without",
+            "4.1", "A suitable response with Vary takes precedence over a response without Vary",
             .sent(fresh.merging([.vary: "Accept", .date: "@-10"]), "chosen") { $0.sends = [.accept: "text/a"] },
             .sent(fresh.merging([.date: "@0"]), "default") { $0.sends = [.accept: "text/b"] },
             .cached("chosen") { $0.sends = [.accept: "text/a"] },
@@ -87,11 +87,11 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .vary: "Accept"], "one") { $0.sends = [.accept: "a/b;c=\"d, e\""] },
             .sent([:], "two") { $0.sends = [.accept: "a/b;c=\"d,e\""] }),
         CacheCase(
-            "4.1", "Several fields of a name are combined",
+            "4.1", "Several fields with the same name are combined",
             .sent(varied, "en") { $0.sends = [HTTPHeader(.acceptLanguage, "en"), HTTPHeader(.acceptLanguage, "de")] },
             .cached("en") { $0.sends = [.acceptLanguage: "en, de"] }),
         CacheCase(
-            "4.1", "`Vary` with `*` next to a name never matches",
+            "4.1", "`Vary` with `*` and a name never matches",
             .sent([.cacheControl: "max-age=60", .vary: "Accept, *"]), .sent()),
         CacheCase(
             "4.1", "All names of several Vary fields count",
@@ -102,7 +102,8 @@ extension CacheCase {
     ]
 
     private static let freshness = [
-        CacheCase("4.2.1", "max-age precedes Expires", .sent(fresh.merging([.expires: "@-60"])), .cached()),
+        CacheCase(
+            "4.2.1", "max-age takes precedence over Expires", .sent(fresh.merging([.expires: "@-60"])), .cached()),
         CacheCase(
             "4.2.1", "Expires minus Date is the lifetime", .sent([.expires: "@60", .date: "@0"]), .cached(after: 59),
             .sent { $0.wait = 2 }),
@@ -122,7 +123,8 @@ extension CacheCase {
             "4.2.1", "proxy-revalidate does not apply to a private cache",
             .sent([.cacheControl: "max-age=60, proxy-revalidate"]),
             .cached("one", after: 61) { $0.sends = [.cacheControl: "max-stale=9"] }),
-        CacheCase("4.2.1", "An invalid max-age means stale", .sent([.cacheControl: "max-age=a60"]), .sent()),
+        CacheCase(
+            "4.2.1", "With an invalid max-age, the response is stale", .sent([.cacheControl: "max-age=a60"]), .sent()),
         CacheCase("4.2.1", "A max-age with a blank is invalid", .sent([.cacheControl: "max-age= 60"]), .sent()),
         CacheCase("4.2.1", "A negative max-age is invalid", .sent([.cacheControl: "max-age=-60"]), .sent()),
         CacheCase(
@@ -132,7 +134,7 @@ extension CacheCase {
             "4.2.2", "Without explicit freshness, a tenth of the time since Last-Modified is fresh",
             .sent([.lastModified: "@-1000"]), .cached(after: 99), .sent { $0.wait = 2 }),
         CacheCase(
-            "4.2.2", "A heuristic does not apply next to explicit freshness",
+            "4.2.2", "A heuristic does not apply if there is explicit freshness",
             .sent([.lastModified: "@-1000", .cacheControl: "max-age=1"]), .sent { $0.wait = 2 }),
         CacheCase(
             "4.2.2", "A heuristic does not apply to a status that is not cacheable by default",
@@ -147,7 +149,7 @@ extension CacheCase {
             .sent { $0.wait = 200 }),
         CacheCase("4.2.3", "The age counts from Date", .sent(fresh.merging([.date: "@-3600"])), .sent()),
         CacheCase(
-            "4.2.3", "The age counts from Date, if Date is larger than Age",
+            "4.2.3", "The age counts from Date if the time since Date is larger than Age",
             .sent([.cacheControl: "max-age=100", .date: "@-50", .age: "10"]),
             .cached(after: 40) { $0.has = [.age: "90"] }),
         CacheCase(
@@ -170,7 +172,7 @@ extension CacheCase {
             .sent([.expires: "Tue Nov 14 22:14:20 2023", .date: "Tue Nov 14 22:13:20 2023"]), .cached(after: 59),
             .sent { $0.wait = 2 }),
         CacheCase(
-            "4.2.2", "A heuristic does not apply next to Expires, valid or not",
+            "4.2.2", "A heuristic does not apply if there is an Expires, valid or not",
             .sent([.lastModified: "@-100000", .expires: "0"]),
             .sent([.lastModified: "@-100000", .expires: "@10", .date: "@0"], "two") { $0.text = "two" },
             .sent([:], "three") { ($0.wait, $0.text) = (11, "three") }),

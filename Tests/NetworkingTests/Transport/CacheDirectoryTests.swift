@@ -57,7 +57,7 @@ struct CacheDirectoryTests {
     }
 
     @Test(
-        "no-store of a response or of a request leaves no file, also if the body is streamed (RFC 9111 5.2.1.5, 5.2.2.5)",
+        "With no-store in a request or response, no file remains, even for a stream (RFC 9111 5.2.1.5, 5.2.2.5)",
         arguments: [HTTPHeaders(), [.cacheControl: "no-store"]], [true, false])
     func noStore(asked: HTTPHeaders, isStreamed: Bool) async throws {
         let control = asked.isEmpty ? "no-store, max-age=60" : "max-age=60"
@@ -194,7 +194,7 @@ struct CacheDirectoryTests {
         #expect(folder.files["new-dead"] == nil && folder.files["new-alive"] != nil)
     }
 
-    @Test("A response larger than an eighth of the capacity is not stored, and an older one is removed")
+    @Test("A response larger than an eighth of the capacity is not stored, and the older response is removed")
     func large() async throws {
         let cache = try cache(capacity: 80_000)
         _ = try await send("a", cache)

@@ -82,7 +82,7 @@ struct CacheFaultTests {
         #expect(try await send("a", cache).source == .cache)
     }
 
-    @Test("A response is not stored if this process removed its URL during the request, even if the record is lost")
+    @Test("A response is not stored if its URL was removed during the request, even if the record is lost")
     func lostRecord() async throws {
         let cache = try disk()
         let (record, base) = (removals, try #require(URL(string: "https://api.example.com/a")))

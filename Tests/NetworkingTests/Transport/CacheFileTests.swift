@@ -146,7 +146,7 @@ struct CacheFileTests {
         #expect(cache.count == 0)
     }
 
-    @Test("A directory that cannot be created is an error with its path")
+    @Test("A directory that cannot be created causes a `CocoaError`")
     func noDirectory() throws {
         let file = folder.url.appendingPathComponent("file")
         try Data().write(to: file)

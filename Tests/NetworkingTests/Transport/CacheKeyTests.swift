@@ -37,7 +37,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test("Users never share a response: other credentials or Vary values get a response of their own")
+    @Test("Users never share a response: a request with other credentials or Vary values gets its own response")
     func users() async throws {
         responses([.cacheControl: "max-age=60", .vary: "Accept-Language"])
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("x")

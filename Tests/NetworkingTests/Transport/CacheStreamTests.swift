@@ -8,7 +8,7 @@ import Testing
 enum CachePlace: CaseIterable {
     case memory, disk
 
-    /// Creates a cache; one on disk is in the folder, and stores credentials, too.
+    /// Creates a cache. A cache on disk uses the folder, and also stores credentials.
     func cache(in folder: TemporaryFolder, capacity: Int = 16 << 20, _ clock: ManualClock) throws -> ResponseCache {
         switch self {
         case .memory: ResponseCache(capacity: capacity, clock: clock.networkClock)
@@ -77,7 +77,7 @@ struct CacheStreamTests {
     }
 
     @Test(
-        "A streamed response is stored while its reader reads it, and is used for streams and values",
+        "A streamed response is stored while it is read, and is used for streamed and buffered responses",
         arguments: CachePlace.allCases)
     func stored(place: CachePlace) async throws {
         let server = Server(body: body)
@@ -139,7 +139,7 @@ struct CacheStreamTests {
         #expect(try await bytes(hit) == body)
     }
 
-    @Test("A stale stored body is validated, and only its head is new", arguments: CachePlace.allCases)
+    @Test("After its validation, a stale response has its stored body and a new head", arguments: CachePlace.allCases)
     func validated(place: CachePlace) async throws {
         let cache = try place.cache(in: folder, clock)
         let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]

@@ -97,7 +97,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Responses of other methods and error responses without freshness are not stored")
+    @Test("Responses to other methods and error responses without freshness are not stored")
     func methods() async throws {
         responses([.cacheControl: "max-age=60"])
         stub.on(.get, "/v1/missing", .status(.notFound))
@@ -108,7 +108,7 @@ struct CacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("An unsafe request does not keep responses of other URLs that are in progress out of the cache")
+    @Test("A response in progress is stored, even if an unsafe request changes another URL meanwhile")
     func otherURLs() async throws {
         let service = service()
         stub.on(.get, nil) { _ in
@@ -120,7 +120,7 @@ struct CacheTests {
         #expect(cache.count == 1)
     }
 
-    @Test("A response whose URL was changed while it was in progress is not stored")
+    @Test("A response is not stored if its URL was changed or the cache was reset during its request")
     func changedMeanwhile() async throws {
         let service = service()
         stub.on(.put, nil, .status(.noContent))
@@ -257,7 +257,7 @@ struct CacheTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("A call that only uses the cache waits until the store of the token was read, and does not refresh")
+    @Test("A call that only uses the cache waits for the token store, and does not refresh the token")
     func onlyCacheWithStore() async throws {
         responses([.cacheControl: "max-age=60"])
         let get = Get(authorizationType: .bearer)
@@ -278,7 +278,7 @@ struct CacheTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("A stale response in place of an error reports the error to the admission policies and the retry budget")
+    @Test("If a stale response replaces an error, admission policies and the retry budget still learn of the error")
     func failureBehindStale() async throws {
         responses([.cacheControl: "max-age=60, stale-if-error=600"])
         let gate = BackoffGate(clock: clock.networkClock)
@@ -301,7 +301,7 @@ struct CacheTests {
         #expect(earned > 0 && budget.balance == earned, "a stored response earns no retry")
     }
 
-    @Test("The stored response comes first, and then the server's; a fresh one comes alone")
+    @Test("The stored response comes first, then the server's response; a fresh stored response comes alone")
     func cachedThenFresh() async throws {
         func texts() async throws -> [String] {
             var texts: [String] = []
@@ -324,7 +324,7 @@ struct CacheTests {
         #expect(seen == ["two"])
     }
 
-    @Test("The server's response comes, too, if the stored one may be used while it is validated")
+    @Test("The server's response also comes if the stored response may be used while it is validated")
     func cachedThenFreshWhileRevalidating() async throws {
         let service = service()
         var texts: [String] = []
@@ -349,7 +349,7 @@ struct CacheTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A 304 that names another response than the stored one is not used: the request is sent again")
+    @Test("If a 304 names a response other than the stored one, the request is sent again")
     func foreignConfirmation() async throws {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()

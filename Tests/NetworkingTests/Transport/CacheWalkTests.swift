@@ -81,7 +81,7 @@ struct CacheWalkTests {
         }
     }
 
-    /// A server whose content is the user, so that a response of another user is noticed.
+    /// A server whose bodies contain the user, so that the test detects a response of another user.
     private final class Server: Transport, @unchecked Sendable {  // because of the lock
         private let lock = NSLock()
         private var fields: Fields
@@ -104,7 +104,7 @@ struct CacheWalkTests {
         }
     }
 
-    @Test("No fields crash the cache, and no user gets bytes of another one", arguments: 0..<8)
+    @Test("No fields crash the cache, and no user gets the bytes of another user", arguments: 0..<8)
     func walk(seed: Int) async throws {
         let clock = ManualClock()
         let folder = try TemporaryFolder()

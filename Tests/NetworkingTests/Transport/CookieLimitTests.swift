@@ -40,7 +40,7 @@ struct CookieLimitTests {
         #expect(try jar.sent(to: url) == "c=1")
     }
 
-    @Test("A domain can have 50 cookies: expired ones go first, then the least recently used, and Secure ones last")
+    @Test("A domain can have 50 cookies: expired ones are removed first, then the least recently used (Secure last)")
     func domainLimit() throws {
         try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
         for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }
@@ -105,7 +105,7 @@ struct CookieLimitTests {
         #expect(storage.cookies?.isEmpty == true)
     }
 
-    @Test("A cookie that other code has stored and that cannot be sent stays in the Foundation storage")
+    @Test("An unsendable cookie that other code has stored stays in the Foundation storage")
     func unsendableInStorage() throws {
         let (storage, jar) = try storedJar()
         let properties: [HTTPCookiePropertyKey: Any] = [.value: "x\u{1}y", .domain: "x.example", .path: "/"]

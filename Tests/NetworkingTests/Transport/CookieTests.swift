@@ -31,7 +31,7 @@ struct CookieTests {
         jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
     }
 
-    @Test("Host, path, Secure and subdomains decide which requests carry a cookie (RFC 6265 section 5.4)")
+    @Test("Host, path, Secure and subdomains decide which requests send a cookie (RFC 6265 section 5.4)")
     func matching() throws {
         try jar.keep(
             "here=1; Path=/", "deep=2", "wide=3; Domain=example.com; Path=/", from: "http://www.example.com/a/b")
@@ -56,7 +56,7 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A Domain equal to the host is accepted even for an address or a single label, for that host alone")
+    @Test("A Domain equal to the host is accepted even if it is an address or a single label, for that host only")
     func ownHost() throws {
         try jar.keep("a=1; Domain=localhost", from: "http://localhost/")
         try jar.keep("b=1; Domain=127.0.0.1", from: "http://127.0.0.1/")
@@ -145,7 +145,7 @@ struct CookieTests {
         #expect(try jar.sent(to: "http://www.example.com/app") == "sid=2; other=1; sid=root")
     }
 
-    @Test("The protection of a Secure cookie ends when it expires")
+    @Test("The protection of a Secure cookie ends when the cookie expires")
     func expiredSecure() throws {
         try jar.keep("sid=1; Secure; Max-Age=10", from: "https://example.com/")
         clock.advance(by: .seconds(10))
@@ -163,7 +163,7 @@ struct CookieTests {
     }
 
     @Test(
-        "A cookie with the prefix __Secure- or __Host-, in any case, needs the attributes that the prefix requires",
+        "A cookie with the prefix __Secure- or __Host-, in upper or lower case, needs the prefix's attributes",
         arguments: [
             ("__Secure-a=1; Secure", true), ("__Secure-a=1", false), ("__SECURE-a=1; Path=/", false),
             ("__Host-a=1; Secure; Path=/", true), ("__Host-a=1; Secure", false), ("__Host-a=1; Path=/", false),
@@ -179,7 +179,7 @@ struct CookieTests {
         #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "no Secure cookie is accepted over http")
     }
 
-    @Test("Hosts are compared in lowercase ASCII, for any form in the URL")
+    @Test("Hosts in any form are compared in lowercase ASCII")
     func hosts() throws {
         try jar.keep("a=1; Domain=.XN--bcher-kva.Example; Path=/", from: "https://xn--bcher-kva.example/")
         for host in [

@@ -177,7 +177,7 @@ struct DuplicateKeyTests {
         for call in calls { #expect(try await call.value.text() == "one answer") }
     }
 
-    @Test("Requests of a group with streamed bodies never share a response, nor do POSTs with different keys")
+    @Test("Streamed requests of a group, and POSTs with different idempotency keys, never share a response")
     func neverMixed() async throws {
         let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
         var upload = Search(method: .put, body: stream)

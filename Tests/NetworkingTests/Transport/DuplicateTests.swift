@@ -116,7 +116,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("Both calls end; the transfer continues for a closure, or a new one starts for it", .row("I-47", "I-43"))
+    @Test("With an observer, both calls end; the transfer continues, or a new transfer starts", .row("I-47", "I-43"))
     func observers() async throws {
         for isReplacing in [false, true] {
             let seen = Box<[String]>([])

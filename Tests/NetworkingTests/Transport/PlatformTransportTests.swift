@@ -31,7 +31,7 @@ struct PlatformTransportTests {
             }
         }
 
-        @Test("A setting that needs a missing feature of libcurl is an error that names the setting")
+        @Test("A setting that needs a missing feature of libcurl causes an error that names the setting")
         func missingFeature() throws {
             let proxy = try #require(URL(string: "https://proxy.example"))
             let wanting = [

@@ -82,7 +82,7 @@ struct PublicKeyPinTests {
     }
 
     #if os(Linux)
-        @Test("On Linux, URLSessionTransport refuses TLS settings with an error that names the other engine")
+        @Test("On Linux, URLSessionTransport refuses TLS settings with an error that names CurlTransport")
         func refused() {
             let pin = TLSConfiguration.Pin(Data(count: 32).base64EncodedString())
             for tls in [TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(pins: [pin].compactMap { $0 })] {

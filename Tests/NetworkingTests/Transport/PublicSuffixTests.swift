@@ -47,7 +47,7 @@ struct PublicSuffixTests {
         #expect(try list().contains(domain) == isSuffix)
     }
 
-    @Test("A cookie for a public suffix is refused, unless the suffix is the host; then it is for that host alone")
+    @Test("A cookie for a public suffix is refused, unless the suffix is the host; it is then for that host only")
     func refused() throws {
         let jar = CookieJar(publicSuffixes: try list(), clock: ManualClock().networkClock)
         try jar.keep(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Response backlog")
 struct ResponseBacklogTests {
-    @Test("While the reader has room, the chunks are passed on in order, and after them the end")
+    @Test("While the reader has room, the chunks are passed on in order, and then the end")
     func order() {
         let ended = Locked(false)
         var backlog = ResponseBacklog(capacity: 10)

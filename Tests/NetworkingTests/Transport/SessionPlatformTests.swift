@@ -2,8 +2,8 @@ import Foundation
 @testable import Networking
 import Testing
 
-/// Tests the decisions of the engine on Apple platforms. These tests also run on Linux, where its other code cannot
-/// run.
+/// Tests the decisions of the engine on Apple platforms. These tests also run on Linux, where the engine's other code
+/// cannot run.
 @Suite("URLSession platforms")
 struct SessionPlatformTests {
     private let file = URL(fileURLWithPath: "/dev/null")

@@ -52,7 +52,7 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "If the call that started a transfer ends, a nested call continues if others need it", .timeLimit(.minutes(5)),
+        "If the call that began a transfer ends, its nested call continues if others need it", .timeLimit(.minutes(5)),
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()

@@ -4,8 +4,8 @@ import Foundation
 struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
-    /// The fields that a request must have: those that may identify its user, the fields that ``varying`` names, and
-    /// the id of the session whose token the request carries.
+    /// The fields that a request must have: `Host`, the fields that may identify its user, those in ``varying``, and the
+    /// id of the session whose token the request carries.
     let fields: HTTPHeaders
 
     /// The name of the id of the session among ``fields``. No field of a request has this name, because it is not a
@@ -32,8 +32,8 @@ struct CacheAudience: Sendable {
         CacheAudience.isEqual(CacheAudience.fields(of: request, varying), fields)
     }
 
-    /// Whether fields have the same names and values. All tokens of one session are equal. A file does not contain
-    /// which fields an app has marked as sensitive.
+    /// Whether fields have the same names and values. All tokens of one session are equal. The app's marks of sensitive
+    /// fields are not compared, because files do not contain them.
     private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
         let isSameSession = fields.contains(session) && fields[session] == others[session]
         let isCompared = { (field: HTTPHeader) in
@@ -67,8 +67,8 @@ struct CacheAudience: Sendable {
         return headers
     }
 
-    /// Returns the values of a field as one value. In a known list, the blanks around commas are removed. If the
-    /// elements of the list are case-insensitive, they are in lower case.
+    /// Returns the values of a field as one value. In a list that the cache knows, the blanks around commas are
+    /// removed. If the elements of the list are case-insensitive, they are in lower case.
     private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
         let value = values.joined(separator: ",")
         let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
@@ -81,7 +81,7 @@ struct CacheAudience: Sendable {
 }
 
 extension HTTPRequest {
-    /// The header fields that are sent, with the `Authorization` that an engine makes of a user in the URL.
+    /// The header fields that are sent, with the `Authorization` that an engine creates from the user in the URL.
     var headersWithCredentials: HTTPHeaders {
         var headers = allHeaders
         if let user = url.user(percentEncoded: true), !headers.contains(.authorization) {
@@ -98,7 +98,7 @@ extension CacheAudience: Equatable {
 }
 
 extension HTTPHeaders {
-    /// Returns the names of fields that a field lists, such as `Vary` and `Connection`; each once.
+    /// Returns the field names that a field such as `Vary` or `Connection` lists, without duplicates.
     func listedNames(in field: HTTPHeader.Name) -> [HTTPHeader.Name] {
         var seen: Set<HTTPHeader.Name> = []
         return values(for: field).flatMap { $0.split(separator: ",") }

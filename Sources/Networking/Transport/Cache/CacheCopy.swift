@@ -19,7 +19,7 @@ final class CacheCopy: Sendable {
         self.limit = limit
     }
 
-    /// Appends a chunk. Returns false if this chunk is the first one that cannot be stored.
+    /// Appends a chunk. Returns false for the first chunk that cannot be stored, and ignores the chunks after it.
     func append(_ chunk: Data) -> Bool {
         bytes.withLock { bytes in
             switch bytes {

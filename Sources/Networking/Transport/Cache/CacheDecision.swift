@@ -4,7 +4,7 @@ package import Foundation
 package enum CacheDecision: Sendable {
     /// The stored response.
     case use
-    /// The stored response, which is stale and is validated meanwhile (RFC 5861 section 3).
+    /// The stored response, which is stale. It is validated in the background (RFC 5861 section 3).
     case useAndRevalidate
     /// The response of the server. A stored response is validated.
     case send
@@ -53,13 +53,13 @@ package enum CacheFailure: Equatable, Sendable {
     /// The server responded with 500, 502, 503 or 504.
     case serverError
 
-    /// Creates the failure that a status means; returns nil for other statuses.
+    /// Creates ``serverError`` if the status is 500, 502, 503 or 504; otherwise returns nil.
     init?(_ status: HTTPStatus) {
         guard [500, 502, 503, 504].contains(status.code) else { return nil }
         self = .serverError
     }
 
-    /// Creates the failure that an error means; returns nil for other errors.
+    /// Creates ``noResponse`` if the error means that no response arrived; otherwise returns nil.
     init?(_ error: any Error) {
         let kinds: Set<NetworkError.Kind> = [
             .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut,

@@ -59,7 +59,7 @@ struct CacheDirectives: Sendable {
     /// Returns whether a directive is present without an argument.
     func hasBare(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == nil } }
 
-    /// Returns the header fields that the arguments of a directive name, such as `no-cache="Set-Cookie"`.
+    /// Returns the header fields in the arguments of a directive, such as `no-cache="Set-Cookie"`.
     func fields(_ name: String) -> [HTTPHeader.Name] {
         directives.filter { $0.name == name }.flatMap { $0.fields }
     }
@@ -79,7 +79,7 @@ struct CacheDirectives: Sendable {
         number(text).map { min($0, Int64(1) << 31) }
     }
 
-    /// Parses a number that consists of digits only. A number that does not fit counts as the largest one.
+    /// Parses a number that consists of digits only. A number that does not fit counts as `Int64.max`.
     static func number(_ text: some StringProtocol) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard !text.isEmpty, text.utf8.allSatisfy({ digits.contains($0) }) else { return nil }

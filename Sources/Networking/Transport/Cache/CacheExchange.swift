@@ -1,4 +1,4 @@
-/// A request in progress whose response may be stored, until the last reference is released.
+/// A request in progress whose response may be stored. The exchange ends when its last reference is released.
 final class CacheExchange: Sendable {
     let place: CachePages.Exchange
     private let end: @Sendable () -> Void

@@ -7,7 +7,7 @@ package struct CacheFreshness: Sendable {
     let requested: Date
     /// The time at which the response was received or last validated.
     let received: Date
-    /// The age in seconds at that time.
+    /// The age in seconds at the time ``received``.
     package let initialAge: Int64
     /// The freshness lifetime in seconds.
     package let lifetime: Int64
@@ -54,8 +54,8 @@ package struct CacheFreshness: Sendable {
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 
-    /// The age when the response was received. This is the time since `Date` or, if that is larger, `Age` plus the
-    /// duration of the request.
+    /// The age when the response was received: the time since `Date`, or `Age` plus the duration of the request. The
+    /// larger of the two values applies.
     private static func initialAge(
         _ headers: HTTPHeaders, _ date: HTTPDate, _ requested: Date, _ received: Date
     ) -> Int64 {
@@ -66,8 +66,8 @@ package struct CacheFreshness: Sendable {
         return min(max(apparent, stated + delay), Int64(1) << 32)
     }
 
-    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is not a date is in the past (section
-    /// 5.3).
+    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is not a date counts as a date in the
+    /// past (section 5.3).
     private static func explicitLifetime(
         _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate
     ) -> Int64? {

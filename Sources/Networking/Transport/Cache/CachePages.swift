@@ -21,7 +21,7 @@ struct CachePages: Sendable {
     private var uses: UInt64 = 0
     private var size = 0
     private var lastID: UInt64 = 0
-    /// The keys of the requests in progress whose responses may be stored.
+    /// The identifiers of the requests in progress whose responses may be stored, by key.
     private var exchanges: [String: Set<UInt64>] = [:]
 
     /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme
@@ -70,7 +70,7 @@ struct CachePages: Sendable {
         if exchanges[exchange.key]?.isEmpty == true { exchanges[exchange.key] = nil }
     }
 
-    /// Whether the responses of the URL were not removed since the request was sent.
+    /// Returns false if the responses of the URL were removed after the request was sent.
     func isCurrent(_ exchange: Exchange) -> Bool { exchanges[exchange.key]?.contains(exchange.id) == true }
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
@@ -107,8 +107,8 @@ struct CachePages: Sendable {
         size += page.size
     }
 
-    /// Removes the least recently used URLs until the size is within the capacity. It then leaves room for more, so
-    /// that the URLs are not sorted for each response that is stored.
+    /// If the size exceeds the capacity, removes the least recently used URLs until an eighth of the capacity is free.
+    /// The URLs are therefore not sorted for each stored response.
     private mutating func makeRoom(_ capacity: Int) {
         guard size > capacity else { return }
         for (key, _) in pages.map({ ($0.key, $0.value.use) }).sorted(by: { $0.1 < $1.1 }) {

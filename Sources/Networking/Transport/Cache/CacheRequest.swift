@@ -7,12 +7,12 @@ package struct CacheRequest: Sendable {
     let delivery: BodyDelivery
     /// The request's directives; nil if it has none.
     private let directives: CacheDirectives?
-    /// The one byte range that the request asks for.
+    /// The byte range that the request asks for; nil for the whole content.
     let range: ByteRange?
 
-    /// Creates the value. Returns nil if the cache does not handle the request: a method other than GET and HEAD, a
-    /// body, several ranges, or conditions that only the server can check. If the response is streamed, the cache
-    /// handles neither downloads, which are stored as files already, nor requests with a range or a condition.
+    /// Creates the value. Returns nil if the cache does not handle the request, because it has a method other than GET
+    /// and HEAD, a body, several ranges, or conditions that only the server can check. A request for a stream is also
+    /// not handled if it has a range or a condition, or if it is a download, which is stored as a file already.
     package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
@@ -33,8 +33,8 @@ package struct CacheRequest: Sendable {
         }
     }
 
-    /// The request that validates a stored response after the call has ended: without the observers of the call, its
-    /// range and its conditions. Nil if the cache does not handle that request.
+    /// The request that validates a stored response after the call has ended. It does not have the observers, the range
+    /// and the conditions of the call. Nil if the cache does not handle this request.
     var afterCall: CacheRequest? {
         var request = request
         request[option: RequestWatch.self] = nil
@@ -44,30 +44,30 @@ package struct CacheRequest: Sendable {
 
     /// Whether the response must not be stored.
     var refusesStoring: Bool { directives?.has("no-store") == true }
-    /// Whether no stored response, not even an immutable one, may be used without validation (`no-cache`).
+    /// Whether every stored response, even an immutable one, must be validated before its use (`no-cache`).
     var forbidsUse: Bool { directives?.has("no-cache") == true }
-    /// Whether a stored response must not be used without validation.
+    /// Whether a stored response must be validated before its use (`no-cache` or `max-age=0`).
     var needsValidation: Bool { forbidsUse || directives?.seconds("max-age") == 0 }
     /// The maximum age in seconds of a stored response.
     var maximumAge: Int64? { directives?.seconds("max-age") }
     /// The seconds for which a stored response must remain fresh.
     var minimumFreshness: Int64 { directives?.seconds("min-fresh") ?? 0 }
-    /// The seconds after its lifetime for which a stored response may be used; nil if no stale response is accepted.
+    /// The maximum staleness in seconds of a stored response; nil if no stale response is accepted.
     var maximumStaleness: Int64? {
         guard let directives else { return nil }
         return directives.hasBare("max-stale") ? .max : directives.seconds("max-stale")
     }
-    /// The seconds after its lifetime for which a stored response may be used instead of an error.
+    /// The maximum staleness in seconds of a stored response that is used instead of an error.
     var staleIfError: Int64 { directives?.seconds("stale-if-error") ?? 0 }
     /// Whether the request must not be sent to the server (`only-if-cached`).
     var isOnlyIfCached: Bool { directives?.has("only-if-cached") == true }
-    /// Whether the request has a condition of the caller's own.
+    /// Whether the caller has set a condition: `If-None-Match` or `If-Modified-Since`.
     var isConditional: Bool {
         request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
-    /// Whether a 304 response applies to the caller's own condition: it has no entity tag, or one that the condition
-    /// names (section 4.3.2).
+    /// Whether a 304 response applies to the caller's own condition. It does not apply if it has an entity tag that is
+    /// not in the caller's `If-None-Match` (section 4.3.2).
     func isAnswered(by response: HTTPResponse) -> Bool {
         guard let tag = response.headers[.eTag], let tags = request.headers[.ifNoneMatch], tags != "*" else {
             return true
@@ -75,8 +75,8 @@ package struct CacheRequest: Sendable {
         return EntityTag.list(tags).contains { $0.isWeaklyEqual(to: EntityTag(tag)) }
     }
 
-    /// Whether the caller's own condition is false for a stored response, so that the response is 304 (RFC 9110 section
-    /// 13.2.2). If a stored response has no `Last-Modified`, its `Date` is used.
+    /// Whether a stored response is unchanged according to the caller's own condition, so that the caller gets a 304
+    /// (RFC 9110 section 13.2.2). If a stored response has no `Last-Modified`, its `Date` is used.
     func isUnchanged(_ headers: HTTPHeaders) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             if tags == "*" { return true }
@@ -111,8 +111,8 @@ struct EntityTag: Equatable, Sendable {
         .map { EntityTag($0) }
     }
 
-    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks and control characters
-    /// inside.
+    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks, spaces and control
+    /// characters inside.
     var isValid: Bool {
         let bytes = text.utf8
         return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
@@ -125,7 +125,7 @@ struct EntityTag: Equatable, Sendable {
 
 /// One byte range of a `Range` field: `bytes=0-99`, `bytes=100-` or `bytes=-5` (RFC 9110 section 14.1.2).
 struct ByteRange: Sendable {
-    /// The offset of the first byte; nil for the last `last` bytes.
+    /// The offset of the first byte; nil if ``last`` is a number of bytes at the end.
     private let first: Int64?
     private let last: Int64?
 
@@ -156,6 +156,6 @@ struct ByteRange: Sendable {
 }
 
 extension CacheRequest {
-    /// Whether nothing may be sent, by the rule of the call or by `only-if-cached`.
+    /// Whether the rule of the call or `only-if-cached` forbids sending the request.
     var mustNotBeSent: Bool { rule == .only || isOnlyIfCached }
 }

@@ -34,7 +34,7 @@ package struct CachedResponse: Sendable {
         }
         status = response.status
         headers = CachedResponse.storable(response.headers)
-        // A response without a date has the time at which it was received (RFC 9110 section 6.6.1).
+        // A response without a date gets the time at which it was received (RFC 9110 section 6.6.1).
         if headers.date == nil { headers[.date] = HTTPDate(freshness.received).description }
         self.body = .data(body)
         self.freshness = freshness
@@ -88,8 +88,8 @@ package struct CachedResponse: Sendable {
         return Int(body.count) + fields + 512
     }
 
-    /// Returns the stored response as a response to a request, with the current `Age`; nil if only a part is stored
-    /// that does not contain the requested bytes. A request with a range gets the bytes of its range.
+    /// Returns the stored response as a response to a request, with the current `Age`; nil if the requested bytes are
+    /// not stored or cannot be read. A request with a range gets the bytes of its range.
     func response(to request: CacheRequest, at now: Date, _ source: HTTPResponse.Source) -> HTTPResponse? {
         var headers = headers
         headers[.age] = "\(freshness.age(at: now))"
@@ -139,7 +139,7 @@ extension CachedResponse {
         let kept: [HTTPHeader.Name] = [.contentLength, .contentEncoding, .contentRange]
         var news = CachedResponse.storable(response.headers)
         news.removeAll { kept.contains($0.name) }
-        // Without a date of its own, the confirmation has the time at which it was received (RFC 9110 section 6.6.1).
+        // A confirmation without a date gets the time at which it was received (RFC 9110 section 6.6.1).
         if !news.contains(.date) { news[.date] = HTTPDate(now).description }
         return update(news, to: request, freshness)
     }
@@ -206,8 +206,8 @@ extension CachedResponse.Part {
 }
 
 extension CacheRequest {
-    /// Whether the request's range applies to a stored response: its `If-Range`, if any, names the response (RFC 9110
-    /// section 13.1.5).
+    /// Whether the request's range applies to a stored response. An `If-Range` of the request must name this response
+    /// (RFC 9110 section 13.1.5).
     fileprivate func permitsRange(of headers: HTTPHeaders) -> Bool {
         guard let condition = request.headers[.ifRange] else { return true }
         if let date = HTTPDate(condition) { return headers[.lastModified].flatMap { HTTPDate($0) } == date }
@@ -216,8 +216,9 @@ extension CacheRequest {
 }
 
 extension Sequence<CachedResponse> {
-    /// Returns the response to use for a request; nil if there is none. Of several, one with `Vary` is preferred (RFC
-    /// 9111 section 4.1), then the one with the latest `Date` (section 4), then the last one of the sequence.
+    /// Returns the response to use for a request; nil if there is none. If several match, a response with `Vary` is
+    /// preferred (RFC 9111 section 4.1), then the one with the latest `Date` (section 4), then the last one of the
+    /// sequence.
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }

@@ -3,8 +3,9 @@ import Foundation
 /// A transport that returns fresh responses from a cache, and stores the responses that may be stored: a private cache,
 /// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
-/// A service adds it with `cache:`, next to the engine, where a request has all the header fields that it is sent with.
-/// Requests with other methods or with bodies, and downloads into files, are sent to the server.
+/// A service adds it if ``NetworkConfiguration/cache`` is set. It is next to the engine, so that a request has all
+/// header fields that are sent. The cache does not handle requests with a method other than GET and HEAD, requests with
+/// a body, and downloads into files.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -78,8 +79,8 @@ package struct CachingTransport: Transport {
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
         let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
-        // A response to a condition or a range that the cache has added is not a response for the caller. The request
-        // is then sent again without them.
+        // The caller cannot use a response to a condition or a range that the cache has added. The request is then sent
+        // again without the condition and the range.
         guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
@@ -87,8 +88,7 @@ package struct CachingTransport: Transport {
         return try await fetch(asked, nil, exchange)
     }
 
-    /// Validates a stored response that has been used already, without a caller that waits. At most one
-    /// validation of a stored response runs at a time.
+    /// Validates a stored response after its use, while no caller waits. At most one such validation runs for each URL.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
         guard let asked = asked.afterCall else { return }
         cache.revalidations.start(CachePages.key(asked.request.url)) {

@@ -4,11 +4,11 @@ extension ResponseCache {
         /// A fresh response is used without a request. A stale response is validated first, unless its
         /// `stale-while-revalidate` or `stale-if-error` permits its use. Default.
         case fresh
-        /// As ``fresh``, but a stale response is also used if the request gets no response, for example because there
+        /// Like ``fresh``, but a stale response is also used if the request gets no response, for example because there
         /// is no network. Responses with `must-revalidate` or `no-cache` are not used in this case.
         case staleIfOffline
-        /// Only a stored response is used, fresh or stale; nothing is sent. Without one, the call fails with
-        /// ``NetworkError/Kind/notCached``.
+        /// Only a stored response is used, fresh or stale; nothing is sent. If no response is stored, the call fails
+        /// with ``NetworkError/Kind/notCached``.
         case only
         /// The request is sent without conditions, and its response is stored.
         case reload
@@ -17,7 +17,7 @@ extension ResponseCache {
     }
 }
 
-/// Whether the caller waits for the server's response instead of a stale one that is validated meanwhile.
+/// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
 package enum AwaitingValidationOption: HTTPRequest.Option {
     /// Nil, which means that a stale response may be used.
     package static var defaultValue: Bool? { nil }

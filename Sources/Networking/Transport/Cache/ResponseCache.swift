@@ -21,8 +21,8 @@ public final class ResponseCache: Sendable {
     /// Creates an empty cache in memory.
     ///
     /// - Parameters:
-    ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of it is not stored,
-    ///     and at most eight responses are stored for a URL.
+    ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of the capacity is
+    ///     not stored, and at most eight responses are stored for a URL.
     ///   - heuristicFreshness: The lifetime of a response for which the server states none, as a fraction of the time
     ///     between `Last-Modified` and `Date`, at most one week (RFC 9111 section 4.2.2). Default: 0.1, as in browsers.
     ///     With 0, such a response is validated before each use.
@@ -35,7 +35,7 @@ public final class ResponseCache: Sendable {
         storesCredentials = false
     }
 
-    /// Creates a cache in a directory, which keeps its responses when the app ends.
+    /// Creates a cache in a directory. The responses remain stored when the app ends.
     ///
     /// Several caches and processes may use the directory at the same time, on one machine. The files are not
     /// encrypted. Each file contains a checksum, and a damaged file is not used. If the app is terminated, only the
@@ -46,9 +46,9 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - directory: The directory, which belongs to the cache alone. It is created if necessary; only its owner can
     ///     read it.
-    ///   - capacity: The maximum size in bytes, of which each response occupies at least 8 KiB. Default: 128 MiB. When
-    ///     it is exceeded, the least recently used responses are removed in the background. A response larger than an
-    ///     eighth of it is not stored.
+    ///   - capacity: The maximum size in bytes. Each response occupies at least 8 KiB. Default: 128 MiB. When it is
+    ///     exceeded, the least recently used responses are removed in the background. A response larger than an eighth
+    ///     of the capacity is not stored.
     ///   - storesCredentials: Whether responses to requests with credentials, and these credentials, are stored in the
     ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
@@ -164,7 +164,7 @@ public final class ResponseCache: Sendable {
             response.content = .stream(storing(body, of: new, asked, exchange))
             return response
         }
-        // A response with any other status, if it cannot be stored, leaves the stored response as it is.
+        // A response that has another status and cannot be stored does not change the stored response.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
             keep(response.content.isStream ? nil : new, asked, exchange)
         }
@@ -239,7 +239,7 @@ extension HTTPResponse.Content {
 }
 
 extension HTTPResponse {
-    /// Returns the response with the cookies that another one sets.
+    /// Returns the response with the cookies that another response sets.
     fileprivate func settingCookies(of other: HTTPResponse) -> HTTPResponse {
         var response = self
         for cookie in other.headers.values(for: .setCookie) { response.headers.append(HTTPHeader(.setCookie, cookie)) }

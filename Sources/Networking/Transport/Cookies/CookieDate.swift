@@ -2,7 +2,8 @@ extension HTTPDate {
     /// Reads the date of a cookie by the algorithm of
     /// [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1).
     ///
-    /// Each of time, day, month and year is the first token of its form. The order is free. Other tokens are ignored.
+    /// The time, the day, the month and the year are each the first token of their form, in any order. Other tokens are
+    /// ignored.
     package init?(ofCookie text: String) {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)

@@ -12,8 +12,8 @@ public import Foundation
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
 /// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:
 ///
-/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has
-///   more than 4,096 bytes of name and value. An attribute value of more than 1,024 bytes is ignored.
+/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has a
+///   name and a value of more than 4,096 bytes together. An attribute value of more than 1,024 bytes is ignored.
 /// - **Domain.** The `Domain` attribute must be the host or a domain above it, and not a public suffix: a server of
 ///   `shop.co.uk` cannot set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared
 ///   as punycode.

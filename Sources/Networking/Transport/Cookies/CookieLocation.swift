@@ -11,7 +11,7 @@ struct CookieLocation {
 
     /// Returns nil for a URL without a host, or with a host that is not a host name.
     init?(_ url: URL) {
-        // Foundation returns an international host decoded or as punycode, depending on system and spelling.
+        // Foundation returns an international host decoded or as punycode, depending on the system and the spelling.
         guard let host = url.host.flatMap(HostName.canonical), !host.isEmpty else { return nil }
         let path = url.path(percentEncoded: true)
         self.host = host

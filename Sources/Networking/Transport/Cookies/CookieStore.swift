@@ -2,7 +2,7 @@ import Foundation
 
 /// The cookies of a jar: a value that stores, selects and evicts them.
 struct CookieStore: Sendable {
-    /// The changes that one received cookie causes, to be repeated in an `HTTPCookieStorage`.
+    /// The changes that one received cookie causes. They are repeated in an `HTTPCookieStorage`.
     struct Change: Sendable {
         fileprivate(set) var removed: [Cookie] = []
         /// The stored cookie, which replaces a cookie with the same key; nil if it was not stored.

@@ -53,7 +53,7 @@ extension CookieJar {
             return rules.contains(String(domain)) && !isException(domain)
         }
 
-        /// Whether an exception names the domain or one above it. Exceptions take precedence over all rules.
+        /// Whether an exception names the domain or a domain above it. Exceptions take precedence over all rules.
         private func isException(_ domain: Substring) -> Bool {
             var rest = domain
             while !exceptions.contains(String(rest)) {

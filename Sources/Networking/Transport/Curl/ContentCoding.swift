@@ -56,7 +56,7 @@
             available.isEmpty ? [] : ["Accept-Encoding: " + available.map(\.name).joined(separator: ", ")]
     }
 
-    /// The decoders for the content codings of one response body, which run one after another.
+    /// The decoders for the content codings of one response body. They run one after another.
     struct ContentDecoding {
         /// The decoders. The first one receives the bytes of the connection.
         private let decoders: [ContentDecoder]

@@ -47,7 +47,8 @@
         /// Decodes until all input is used, or until the next stage takes no more bytes.
         ///
         /// - Returns: The number of input bytes used.
-        /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, or the next stage's error.
+        /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, and the errors of the next
+        ///   stage.
         func decode(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
             guard try passOn() else { return 0 }
             var used = 0

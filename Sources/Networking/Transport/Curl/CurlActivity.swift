@@ -1,5 +1,5 @@
 #if os(Linux)
-    /// The time of the last activity of an exchange. It shows whether a timeout has passed. Times are in
+    /// The time of the last activity of an exchange, which determines whether a timeout has passed. Times are in
     /// nanoseconds of the loop's clock.
     struct CurlActivity {
         /// The result of a check of the timeouts.
@@ -26,8 +26,8 @@
 
         /// Records the start of the exchange.
         ///
-        /// - Parameter isConnected: Whether the exchange need not wait for a connection, so that its idle timeout
-        ///   starts now.
+        /// - Parameter isConnected: Whether the exchange does not wait for a connection. Its idle timeout then starts
+        ///   now.
         mutating func begin(at now: UInt64, isConnected: Bool) {
             start = now
             last = isConnected ? now : nil

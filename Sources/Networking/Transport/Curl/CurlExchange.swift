@@ -10,8 +10,7 @@
         let transfer: Transfer
         /// The handle of the attempt in progress; nil before and after the attempt.
         @exclusivity(unchecked) var handle: CurlHandle?
-        /// The error that the engine itself detected, and with which the exchange ends; nil if only libcurl reports an
-        /// error.
+        /// The error that the engine itself has detected. It ends the exchange. Nil if only libcurl reports an error.
         @exclusivity(unchecked) private(set) var failure: NetworkError?
         private let loop: CurlLoop
         /// The transport, retained as long as the exchange exists.
@@ -63,7 +62,7 @@
 
         /// Starts the timeouts.
         ///
-        /// - Parameter mayWait: Whether the exchange may have to wait for a connection, so that the idle timeout starts
+        /// - Parameter mayWait: Whether the exchange may have to wait for a connection. The idle timeout then starts
         ///   later.
         func begin(mayWait: Bool) {
             activity.begin(at: loop.now, isConnected: !mayWait)

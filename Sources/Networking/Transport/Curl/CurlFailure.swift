@@ -2,7 +2,7 @@
     import CLibcurl
     import Glibc
 
-    /// An error with which libcurl ended an exchange, and its translation into a ``NetworkError``.
+    /// The error that libcurl reports for an exchange, and its translation into a ``NetworkError``.
     struct CurlFailure {
         let code: Int32
         /// libcurl's error message. It contains hosts and ports, but never a URL's query or a header. It may contain
@@ -57,8 +57,9 @@
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
             // A header line that is longer than libcurl's own limit.
             case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
-            // The URL's scheme is http or https, so it is the response that is not HTTP. The last two mean chunks and
-            // folded lines that libcurl cannot read. Errors of the engine's own callbacks take precedence over them.
+            // The URL's scheme is http or https. These codes therefore mean that the response is not HTTP. The last two
+            // codes stand for chunks and folded lines that libcurl cannot read. Errors of the engine's own callbacks
+            // take precedence over them.
             case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING,
                 CCURLE_WRITE_ERROR,
                 CCURLE_BAD_FUNCTION_ARGUMENT:

@@ -1,22 +1,22 @@
 #if os(Linux)
     /// The faults of libcurl in features that the engine uses, and how the engine avoids each of them.
     ///
-    /// They were collected from curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`)
-    /// and the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks
-    /// at the version number only: it also avoids a fault that a distribution has patched, because the patched version
-    /// may have the same number.
-    /// `CurlFaultTests` checks each avoidance on the installed version.
+    /// The list is based on curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`) and
+    /// the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks at the
+    /// version number only: it also avoids a fault that a distribution has patched, because the patched version may
+    /// have the same number. `CurlFaultTests` checks each avoidance on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
     /// authentication, server push, WebSocket, and its other protocols.
     enum CurlFault: UInt32, CaseIterable, Sendable {
         // MARK: Avoided on every version
 
-        /// If an easy handle is used for several requests, state of one request affects the next one. 7.84 to 8.0:
-        /// libcurl writes to freed memory if the first header line of a response begins with a space (#11101). 7.72 to
-        /// 8.16: every sixth lost connection in the lifetime of a handle fails the request, because libcurl does not
-        /// reset its count of retries (#19066). CVE-2022-32221, CVE-2023-28322: an upload is sent with the options of
-        /// the previous request. CVE-2026-7168, CVE-2026-8927, CVE-2026-9079: proxy credentials are not removed.
+        /// If an easy handle is used for several requests, the state of one request affects the next request. 7.84 to
+        /// 8.0: libcurl writes to freed memory if the first header line of a response begins with a space (#11101).
+        /// 7.72 to 8.16: every sixth lost connection in the lifetime of a handle fails the request, because libcurl
+        /// does not reset its count of retries (#19066). CVE-2022-32221, CVE-2023-28322: an upload is sent with the
+        /// options of the previous request. CVE-2026-7168, CVE-2026-8927, CVE-2026-9079: proxy credentials are not
+        /// removed.
         ///
         /// Avoidance: each attempt has a new handle.
         case reusedHandles

@@ -4,8 +4,8 @@
 
     /// An easy handle of libcurl for one attempt of one exchange.
     ///
-    /// Each attempt has a new handle, because in several versions of libcurl a used handle passes state on from one
-    /// request to the next (see ``CurlFault``).
+    /// Each attempt has a new handle, because in several versions of libcurl, the state of a used handle affects the
+    /// next request (see ``CurlFault``).
     ///
     /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
@@ -27,7 +27,8 @@
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         private let library: CurlLibrary
 
-        /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting, which the error names.
+        /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting. The error names the
+        ///   setting.
         init(
             _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare,
             memory pool: CurlHandleMemory.Pool
@@ -93,8 +94,8 @@
             if method != .get || isUpload, method != .head { set(CCURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
 
-        /// Sets the buffers for large bodies. They are larger than libcurl's own, which have 16 KiB and 64 KiB, so that
-        /// fewer system calls are needed.
+        /// Sets the buffers for large bodies. libcurl's own buffers have 16 KiB and 64 KiB. Larger buffers need fewer
+        /// system calls.
         private func setBuffers(for request: HTTPRequest) {
             if request[option: FileDownload.self] != nil { set(CCURLOPT_BUFFERSIZE, 262_144) }
             if request.body.length ?? .max > 1 << 20 { set(CCURLOPT_UPLOAD_BUFFERSIZE, 524_288) }
@@ -173,8 +174,8 @@
             sockets.noteExclusive(socket)
         }
 
-        /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no
-        /// error code for this, and no other error message begins with these words.
+        /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no error
+        /// code for this, and no other error message begins with this text.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
                 && String(cString: memory.errorText).hasPrefix("Connection died, tried")

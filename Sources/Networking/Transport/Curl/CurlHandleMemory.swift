@@ -1,5 +1,5 @@
 #if os(Linux)
-    /// The memory of a handle to which libcurl refers: header lines and the text of an error.
+    /// The memory that libcurl uses while a handle exists: header lines and the text of an error.
     final class CurlHandleMemory {
         let lines = CurlHeaderLines()
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)

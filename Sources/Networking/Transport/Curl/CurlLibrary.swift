@@ -9,7 +9,7 @@
             case notFound
             /// The library is older than 7.68, lacks a function, or cannot be initialized.
             case tooOld
-            /// The library looks host names up on the calling thread, which would block all other requests.
+            /// The library looks up host names on the calling thread, which would block all other requests.
             case blocking
 
             var description: String {

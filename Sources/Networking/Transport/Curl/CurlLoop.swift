@@ -67,7 +67,8 @@
 
         /// Starts an exchange.
         ///
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once it is drained or stopped.
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop is drained or
+        ///   stopped.
         func start(_ exchange: CurlExchange) throws {
             guard let isAsleep = inbox.add(.start(exchange)) else {
                 exchange.closeBody()

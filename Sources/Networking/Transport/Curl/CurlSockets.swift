@@ -11,7 +11,7 @@
     /// Exclusivity is not checked at run time: one thread uses the object, and no access contains another one.
     final class CurlSockets {
         private struct Entry {
-            /// Whether ``openSocket(family:type:protocol:)`` opened it.
+            /// Whether ``openSocket(family:type:protocol:)`` opened the socket.
             var isOurs = false
             /// Whether its connection serves one request at a time (HTTP/1.1).
             var isExclusive = false
@@ -86,7 +86,7 @@
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         private func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
-            update(socket) { $0.registered = 0 }  // the replacement has unregistered the descriptor
+            update(socket) { $0.registered = 0 }  // the old socket is closed, and so no longer registered
         }
 
         /// Records that the connection of a socket serves one request at a time.

@@ -13,9 +13,9 @@
         public struct Configuration: Hashable, Sendable {
             /// The number of threads that send requests. Each thread has its own connections. Default: two, or one on a
             /// system with a single processor. The second thread is used when the first one is busy. If ``limits``
-            /// limits the number of connections, the transport always uses one thread.
+            /// restricts the number of connections, the transport always uses one thread.
             ///
-            /// On versions of libcurl on which some requests must use HTTP/1.1, an additional thread sends these
+            /// With some versions of libcurl, some requests must use HTTP/1.1. An additional thread then sends these
             /// requests.
             public var threads: Int
             /// The limits of connections and memory.
@@ -60,8 +60,8 @@
                 /// HTTP/2 if TLS negotiates it (ALPN, RFC 7301), otherwise HTTP/1.1. Requests over plain `http` use
                 /// HTTP/1.1.
                 case preferHTTP2
-                /// HTTP/2 only. For plain `http`, the app must know that the server supports it (prior knowledge, RFC
-                /// 9113 section 3.3). If TLS negotiates HTTP/1.1, the call ends with
+                /// HTTP/2 only. For plain `http`, the app must know that the server supports HTTP/2 (prior knowledge,
+                /// RFC 9113 section 3.3). If TLS negotiates HTTP/1.1, the call ends with
                 /// ``NetworkError/Kind/malformedResponse``, after the server has processed the request.
                 case http2
             }
@@ -86,14 +86,16 @@
                 public var connectionsPerHost: Int?
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
-                /// The largest number of idle connections that stay open. Each thread may keep one. Default: 256.
+                /// The largest number of idle connections that stay open. Each thread may keep at least one. Default:
+                /// 256.
                 public var idleConnections: Int
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
-                /// buffer contains more, the transport stops receiving until the reader has read some of them. Default:
+                /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:
                 /// 256 KiB.
                 public var bufferedBytes: Int
-                /// The largest number of bytes in the head and trailers of a response. A larger head, or one of more
-                /// than 4,096 fields, is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 256 KiB.
+                /// The largest number of bytes in the head and trailers of a response. A larger head, or a head with
+                /// more than 4,096 fields, is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 256
+                /// KiB.
                 public var headBytes: Int
                 /// The largest number of bytes to which a compressed body may expand. A larger body is an error of kind
                 /// ``NetworkError/Kind/responseTooLarge``. Default: 256 MiB.

@@ -10,7 +10,7 @@
             case environment
             /// No proxy, even if the environment names one.
             case direct
-            /// The URL of an http, https, socks4, socks4a, socks5 or socks5h proxy for every host. It contains the
+            /// The URL of an http, https, socks4, socks4a, socks5 or socks5h proxy for every host. The URL contains the
             /// credentials, if the proxy requires them.
             case url(URL)
 

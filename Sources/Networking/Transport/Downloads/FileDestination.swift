@@ -26,9 +26,9 @@ public struct FileDestination: Sendable {
 
     /// Whether an incomplete download is resumed by a later attempt, call or process.
     ///
-    /// The received part is kept in the folder, with a small file that describes it. It is resumed with `Range` and
-    /// `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)) if the server
-    /// confirms, with a strong validator, that the content is still the same; otherwise the download restarts.
+    /// The received part stays in the folder, with a small file that describes it. A later download requests the rest
+    /// with `Range` and `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)).
+    /// If the server does not confirm with a strong validator that the content is the same, the download restarts.
     ///
     /// The part is locked while the download runs. On Apple platforms, do not put such a target into a container that
     /// apps share: the system terminates an app that is suspended while it has a locked file there.
@@ -37,8 +37,8 @@ public struct FileDestination: Sendable {
         case never
         /// The download resumes a part that came from the same address; the query is not compared.
         case sameAddress
-        /// The download resumes a part that was downloaded under the same name, from any address. Use it if the same
-        /// content gets new URLs.
+        /// The download resumes a part that was downloaded under the same name, from any address. Use this rule if the
+        /// same content gets new URLs.
         case content(String)
     }
 

@@ -15,7 +15,8 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     /// The size in bytes.
     private(set) var size: Int64
     private var isOpen = true
-    /// The largest file that the process may write (`RLIMIT_FSIZE`): writing more would end the process by a signal.
+    /// The size of the largest file that the process may write (`RLIMIT_FSIZE`). A larger file would raise a signal
+    /// that ends the process.
     private let largestSize: UInt64
 
     /// Opens a file, or creates it.
@@ -45,13 +46,13 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 throw fault(code)
             }
             guard status.st_ino == named.st_ino else {
-                // Another download has moved the file to its target in the meantime: it is no longer a part.
+                // Another download has moved the file to its target in the meantime. The file is no longer a part.
                 systemClose(descriptor)
                 continue
             }
             guard status.st_nlink < 2 else {
-                // A process ended after it gave the file its final name and before it removed the old name: the file
-                // is complete.
+                // A process ended after it gave the file its final name and before it removed the old name. The file is
+                // complete.
                 unlink(url.path)
                 systemClose(descriptor)
                 continue

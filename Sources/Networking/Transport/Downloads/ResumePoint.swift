@@ -21,8 +21,8 @@ struct ResumePoint: Codable, Hashable, Sendable {
         total = headers.contentLength.map(Int64.init)
     }
 
-    /// Whether the validator can be sent in `If-Range`. It cannot if the file of the description is damaged; each
-    /// request would be refused.
+    /// Whether the validator can be sent in `If-Range`. If the file of the description is damaged, the validator may be
+    /// invalid, and each request would be refused.
     var isSendable: Bool { !validator.isEmpty && HTTPGrammar.isFieldValue(validator) }
 
     /// Returns the position of the first byte to request. If the part is complete already, this is the position of its

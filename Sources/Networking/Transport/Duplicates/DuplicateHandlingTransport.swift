@@ -1,10 +1,10 @@
-/// A transport that detects a request that is equal to one in progress, and handles it by a ``DuplicateRequestPolicy``.
+/// A transport that compares a request with the requests in progress, and applies a ``DuplicateRequestPolicy`` to an
+/// equal request.
 ///
-/// Equal requests have the same method, URL, header fields and body after adapting, except for a few fields that differ
-/// by nature. Requests with the tokens of two users are therefore never equal. A request is compared only if its method
-/// is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its body is in
-/// memory. Of two equal downloads, one may be rejected or cancelled in favor of the other, and they never share a
-/// transfer.
+/// Equal requests have the same method, URL, header fields and body after adapting, except for a few fields that
+/// usually differ. Requests with the tokens of two users are therefore never equal. A request is compared only if its
+/// method is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its
+/// body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
 ///
 /// Each service creates this transport for itself, as its outermost one. Requests of different services
 /// are not compared, unless the services use the same instance as their transport. The transport knows transfers, not
@@ -33,7 +33,7 @@ package final class DuplicateHandlingTransport: Transport {
         hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
-    /// Sends the request, or waits for the response to an equal one.
+    /// Sends the request, or waits for the response to an equal request.
     ///
     /// - Throws: The errors of the base; ``NetworkError/Kind/cancelled`` if the policy ends this call because of an
     ///   equal request.
@@ -74,7 +74,8 @@ package final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Begins a transfer, or decides about the one in progress. If that one ends meanwhile, the search is repeated.
+    /// Begins a transfer, or applies the policy to the equal transfer in progress. If this transfer ends meanwhile, the
+    /// search is repeated.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
             switch running.place(for: key, ignoring: ignored) {
@@ -128,8 +129,8 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Begins a transfer in place of another one; returns nil if that one is no longer in progress. An observer is
-    /// attached before the transfer begins, because the transfer may end at once.
+    /// Replaces a transfer with a new one; returns nil if the old transfer is no longer in progress. An observer is
+    /// attached before the new transfer begins, because the transfer may end at once.
     private func begin(
         _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
     ) -> SharedTransfer.Caller? {

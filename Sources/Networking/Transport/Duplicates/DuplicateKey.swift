@@ -12,8 +12,8 @@ struct DuplicateKey: Sendable {
 
     /// Creates the key of a request; nil if the request is not compared with others.
     ///
-    /// - Parameter hashesCredentials: Whether the hash covers the credentials. Duplicates must then have equal ones.
-    ///   This quickly distinguishes the requests of many users for one URL.
+    /// - Parameter hashesCredentials: Whether the hash covers the credentials. Duplicates must then have equal
+    ///   credentials. The hash quickly distinguishes the requests of many users for one URL.
     init?(_ request: HTTPRequest, delivering delivery: BodyDelivery, hashingCredentials hashesCredentials: Bool) {
         self.request = request
         self.delivery = delivery
@@ -39,8 +39,8 @@ struct DuplicateKey: Sendable {
         return DuplicateKey.credentials(of: request) == DuplicateKey.credentials(of: other.request)
     }
 
-    /// Whether the response to one request is also a response to the other. Requests of one group may differ, also in
-    /// how their responses are delivered. Two requests that a double tap causes may have different idempotency keys.
+    /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
+    /// in the delivery of their responses. Two requests that a double tap causes may have different idempotency keys.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -1,5 +1,5 @@
-/// What happens to a request that is equal to one in progress. Equal requests have the same method, URL, header fields
-/// and body after adapting, and the same settings `caching` and `networkAccess`.
+/// What happens to a request if an equal request is in progress. Equal requests have the same method, URL, header
+/// fields and body after adapting, and the same settings `caching` and `networkAccess`.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in
@@ -11,9 +11,9 @@
 /// true)`. For search as you type, in which the requests differ, put the requests into one group
 /// (`RequestSettings.duplicateGroup`) and use ``replace``.
 ///
-/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` rejects the second one, ``replace``
-/// and ``keepLatest`` end the first one before the second one begins, and with the other policies both are sent.
-/// Streams are not compared.
+/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` rejects the second one. ``replace``
+/// and ``keepLatest`` end the first one before the second one begins. With the other policies, both are sent. Streams
+/// are not compared.
 ///
 /// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an
 /// order of a customer must never be executed twice, also give its calls an idempotency key that the app chooses:
@@ -21,8 +21,9 @@
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
-    /// A decision says which transfer continues, the one in progress or a new one, and which calls get its response.
-    /// The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests again.
+    /// A decision selects the transfer that continues (the transfer in progress or a new one) and the calls that get
+    /// its response. The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests
+    /// again.
     public struct Decision: Sendable {
         enum Audience: Sendable {
             case all
@@ -47,7 +48,7 @@ public struct DuplicateRequestPolicy: Sendable {
 
         /// Both requests are sent, as if there were no policy.
         public static let allow = Decision(action: .separate)
-        /// All calls get the response of one transfer. Cancelling one of them cancels only that one.
+        /// All calls get the response of one transfer. Cancelling one call does not cancel the others.
         public static let join = Decision(action: .share(.all))
         /// The earlier calls and their transfer end, and a new transfer begins: for search as you type, with a group
         /// (`RequestSettings.duplicateGroup`).
@@ -81,8 +82,8 @@ public struct DuplicateRequestPolicy: Sendable {
     /// - Parameters:
     ///   - includesUnsafeMethods: Whether requests with unsafe methods, such as POST, are compared, too. Default:
     ///     false.
-    ///   - decide: Decides about the request in progress and the new one, both after adapting. It may be called again
-    ///     for the same pair if the transfer in progress has changed meanwhile.
+    ///   - decide: A closure that decides about the request in progress and the new request, both after adapting. It
+    ///     may be called again for the same pair if the transfer in progress has changed meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
         _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision

@@ -1,9 +1,9 @@
-/// The running downloads into files. Two downloads never share a transfer. The policy decides whether a
-/// new download that is equal to one in progress is rejected, replaces that one, or is sent separately.
+/// The running downloads into files. Two downloads never share a transfer. If an equal download is in progress, the
+/// policy decides whether the new download is rejected, replaces the earlier one, or is sent separately.
 struct RunningDownloads: Sendable {
     private let downloads = Locked<[Int: Few<RunningDownload>]>([:])
 
-    /// Sends the request of a download, unless an equal one is in progress and the policy lets that one continue.
+    /// Sends the request of a download, unless the policy lets an equal download in progress continue instead.
     ///
     /// - Throws: The errors of `base`; ``NetworkError/Kind/cancelled`` if an equal download that is in progress
     ///   continues, or if a newer equal download replaces this one.

@@ -1,4 +1,4 @@
-/// The transfers in progress that a duplicate may join, each with its key. Copies share them.
+/// The transfers in progress that a duplicate may join, each with its key. Copies of this value share the transfers.
 struct RunningTransfers: Sendable {
     /// The transfers by the hash of their keys. The keys of duplicates have equal hashes.
     private let transfers = Locked<[Int: Few<SharedTransfer>]>([:])
@@ -24,7 +24,7 @@ struct RunningTransfers: Sendable {
         return transfers.withLock { find(in: &$0[key.hash, default: Few()]) }
     }
 
-    /// Replaces a transfer with one whose request is a duplicate; returns false if the old one is no longer in
+    /// Replaces a transfer with the transfer of a duplicate request; returns false if the old transfer is no longer in
     /// progress.
     func replace(_ old: SharedTransfer, by new: SharedTransfer) -> Bool {
         transfers.withLock { transfers in

@@ -1,7 +1,7 @@
 /// One transfer for which several calls may wait.
 ///
-/// It runs in its own task, so that the end of one caller does not end it. It is cancelled when the last caller or
-/// observer has left it, or when another transfer replaces it.
+/// The transfer runs in its own task, so that the end of one caller does not end the transfer. It is cancelled when the
+/// last caller or observer has left it, or when another transfer replaces it.
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -177,8 +177,8 @@ final class SharedTransfer: Sendable {
 
         /// Creates a transfer, with the caller that begins it.
         ///
-        /// - Parameter running: The registry of transfers. The transfer is removed from it when no further caller
-        ///   can attach, before any caller gets its result.
+        /// - Parameter running: The registry of transfers. The transfer is removed from the registry when no further
+        ///   caller can attach, before any caller gets the result.
         init(beginning key: DuplicateKey, in running: RunningTransfers) {
             waiter = Waiter()
             transfer = SharedTransfer(key, in: running, for: waiter)

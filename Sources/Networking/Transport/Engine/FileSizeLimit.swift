@@ -8,7 +8,8 @@ import Foundation
     import Darwin
 #endif
 
-/// The largest file that the process may write (`RLIMIT_FSIZE`): writing more would end the process by a signal.
+/// The size of the largest file that the process may write (`RLIMIT_FSIZE`). A larger file would raise a signal that
+/// ends the process.
 enum FileSizeLimit {
     static var current: Int64 {
         var limit = rlimit()

@@ -14,7 +14,7 @@ public import Foundation
 /// If an engine does not support a setting, the transport's initializer throws an error of kind
 /// ``NetworkError/Kind/invalidRequest`` that names the setting. `URLSession` on Linux supports none of them.
 ///
-/// On Apple platforms, App Transport Security checks servers as well. If the device does not know an authority, the
+/// On Apple platforms, App Transport Security checks servers as well. If the device does not trust an authority, the
 /// domain needs an exception in the app's `Info.plist`.
 public struct TLSConfiguration: Hashable, Sendable {
     /// The certificate authorities that the client trusts. Default: the authorities of the system.
@@ -22,7 +22,7 @@ public struct TLSConfiguration: Hashable, Sendable {
     /// The pins of the accepted public keys. The server's key must match one of them, and its certificate must be
     /// trusted, too. Default: none; any key is accepted.
     public var pins: [TLSConfiguration.Pin]
-    /// The certificate that the client sends to each server that requests one, also after a redirect. Default: none.
+    /// The certificate that the client sends to each server that requests one, even after a redirect. Default: none.
     public var clientCertificate: ClientCertificate?
     /// The oldest version of TLS that the client accepts. Default: TLS 1.2.
     public var minimumVersion: Version
@@ -44,7 +44,7 @@ public struct TLSConfiguration: Hashable, Sendable {
         case system
         /// The authorities in a file of PEM certificates, and no others.
         case file(URL)
-        /// The authorities in PEM data, and no others. libcurl supports this since 7.77; older versions read files
+        /// The authorities in PEM data, and no others. libcurl 7.77 and later support this; older versions read files
         /// only.
         case pem(Data)
     }
@@ -102,8 +102,8 @@ public struct TLSConfiguration: Hashable, Sendable {
 extension TLSConfiguration {
     /// Checks that the certificates and keys can be read.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting that cannot be
-    ///   read.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``. The error names the setting that cannot
+    ///   be read.
     func validate() throws(NetworkError) {
         switch trust {
         case .system: break

@@ -9,7 +9,7 @@ import Foundation
 /// Exclusivity is not checked at run time: one thread at a time uses the variables, and no access contains another one.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue changes its variables
     let request: HTTPRequest
-    /// Settled when the values of which the response consists (head, body and timing) are final.
+    /// Settled when the head, the body and the timing of the response are final.
     private let isAnswered = Settlement<Void>()
     private let limit: Int?
     private let pipe: BytePipe?

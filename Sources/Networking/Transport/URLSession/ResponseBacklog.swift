@@ -36,7 +36,7 @@ struct ResponseBacklog {
 
     /// Records the end of the response.
     ///
-    /// - Parameter action: A closure to call after the last chunk; immediately if there is none.
+    /// - Parameter action: A closure to call after the last chunk, or immediately if no chunk is stored.
     mutating func finish(_ action: @escaping @Sendable () -> Void) {
         if chunks.isEmpty { action() } else { end = action }
     }

@@ -196,7 +196,7 @@ extension RunningTask {
     }
 
     /// Passes bytes of the body to the transfer. While the reader has no room, the task is suspended on platforms on
-    /// which that stops the server from sending.
+    /// which a suspended task stops the server from sending.
     func receive(_ data: Data) {
         noteActivity()
         if !backlog.isHeldBack {
@@ -272,7 +272,7 @@ extension RunningTask {
             }
             if isFirst { self?.endIfIdle(since: activity) }
         }
-        // Perhaps Foundation is late, not the server. Foundation delivers its pending events before it completes
+        // Foundation may be late, and not the server. Foundation delivers its pending events before it completes
         // `getAllTasks`.
         session.getAllTasks { _ in end() }
         queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)

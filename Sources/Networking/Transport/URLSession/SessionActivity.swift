@@ -1,4 +1,4 @@
-/// The activity of a `URLSession` task. It shows whether the task is idle. All times are measured from one
+/// The activity of a `URLSession` task, which determines whether the task is idle. All times are measured from one
 /// moment, before the task begins.
 struct SessionActivity {
     private let idle: Duration
@@ -39,7 +39,7 @@ struct SessionActivity {
         isWaiting || isHeldBack ? nil : limit - (time - last)
     }
 
-    /// Returns whether nothing has changed since `other`, an earlier copy of this value, was made.
+    /// Returns whether nothing has changed since an earlier copy of this value was made.
     func isUnchanged(since other: SessionActivity) -> Bool {
         last == other.last && isConnected == other.isConnected && isWaiting == other.isWaiting
             && isHeldBack == other.isHeldBack

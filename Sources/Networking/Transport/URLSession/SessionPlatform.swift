@@ -30,8 +30,8 @@ struct SessionPlatform: Sendable {
     /// Returns the limit that applies until there is a sign of a connection; nil if only the idle timeout applies.
     ///
     /// `URLSession` has no timeout for connecting. The limit is twice the timeout for connecting, so that a server has
-    /// time for its response on a reused connection, or on one without TLS. If a call has its own idle timeout, only
-    /// that timeout applies.
+    /// time for its response on a reused connection, or on a connection without TLS. If a call has its own idle
+    /// timeout, only that timeout applies.
     func connectingLimit(_ timeouts: HTTPRequest.Timeouts) -> Duration? {
         guard reportsCertificates, timeouts.effectiveIdle == HTTPRequest.Timeouts.standard.idle else { return nil }
         return timeouts.effectiveConnect * 2

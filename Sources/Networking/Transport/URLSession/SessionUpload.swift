@@ -4,7 +4,7 @@ import Foundation
 enum SessionUpload: Sendable {
     /// Bytes in memory, or a file that is mapped into memory.
     case data(Data)
-    /// A file that the session reads while it sends it.
+    /// A file that the session reads during the upload.
     case file(URL)
     /// A stream. The session requests a new one each time it begins to send.
     case stream

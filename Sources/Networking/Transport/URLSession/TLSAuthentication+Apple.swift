@@ -10,7 +10,7 @@
         private let client: URLCredential?
         private let isTrusted: @Sendable (SecTrust, String) -> Bool
 
-        /// - Throws: ``NetworkError`` that names the setting that the system cannot read.
+        /// - Throws: ``NetworkError`` if the system cannot read a setting. The error names the setting.
         init(
             _ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool
         ) throws(NetworkError) {

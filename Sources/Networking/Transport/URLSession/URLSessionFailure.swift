@@ -3,7 +3,7 @@ import Foundation
 /// An error of a session, and its translation into a ``NetworkError``.
 ///
 /// Foundation on Linux has one code, -1, for a truncated body, a malformed chunk, a malformed header and every TLS
-/// failure. The progress of the exchange and libcurl's message distinguish them.
+/// failure. The progress of the exchange and libcurl's message distinguish these failures.
 struct URLSessionFailure {
     let error: any Error
     let isSecure: Bool
@@ -36,7 +36,7 @@ struct URLSessionFailure {
         case .unknown: return kindOfUnknown
         case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
-        // The URL was checked before, so it is the response that is not HTTP.
+        // The URL was checked before. These codes therefore mean that the response is not HTTP.
         case .unsupportedURL, .badURL: return .malformedResponse
         default: return NetworkError.Kind(error.code)
         }

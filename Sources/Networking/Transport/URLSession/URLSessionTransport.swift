@@ -17,11 +17,11 @@
 ///   body on GET, a method not in upper case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
 ///   would send such a request in another form, or not at all.
 /// - A request with a body, or with a method that is not idempotent, has its own session and connection, because
-///   Foundation repeats a request after its connection is lost, without its body.
+///   Foundation repeats a request after its connection is lost, but without the body.
 /// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
 ///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
-/// - If a compressed body ends too early, the transport does not detect it.
+/// - The transport does not detect that a compressed body ends too early.
 /// - If a server closes the connection inside the response head, an assertion of Foundation fails and ends the process.
 ///
 /// On Apple platforms, the transport sends files with upload tasks, and other bodies that are not in memory as streams.
@@ -32,8 +32,7 @@
 ///   of a connection (the server's certificate, or bytes) within twice ``HTTPRequest/Timeouts/connect`` (2 × 15 s).
 /// - If a session waits for a network (`waitsForConnectivity`), the call has no idle timeout from the start of this
 ///   wait until the first bytes arrive. Give such calls a total deadline.
-/// - A background session is refused, because its tasks can continue after the process, and with it the call, has
-///   ended.
+/// - A background session is refused, because its tasks can outlive the process and the call.
 /// - Timeouts measure continuous time: if an app was suspended for longer than a timeout, its calls have timed out.
 public final class URLSessionTransport: Transport {
     /// The transport that services use by default on Apple platforms. It has one session per process.
@@ -73,9 +72,9 @@ public final class URLSessionTransport: Transport {
     ///     stored credentials, and with up to 512 connections to a host.
     ///   - tls: The certificates to trust, and the client's own certificate.
     ///   - limits: The limits of the bytes in memory.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting that `URLSession`
-    ///   does not support on this platform: any TLS setting on Linux, a client certificate in PEM or a background
-    ///   configuration on Apple platforms.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if `URLSession` does not support a
+    ///   setting on this platform: any TLS setting on Linux, a client certificate in PEM or a background configuration
+    ///   on Apple platforms. The error names the setting.
     public convenience init(
         configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
         limits: Limits = Limits()
@@ -180,7 +179,8 @@ public final class URLSessionTransport: Transport {
     /// Returns the session for a request.
     private func session(for request: HTTPRequest) -> URLSession {
         #if canImport(FoundationNetworking)
-            // A new session has no open connection. If one was reused and lost, Foundation would repeat the request.
+            // A new session has no open connection. If Foundation reused a connection and lost it, it would repeat the
+            // request.
             guard request.body.isEmpty, request.method.isIdempotent else {
                 return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
             }

@@ -10,7 +10,7 @@ import Foundation
 
 /// The size of a shared directory, as far as one process knows it.
 struct CacheUsage: Sendable {
-    /// The size of all files in bytes when they were counted, and of the files that this process has written since.
+    /// The size in bytes of all files at the last count, and of the files that this process has written since.
     fileprivate var size: Int64 = 0
     /// The bytes that this process has written since the files were counted.
     fileprivate var written: Int64 = 0
@@ -19,10 +19,11 @@ struct CacheUsage: Sendable {
     fileprivate var isCounting = false
 }
 
-/// The capacity.
+/// Enforcing the capacity.
 extension CacheDirectory {
-    /// Records that a file was written. The files are counted in the background: at the first file, when the capacity
-    /// is exceeded, and when an eighth of it was written, because other processes may have written as much.
+    /// Records that a file was written. The files are counted in the background: after the first file, when the
+    /// capacity is exceeded, and after each written eighth of the capacity, because other processes may have written as
+    /// much.
     func used(_ size: Int64) {
         let mustCount = usage.withLock { usage in
             usage.size += CacheDirectory.blocks(size)
@@ -42,8 +43,8 @@ extension CacheDirectory {
         let used: timespec
     }
 
-    /// Counts the files. If they exceed the capacity, removes the least recently used ones until an eighth of it is
-    /// free. Also removes the files of writers that ended before they were complete.
+    /// Counts the files. If they exceed the capacity, removes the least recently used ones until an eighth of the
+    /// capacity is free. Also removes the incomplete files of ended writers.
     func makeRoom() {
         removeRemains()
         usage.withLock { $0.written = 0 }
@@ -95,12 +96,13 @@ extension CacheDirectory {
         }
     }
 
-    /// Records the use of an open file, once a minute: the time of its last change is the time of its last use.
+    /// Records the use of an open file, at most once a minute. The modification time of a file is the time of its last
+    /// use.
     func markUsed(_ file: Int32, _ status: stat) {
         if abs(time(nil) - CacheDirectory.lastUse(status).tv_sec) > 60 { futimens(file, nil) }
     }
 
-    /// The size of a file in bytes, with that of its folder: both occupy whole blocks.
+    /// The size in bytes of a file and its folder. Both occupy whole blocks.
     private static func blocks(_ size: Int64) -> Int64 { (size + 4_095) / 4_096 * 4_096 + 4_096 }
 
     private static func lastUse(_ status: stat) -> timespec {

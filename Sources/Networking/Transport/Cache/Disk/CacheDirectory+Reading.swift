@@ -13,7 +13,7 @@ extension CacheDirectory {
     /// Returns the most suitable of the stored responses for a request.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
         let folder = folder(key)
-        // A file may be replaced between the listing and the reading; then its successor is read.
+        // A file may be replaced after the folder was listed. The next attempt then finds the new file.
         for _ in 0..<3 {
             var isChanged = false
             for name in candidates(in: folder, key, for: request) {
@@ -67,8 +67,8 @@ extension CacheDirectory {
 
     /// Reads a file.
     ///
-    /// - Parameter isUse: Whether the response may be used, so that its body must be intact. Otherwise, only its head
-    ///   is of interest.
+    /// - Parameter isUse: Whether the response will be used. Its checksum is then verified. If false, only its head is
+    ///   needed.
     func read(_ path: String, _ key: String, isUse: Bool) -> Reading {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return errno == ENOENT ? .missing : .foreign }

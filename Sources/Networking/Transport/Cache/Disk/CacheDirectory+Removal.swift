@@ -32,7 +32,7 @@ extension CacheDirectory {
     /// Removes every response.
     func removeAll() {
         finishRemoval(0) {
-            // No writer that is alive can store its response after this.
+            // After this, no running writer can store its response.
             for name in temporaryFiles() { unlink(name) }
             return folders().reduce(true) { removeFolder($1) && $0 }
         }
@@ -53,7 +53,7 @@ extension CacheDirectory {
         }
     }
 
-    /// Returns the time of the last removal of a URL that failed; 0 if there is none.
+    /// Returns the time of the last failed removal of a URL; 0 if there is none.
     func removalTime(of number: UInt64) -> UInt64 {
         pending.withLock { $0.isEmpty ? 0 : max($0[number] ?? 0, $0[0] ?? 0) }
     }

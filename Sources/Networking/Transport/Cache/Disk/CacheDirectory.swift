@@ -10,11 +10,11 @@ import Foundation
 
 /// The directory in which a cache stores responses. Several caches and processes may use it at the same time.
 ///
-/// It has a folder for each URL, and in it a file for each response (``CacheFileFormat``). The name of a file is the
-/// time at which the response's request was sent. A file is written under a temporary name, and is never changed after
-/// it has received its final name. A reader therefore finds a complete file or none. Changes are made while the file
-/// ``CacheRemovals`` is locked; readers do not lock. Nothing is written to stable storage explicitly: the checksum
-/// detects files that are incomplete after a power failure.
+/// The directory has a folder for each URL, and each folder has a file for each response (``CacheFileFormat``). The
+/// name of a file is the time at which the response's request was sent. A file is written under a temporary name, and
+/// is never changed after it has received its final name. A reader therefore finds a complete file or none. Changes are
+/// made while the file ``CacheRemovals`` is locked; readers do not lock. The cache does not wait until files are on
+/// stable storage, because the checksum detects files that are incomplete after a power failure.
 final class CacheDirectory: Sendable {
     let path: String
     let capacity: Int
@@ -122,7 +122,7 @@ final class CacheDirectory: Sendable {
         return max(checksum.value, 1)
     }
 
-    /// Returns the name of a file.
+    /// Returns the name of a file: a number of 20 digits.
     static func name(_ order: UInt64) -> String {
         let digits = String(order)
         return String(repeating: "0", count: max(20 - digits.count, 0)) + digits

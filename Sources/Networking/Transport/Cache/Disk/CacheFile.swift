@@ -16,7 +16,7 @@ final class CacheFile: Sendable {
     /// The length of the body in bytes.
     let count: Int64
 
-    /// Takes over an open file.
+    /// Takes ownership of an open file.
     init(_ descriptor: Int32, start: Int64, count: Int64) {
         (self.descriptor, self.start, self.count) = (descriptor, start, count)
     }

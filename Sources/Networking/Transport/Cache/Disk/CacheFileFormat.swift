@@ -15,13 +15,14 @@ import Foundation
 /// [{"title": "Alien"}]
 /// ```
 ///
-/// The lines are: the version of the format, and the checksum of everything after the first line; the URL; the times at
-/// which the request was sent and its response received, in seconds since 1970; the request's fields on which the
-/// response depends. After an empty line: the status, with the bytes of an incomplete content (`206 0-99/300`), and the
-/// response's fields. After another empty line: the body.
+/// The first line contains the version of the format, and the checksum of everything after this line. The second line
+/// contains the URL. The third line contains the times at which the request was sent and its response received, in
+/// seconds since 1970. The next lines are the request's fields on which the response depends. After an empty line
+/// follow the status, with the range of an incomplete content (`206 0-100/300` for the first 100 bytes), and the
+/// response's fields. After another empty line follows the body.
 enum CacheFileFormat {
     private static let version = "networking-cache 1 "
-    /// The length of the first line, with its end.
+    /// The length of the first line, including its line feed.
     static let firstLineCount = version.utf8.count + 17
     /// The maximum length of the lines before the body.
     static let largestHead = 1 << 17

@@ -28,7 +28,7 @@ final class CacheFileWriter: Sendable {
     init?(in folder: String, head: Data, limit: Int64) {
         path = "\(folder)/\(CacheFileWriter.prefix)\(UUID().uuidString)"
         descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        // Above the limit of the process, a signal would end the process.
+        // A larger file than the process may write would raise a signal that ends the process.
         self.limit = min(limit, FileSizeLimit.current)
         let line = CacheFileFormat.firstLine(checksum: 0)
         state = Locked(State(size: Int64(line.count)))
@@ -59,7 +59,7 @@ final class CacheFileWriter: Sendable {
         }
     }
 
-    /// Writes the checksum: the file is complete. Returns false if it cannot be written.
+    /// Completes the file with its checksum. Returns false if the checksum cannot be written.
     func complete() -> Bool {
         state.withLock { state in
             guard !state.isComplete else { return true }

@@ -8,11 +8,11 @@ import Foundation
     import Darwin
 #endif
 
-/// The file in which the processes that share a cache record whose responses they have removed. A response to a request
-/// that was sent before such a removal may be outdated, and is not stored.
+/// The file that records the removals of all processes that share a directory. A response is not stored if its request
+/// was sent before a removal of its URL, because the response may be outdated.
 ///
 /// Each line consists of a time, in nanoseconds since 1970, and of the number of a URL; zero means all URLs. The caller
-/// has locked the file.
+/// must lock the file.
 struct CacheRemovals {
     private static let lineCount = 37
     /// The size at which the older half of the file is dropped.
@@ -38,8 +38,8 @@ struct CacheRemovals {
             && pwrite(file, line, line.count, off_t(end)) == line.count
     }
 
-    /// Replaces the older half of the lines by one for all URLs, because any response whose request was sent before
-    /// may be outdated. Returns the new size.
+    /// Replaces the older half of the lines by one line for all URLs, because a response to a request from before that
+    /// time may be outdated. Returns the new size.
     ///
     /// If the process ends meanwhile, the file contains some lines twice. ``contains(_:since:)`` then still finds at
     /// least the same removals.
@@ -65,7 +65,7 @@ struct CacheRemovals {
         return Array("\(String(repeating: "0", count: max(19 - digits.count, 0)))\(digits) \(url.hexadecimal)\n".utf8)
     }
 
-    /// Returns whether the responses of a URL were removed at a time or later.
+    /// Returns whether the responses of a URL were removed at the given time or later.
     func contains(_ url: UInt64, since time: UInt64) -> Bool {
         var status = stat()
         // If the file cannot be read, the response is not stored.
@@ -77,7 +77,7 @@ struct CacheRemovals {
                 let removed = UInt64(String(decoding: line[..<19], as: UTF8.self)),
                 let number = UInt64(String(decoding: line[20..<36], as: UTF8.self), radix: 16)
             else {
-                // A power failure has damaged the line: it counts as a removal of all responses, now.
+                // A line that a power failure has damaged counts as a removal of all responses at the current time.
                 let repaired = CacheRemovals.line(now, 0)
                 pwrite(file, repaired, repaired.count, off_t(end - Int64(CacheRemovals.lineCount)))
                 return true
