@@ -121,8 +121,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The result of the call; nil before the call ends.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request that was sent last. If none was sent yet, the request that was created for the call. Nil before the
-    /// request is created.
+    /// The request that was sent last. If no request was sent yet, the request that was created for the call. Nil
+    /// before the request is created.
     public var request: HTTPRequest? { track.request }
 
     /// The report of the call, even if the call failed; nil before the call ends.
@@ -156,7 +156,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     /// Calls `action` with the outcome of the task: immediately if the task has settled, otherwise on the thread that
-    /// settles the task. Until the call of `action`, the observer counts as a waiter of the task and retains the task.
+    /// settles the task. Until `action` is called, the observer counts as a waiter of the task and retains the task.
     package func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }
