@@ -52,8 +52,8 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    /// Returns the policies that admit a request. A call that only uses the cache sends nothing: it waits only until the
-    /// token is known, because a stored response belongs to a token.
+    /// Returns the policies that admit a request. A call that uses only the cache sends nothing. It waits only until
+    /// the token is known, because a stored response belongs to a token.
     ///
     /// - Throws: ``NetworkError/Kind/notCached`` if such a call has no cache.
     private func admission(of request: HTTPRequest) throws -> [any AdmissionPolicy] {

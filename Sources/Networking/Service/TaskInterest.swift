@@ -51,8 +51,7 @@ package final class TaskInterest: Sendable {
         }
     }
 
-    /// Subtracts one from the number of callbacks, tasks and callers that are interested in the task. This cancels
-    /// nothing.
+    /// Subtracts one from the number of those that are interested in the task. This cancels nothing.
     package func leave() {
         _ = leaves()
     }
@@ -83,7 +82,7 @@ package final class TaskInterest: Sendable {
 
     /// Cancels the task.
     ///
-    /// - Returns: Whether this invocation cancelled the task.
+    /// - Returns: Whether this call of the method makes the task end.
     func cancel() -> Bool {
         guard scope.interrupt(.cancelled) else { return false }
         TaskInterest.settle([self])

@@ -64,8 +64,8 @@ extension AdmissionPermit.Outcome {
 /// ``ResponseCache/Rule/only`` sends nothing and needs no permit.
 ///
 /// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
-/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a stale
-/// stored response replaces an error, the policies receive the error.
+/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a
+/// stale stored response replaces an error, the policies receive the error.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
 ///

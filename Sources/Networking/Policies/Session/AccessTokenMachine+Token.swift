@@ -106,8 +106,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether the store is up to date and no job is running. A different token in the store can then come only from
-    /// another process.
+    /// Whether a token in the store that differs from the current one can only come from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil

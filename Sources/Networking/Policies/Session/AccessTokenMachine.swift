@@ -216,8 +216,7 @@ package struct AccessTokenMachine: Sendable {
 
     var hasStore: Bool { if case .none = storage { false } else { true } }
 
-    /// Rule 1: starts a refresh, unless one is running. If the running refresh is superseded, the next one starts when
-    /// it ends.
+    /// Rule 1: starts a refresh, unless one runs. A refresh that follows a superseded one starts after that one's end.
     mutating func requireRefresh() -> [Effect] {
         guard refresh == nil else {
             if refresh?.isSuperseded == true { refresh?.isWantedAgain = true }
@@ -233,7 +232,7 @@ package struct AccessTokenMachine: Sendable {
     }
 
     /// Rule 5: returns whether the token has expired or is about to expire. A token is about to expire in the last 30
-    /// seconds or the last tenth of its lifetime, the shorter of the two.
+    /// seconds of its lifetime, or in the last tenth of it if that is shorter.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)
