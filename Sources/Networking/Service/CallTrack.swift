@@ -38,7 +38,7 @@ package final class CallTrack: Sendable {
             }
         }
 
-        /// The events that an observer that registers now has missed.
+        /// The past events, for an observer that is registered now.
         var past: [RequestEvent] {
             [request.map { .attemptStarted(1, $0) }].compactMap { $0 } + attempts.map { .attemptEnded($0) }
                 + [report.map { .finished($0) }].compactMap { $0 }
@@ -50,7 +50,7 @@ package final class CallTrack: Sendable {
     let pauseGate: PauseGate?
     /// The target to which the response's body is delivered.
     let target: BodyTarget
-    /// Whether the progress of the call is the progress of its upload, and not of its download.
+    /// Whether the progress of the call is that of its upload. If false, it is that of its download.
     let countsUpload: Bool
     private let state = Locked(State())
 

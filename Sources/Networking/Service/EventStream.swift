@@ -8,8 +8,8 @@
 /// of the last attempt.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
-/// stream of a language model, ends with its response. After a lost connection it reconnects only if it has an
-/// idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
+/// stream of a language model, ends with its response. After a lost connection, such a stream reconnects only if its
+/// call has an idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }

@@ -1,7 +1,7 @@
 /// The decisions of an ``EventStream``: whether to reconnect, after which delay, and after which event. It is a value;
 /// the stream opens the connections and waits.
 package struct EventStreamMachine: Sendable {
-    /// When the call of a stream may be repeated.
+    /// The rule that decides when the call of a stream may be repeated.
     package enum Repetition: Sendable {
         /// The method is safe (RFC 9110 section 9.2.1).
         case always
@@ -35,7 +35,7 @@ package struct EventStreamMachine: Sendable {
     private let maximumFailures: Int
     /// The ID of the event after which the next connection resumes.
     package private(set) var lastEventID: String
-    /// The delay before a reconnection, which the server may have sent.
+    /// The delay before a reconnection. The server can change it.
     package private(set) var delay: Duration
     package private(set) var hasConnected = false
     package private(set) var isOver = false

@@ -21,7 +21,7 @@ extension HTTPRequest {
         else { return nil }
         if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
         guard self[attachment: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
-        // The session's adapter sets this option even if the session has no token.
+        // The session's adapter adds this attachment even if the session has no token.
         guard self[attachment: CarriedToken.self] == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "it went to another origin than the environment's" : nil

@@ -7,8 +7,8 @@ public final class NetworkClient: Sendable {
     public let configuration: NetworkConfiguration
     /// The observers of the calls. They can be changed while the app runs.
     public let observers: RequestObservers
-    /// The session that adds tokens; nil if requests carry no token; an error if policies, adapters and handlers belong
-    /// to two sessions.
+    /// The session that adds tokens. Nil if requests carry no token. An error if the policies, adapters and handlers
+    /// belong to two sessions.
     let session: Result<AccessTokenSupervisor?, NetworkError>
     let admission: [any AdmissionPolicy]
     let requestAdaptingService: RequestAdaptingService
@@ -75,7 +75,7 @@ public final class NetworkClient: Sendable {
         await calls.reset(configuration.resetParticipants)
     }
 
-    /// Cancels the calls in progress for whose endpoints `shouldCancel` returns true. Default: cancels all calls.
+    /// Cancels each call in progress if `shouldCancel` returns true for its endpoint. Default: cancels all calls.
     ///
     /// - Returns: The number of calls that this invocation cancelled.
     @discardableResult
@@ -91,7 +91,7 @@ public final class NetworkClient: Sendable {
             endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
     }
 
-    /// Creates the request of an endpoint, and stores the current session as an option of the request.
+    /// Creates the request of an endpoint, and attaches the current session to the request.
     func makeRequest(_ endpoint: any Endpoint, _ settings: RequestSettings) throws -> HTTPRequest {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)

@@ -24,8 +24,8 @@
 /// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
 /// configuration share them, and so do clients that are derived with ``NetworkClient/with(_:)``.
 public struct NetworkConfiguration: Sendable {
-    /// The server, and what is added to every request to it. Without a base URL here, every endpoint needs a base URL
-    /// of its own.
+    /// The server, and the parts that are added to every request to it. Without a base URL here, every endpoint needs a
+    /// base URL of its own.
     public var environment: NetworkEnvironment
     /// Adds tokens to the requests that need authorization, and refreshes them. Default: nil; no request carries a
     /// token.
@@ -45,8 +45,8 @@ public struct NetworkConfiguration: Sendable {
     /// none.
     public var admissionPolicies: [any AdmissionPolicy] = []
 
-    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds each of ``HTTPHeaders/standard``
-    /// that the request does not contain.
+    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds the fields of
+    /// ``HTTPHeaders/standard`` that the request does not contain.
     public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .keepExisting)])
 
     /// The policy for requests that are equal to a request in progress. Default: nil; each request is sent.
@@ -101,8 +101,8 @@ public struct NetworkConfiguration: Sendable {
         self.environment = environment
     }
 
-    /// A mapping from the final error of a failed call to the error that the call throws. It is called once for
-    /// each failed call, after all handlers, and also if the call was cancelled.
+    /// A mapping from the final error of a failed call to the error that the call throws. The mapping is called once
+    /// for each failed call, including cancelled calls, after all handlers.
     ///
     /// ```swift
     /// $0.errorMapping = .init { error, failure in

@@ -21,8 +21,8 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// Returns the stored response for a call at once, fresh or stale, and then the response of the server: a list is
-    /// shown without waiting, and updated when the new one has arrived.
+    /// Returns the stored response for a call at once, fresh or stale, and then the response of the server. For
+    /// example, an app shows a list without waiting, and updates the list when the new response arrives.
     ///
     /// ```swift
     /// for try await news in service.cachedThenFresh(NewsEndpoint.latest, as: .json([Story].self)) {
@@ -30,8 +30,9 @@ extension NetworkRequesting {
     /// }
     /// ```
     ///
-    /// If the stored response is fresh, nothing is sent, and the sequence ends after it. Without a stored response, the
-    /// sequence has one element. Each iterator makes the call once; the iterator throws the error of the call.
+    /// If the stored response is fresh, nothing is sent, and the sequence ends after this response. Without a stored
+    /// response, the sequence has one element. Each iterator makes the call once; the iterator throws the error of the
+    /// call.
     public func cachedThenFresh<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()

@@ -1,5 +1,5 @@
-/// Methods that send requests and report the outcome to callbacks. Exactly one of the two closures is called, and it is
-/// called once. Before that, the response is decoded off the main actor. If the returned object is released, the call
+/// Methods that send requests and report the outcome to callbacks. Exactly one of the two closures is called, exactly
+/// once. Before that, the response is decoded off the main actor. If the returned object is released, the call
 /// continues.
 ///
 /// The closures are isolated to the main actor: `self?.label.text = $0.name` compiles in a view controller. In a

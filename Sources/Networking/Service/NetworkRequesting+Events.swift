@@ -27,8 +27,9 @@ extension ServerSentEvent {
         /// The statuses of a failed reconnection after which another reconnection is tried. Default: none, as the
         /// standard says. A server behind a proxy may need `[.badGateway, .serviceUnavailable]`.
         public var statuses: Set<HTTPStatus>
-        /// The identifier of the event after which the stream begins. Default: empty, for the server's choice. To
-        /// resume after a restart of the app, store ``ServerSentEvent/id`` of each event, and pass the last one.
+        /// The identifier of the event after which the stream begins. Default: empty; the server decides where the
+        /// stream begins. To resume after a restart of the app, store ``ServerSentEvent/id`` of each event, and pass
+        /// the last one.
         public var lastEventID: String
 
         /// Creates a rule.

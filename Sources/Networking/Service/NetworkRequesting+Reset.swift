@@ -5,7 +5,7 @@ extension NetworkRequesting {
         await client.reset()
     }
 
-    /// Cancels the calls in progress for whose endpoints `shouldCancel` returns true: see
+    /// Cancels each call in progress if `shouldCancel` returns true for its endpoint: see
     /// ``NetworkClient/cancelAll(where:)``.
     @discardableResult
     public func cancelAll(where shouldCancel: (any Endpoint) -> Bool = { _ in true }) -> Int {

@@ -76,7 +76,7 @@ struct RequestCall: Sendable {
         return request
     }
 
-    /// Records and reports the request that the adapters have changed, and that is sent now.
+    /// Records and reports the adapted request, which is sent next.
     mutating func finishAdapting(_ adapted: HTTPRequest) throws -> HTTPRequest {
         try scope.check()
         var request = adapted
@@ -98,19 +98,19 @@ struct RequestCall: Sendable {
     }
 
     /// Returns the error for a response that a validator has rejected. If the response is streamed, reads up to 1 MiB
-    /// of its body, which is enough to decode an error, and records the response with that part.
+    /// of its body and records the response with this part, which is enough to decode an error.
     mutating func rejected(_ response: HTTPResponse, _ error: any Error) async -> any Error {
         if case .stream = response.content { attempt?.response = await response.refused() }
         return NetworkError.explained(error, response)
     }
 
-    /// Returns the response with a body whose errors are mapped. The mapping applies to errors that come after the call
-    /// has returned, and is the same as that of the call's own errors.
+    /// Returns the response with a body whose errors are mapped in the same way as the call's own errors. The mapping
+    /// applies to errors that occur after the call has returned.
     func mappingErrors(of response: HTTPResponse, by handling: ErrorHandlingService) -> HTTPResponse {
         guard case .stream(let body) = response.content else { return response }
         var call = self
         call.attempt?.response = response.withoutStream
-        // The body retains the failure and the scope, but not the call: with it, it would retain the observers.
+        // The body retains the failure and the scope, but not the call, because the call retains the observers.
         let failure = call.failure(with: NetworkError(.unknown))
         var response = response
         response.content = .stream(
@@ -173,7 +173,8 @@ struct RequestCall: Sendable {
         return (verdict, failure)
     }
 
-    /// Replaces the request of the next attempts by the request of a handler. The new request belongs to the same call.
+    /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
+    /// call.
     private mutating func replace(with request: HTTPRequest) {
         var next = original.map { request.replacing($0) } ?? request
         if let session = original?[attachment: CallSession.self] { next[attachment: CallSession.self] = session }

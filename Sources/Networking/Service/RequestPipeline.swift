@@ -2,7 +2,7 @@ import Foundation
 
 /// The execution of one call, from the endpoint to the response and its value.
 ///
-/// It is a class, because a call passes it on several times.
+/// It is a class, because a call passes the pipeline through several functions.
 final class RequestPipeline: Sendable {
     typealias Outcome = (response: HTTPResponse, record: CallRecord)
 
@@ -52,8 +52,8 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    /// Returns the policies that admit a request. A call that only uses the cache sends nothing: it waits only until the
-    /// token is known, because a stored response belongs to a token.
+    /// Returns the policies that admit a request. A call that uses only the cache sends nothing. It waits only until
+    /// the token is known, because a stored response belongs to a token.
     ///
     /// - Throws: ``NetworkError/Kind/notCached`` if such a call has no cache.
     private func admission(of request: HTTPRequest) throws -> [any AdmissionPolicy] {
@@ -92,8 +92,8 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    /// Notifies the handlers that record responses of the server. The outcome that a stale response has replaced is not
-    /// needed after that.
+    /// Notifies the handlers that record responses of the server. If a stale response has replaced an outcome, the
+    /// outcome is dropped after that.
     private func recorded(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
         guard response.source == .cache else {
             client.errorHandlingService.record(response, to: request)

@@ -1,7 +1,8 @@
 import Foundation
 
 /// Tasks that are derived from other tasks. A derived task has a result of its own: it settles once and has its own
-/// callbacks. Cancelling it also cancels the calls that it waits for, except those that something else waits for.
+/// callbacks. Cancelling a derived task also cancels the calls that it waits for, except calls that another task or
+/// observer waits for.
 extension RequestTask {
     /// Returns a task whose value is the transformed value of this task. `transform` is called on the thread on which
     /// the call ends, not on a queue.
@@ -50,8 +51,8 @@ extension RequestTask {
     }
 
     /// Returns a task that turns the error of this task into a value, or into another error. If this task has a value,
-    /// the returned task has the same value. The response of a recovered task is the response of the failed call; if
-    /// the call received none, it is a response with status 0.
+    /// the returned task has the same value. The response of a recovered task is the response of the failed call. If
+    /// the call received no response, the recovered task has a response with status 0.
     public func recover(_ action: @escaping @Sendable (any Error) throws -> Value) -> RequestTask<Value> {
         derived { result, derived in
             guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }

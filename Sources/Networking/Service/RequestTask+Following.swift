@@ -8,7 +8,7 @@ struct Successor<Value: Sendable>: Sendable {
         weak let task: RequestTask<Value>?
     }
 
-    /// The task whose outcome this task takes over; nil before there is one, and after the end.
+    /// The task whose outcome this task takes over; nil before there is such a task, and after the end.
     fileprivate var target: RequestTask<Value>?
     /// The tasks that take over the outcome of this task. The references are weak, because everything that observes a
     /// task retains it.

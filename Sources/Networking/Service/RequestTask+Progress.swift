@@ -12,8 +12,8 @@ extension RequestTask {
     /// where it stopped; otherwise it restarts from the beginning. The total deadline continues to run during the
     /// pause.
     ///
-    /// - Returns: Whether this call of the method paused the download. False if the call is not a download into a file,
-    ///   is paused already, or already has its response.
+    /// - Returns: Whether this invocation paused the download. False if the call is not a download into a file, is
+    ///   already paused, or already has its response.
     @discardableResult
     public func pause() -> Bool {
         guard settlement.outcome == nil, !isCancelled else { return false }
@@ -30,7 +30,8 @@ extension RequestTask {
 
     /// A `Foundation.Progress` for views and progress trees that need one. It shows the upload if the method is not
     /// safe and the response is received into memory; otherwise it shows the download. It is indeterminate if the total
-    /// is unknown. Cancelling, pausing or resuming it does the same to the call. It is cancelled if the call fails.
+    /// is unknown. Cancelling, pausing or resuming the object does the same to the call. The object is cancelled if the
+    /// call fails.
     ///
     /// Each access creates a new object. It is updated on the main queue.
     public var foundationProgress: Progress {

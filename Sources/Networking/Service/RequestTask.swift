@@ -121,8 +121,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The result of the call; nil before the call ends.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request that was sent last. If none was sent yet, the request that was created for the call. Nil before the
-    /// request is created.
+    /// The request that was sent last. If no request was sent yet, the request that was created for the call. Nil
+    /// before the request is created.
     public var request: HTTPRequest? { track.request }
 
     /// The report of the call, even if the call failed; nil before the call ends.

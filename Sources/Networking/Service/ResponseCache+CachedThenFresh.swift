@@ -1,5 +1,6 @@
 extension ResponseCache {
-    /// The stored response of a call, and then the server's: see ``NetworkRequesting/cachedThenFresh(_:as:with:)``.
+    /// The stored response of a call, and then the response of the server: see
+    /// ``NetworkRequesting/cachedThenFresh(_:as:with:)``.
     public struct CachedThenFresh<Value: Sendable>: AsyncSequence, Sendable {
         /// A response with its value.
         public typealias Element = Response<Value>

@@ -61,8 +61,7 @@ final class RunningCalls: Sendable {
     }
 
     /// Ends every call except the calls inside which this method is called. Then waits until the ended calls have
-    /// returned, and resets the participants. Calls that begin while the method waits are not
-    /// ended.
+    /// returned, and resets the participants. Calls that begin while the method waits are not ended.
     func reset(_ participants: [any ResetParticipant]) async {
         let own = Set(
             sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))

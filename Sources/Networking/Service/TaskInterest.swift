@@ -1,8 +1,9 @@
-/// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also has the
+/// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also contains the
 /// sources of the task: the tasks whose outcomes the task waits for.
 ///
 /// A task changes the counts of its sources while its own state is locked, so that no other thread sees one change
-/// without the other. Locks are acquired from a task to its sources, which never depend on the task.
+/// without the other. A task locks its own state first and then the state of its sources. This order prevents a
+/// deadlock, because sources never depend on the task.
 ///
 /// Cancelling a task also cancels its sources, except the sources in which something else is interested. The type does
 /// not depend on the values of the tasks, so that a loop can walk a chain of tasks of any length.
@@ -12,8 +13,8 @@ package final class TaskInterest: Sendable {
         var count = 0
         /// The tasks whose outcomes the task waits for.
         var sources: [TaskInterest] = []
-        /// Whether a follower of the task follows its source directly. The task is then interested in the source only
-        /// while something is interested in the task.
+        /// Whether a follower of the task directly follows the source of the task. The task is then interested in the
+        /// source only while something is interested in the task.
         var isPassedOver = false
         /// Whether the task is counted in the `count` of its sources.
         var isCounted: Bool { !isPassedOver || count > 0 }
@@ -55,7 +56,7 @@ package final class TaskInterest: Sendable {
         _ = leaves()
     }
 
-    /// Notes that a follower of the task follows its source directly.
+    /// Notes that a follower of the task directly follows the source of the task.
     func passOver() {
         state.withLock { state in
             guard !state.isPassedOver else { return }

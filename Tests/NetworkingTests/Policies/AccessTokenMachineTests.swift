@@ -78,7 +78,7 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now + 5))
     }
 
-    @Test("Rule 5: the expiry of a new token that is already expired is ignored until a refusal (wrong clock)")
+    @Test("Rule 5: if a new token has already expired (wrong clock), its expiry is ignored until a refusal")
     func wrongClock() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)

@@ -29,7 +29,7 @@ struct ConnectivityTests {
         while probe.count < count { await Task.yield() }
     }
 
-    @Test("A call without a connection waits for one and then succeeds; observers get the reason")
+    @Test("A call without a connection waits for a connection and then succeeds; observers get the reason")
     func waits() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.notConnected), .text("there"))

@@ -65,7 +65,7 @@ struct ErrorHandlingTests {
         #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
     }
 
-    @Test("A 401 of a refresh or another origin says why there was no token, but not if the URL contains a user")
+    @Test("A 401 of a refresh or another origin says why there was no token, unless the URL contains a user")
     func withoutTokenElsewhere() async throws {
         let environment = Fixture.environment
         func reason(_ session: AccessTokenSupervisor, _ url: String) async -> String? {

@@ -71,7 +71,7 @@ struct ErrorMappingTests {
                 == Shown(error: "cloudy", status: .badGateway))
     }
 
-    @Test("The error mapping runs once for each call, also if the call is cancelled while a handler runs")
+    @Test("The error mapping runs once for each call, even if the call is cancelled while a handler runs")
     func mappedOnce() async throws {
         let (count, isLooking) = (Box(0), Settlement<Void>())
         let service = NetworkService(environment: Fixture.environment) {

@@ -47,7 +47,7 @@ struct PermitTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("Policies are entered in the order of their stages and left in reverse order, in any order of the list")
+    @Test("Policies are entered in the order of their stages and left in reverse, regardless of their list order")
     func stages() async throws {
         let log = Box<[String]>([])
         let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {

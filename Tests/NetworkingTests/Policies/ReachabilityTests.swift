@@ -105,7 +105,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "A wait for the network checks at once, and ends when the network is up, at its limit, or with its task")
+        "A wait for the network checks at once, and ends when the network is up, the limit passes or the task ends")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -158,7 +158,7 @@ struct ReachabilityTests {
         service.stopMonitoring()
     }
 
-    @Test("The interface of the default route decides, otherwise the best one; no interface means `notReachable`")
+    @Test("The interface of the default route determines the status, otherwise the best one; none means `notReachable`")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
             InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in

@@ -70,7 +70,7 @@ struct RedactedTextTests {
     }
 
     @Test(
-        "A log at level info has one line for each call, at debug more; no line has an error text of the app",
+        "A log has one line for each call at level info, and more at debug; no line has an error text of the app",
         .row("P-18"))
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {

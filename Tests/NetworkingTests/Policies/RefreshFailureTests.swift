@@ -36,7 +36,7 @@ struct RefreshFailureTests {
     }
 
     @Test(
-        "After a failed refresh a refused call ends with its own error; an unsent call has the refresh's error",
+        "After a failed refresh, a refused call ends with its own error; an unsent call has the refresh's error",
         .row("R-26"))
     func failedRefresh() async {
         struct Down: Error {}
@@ -140,7 +140,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test("A refresh that exceeds its time limit is reported as a timeout, however its task ends")
+    @Test("A refresh that exceeds its time limit is reported as a timeout, regardless of how its task ends")
     func refreshTimeoutUnderlying() async throws {
         for _ in 0..<50 {
             let session = AccessTokenSupervisor(

@@ -126,7 +126,7 @@ struct ReportTests {
     }
 
     @Test(
-        "Each call has one background task, which ends once: after the call, or when the system's time is up",
+        "Each call has one background task, which ends once: after the call, or when its time expires",
         .row("N-41"))
     func background() async throws {
         let begun = Box<[@Sendable () -> Void]>([])

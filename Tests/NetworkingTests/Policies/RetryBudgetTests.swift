@@ -27,7 +27,7 @@ struct RetryBudgetTests {
         #expect(RetryPolicy.Budget(share: 9).share == 1)
     }
 
-    @Test("A success fills the budget even if the response belongs to another request than the one sent")
+    @Test("A success fills the budget even if the request of the response is not the request that was sent")
     func redirected() async throws {
         struct Elsewhere: Transport {
             func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {

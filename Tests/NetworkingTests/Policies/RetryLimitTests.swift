@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("What limits retries")
+@Suite("Limits of retries")
 struct RetryLimitTests {
     private let story = Story()
     private static let growing = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))
@@ -76,7 +76,8 @@ struct RetryLimitTests {
     }
 
     @Test(
-        "Handlers can be added and removed at run time; a failure uses those registered when it happened", .row("N-33"))
+        "Handlers can be added and removed at run time; a failure uses the handlers registered at that time",
+        .row("N-33"))
     func registered() async throws {
         let handling = ErrorHandlingService([])
         let log = Box<[String]>([])
@@ -106,7 +107,7 @@ struct RetryLimitTests {
         #expect(log.value.count == 4)
     }
 
-    @Test("A retry policy works at any position among the error handlers, also after the general one")
+    @Test("A retry policy works at any position among the error handlers, even after the general handler")
     func order() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.idleTimedOut), .text("ok"))

@@ -177,7 +177,7 @@ struct Story: Sendable {
             with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: total), maximumAttempts: maximumAttempts))
     }
 
-    /// Returns the network error with which a call ends, also if the general mapping has replaced it.
+    /// Returns the network error with which a call ends, even if the general mapping has replaced it.
     func error(_ task: RequestTask<String>) async -> NetworkError? {
         let error = await Fixture.failure { _ = try await task.value }
         return error as? NetworkError ?? (error as? GeneralRequestError)?.cause

@@ -35,7 +35,7 @@ struct SessionOriginTests {
     }
 
     @Test(
-        "The token is sent only to the environment's server and listed origins, also in a handler's retry")
+        "The token is sent only to the environment's server and listed origins, even in a handler's retry")
     func origins() async throws {
         let mirror = try #require(URL(string: "https://mirror.example/x"))
         let handler = ClosureErrorHandler { failure in
@@ -149,8 +149,8 @@ struct SessionOriginTests {
         #expect(error?.reason?.contains("/x)") == true && error?.reason?.contains("S)") == false)
     }
 
-    /// Returns a session that starts with the stored token "a" and whose refresh returns "c", and the refresh tokens
-    /// that the refresh has received.
+    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
+    /// refresh tokens that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in

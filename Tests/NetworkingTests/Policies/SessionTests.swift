@@ -185,8 +185,8 @@ struct SessionTests {
 
     // MARK: The store
 
-    /// Returns a session that starts with the token of the store and whose refresh returns "c", and the refresh tokens
-    /// that the refresh has received.
+    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
+    /// refresh tokens that the refresh has received.
     private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
         let asked = Box<[String?]>([])
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
@@ -197,7 +197,7 @@ struct SessionTests {
         return (session, asked)
     }
 
-    @Test("A refused refresh ends the session even if its error is mapped, but not if the refresh throws another error")
+    @Test("A refused refresh ends the session even if its error is mapped, unless the refresh throws another error")
     func mappedRefusal() async throws {
         struct SignedOut: Error {}
         struct KeychainFailure: Error {}

@@ -54,7 +54,7 @@ struct StoredTokenTests {
             step(for: token("b", alice), finding: token("a", alice), isUnsaved: true) == .refresh(token("b", alice)))
     }
 
-    @Test("After the end of a session, a stored token is used only if it is another one")
+    @Test("After the end of a session, a stored token is used only if it is a different token")
     func looking() {
         #expect(step(.look, for: token("a", alice), finding: token("a", alice)) == .remainOver)
         #expect(step(.look, for: token("a", alice), finding: nil) == .remainOver)

@@ -54,7 +54,7 @@ struct TraceContextTests {
         #expect(sent.state == parent.state)
     }
 
-    @Test("Another server gets no trace context by default, also after a redirect, and an existing field is kept")
+    @Test("Another server gets no trace context by default, even after a redirect, and an existing field is kept")
     func otherOrigins() async throws {
         stub.on(nil, nil, .text("there"))
         stub.on(.get, "/v1/away", StubResponse(.found, headers: [.location: "https://other.example/x"]))

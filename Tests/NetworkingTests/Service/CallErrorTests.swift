@@ -44,7 +44,8 @@ struct CallErrorTests {
     }
 
     @Test(
-        "By default 200 to 299 and a media type in the call's Accept are valid; validators replace this", .row("R-12"))
+        "By default, 200 to 299 and a media type in the call's Accept are valid; validators replace this rule",
+        .row("R-12"))
     func validation() async throws {
         struct Wanting: Endpoint {
             var path: EndpointPath { "open" }

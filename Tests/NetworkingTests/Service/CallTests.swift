@@ -98,7 +98,8 @@ struct CallTests {
     }
 
     @Test(
-        "The success closure's type decides how the response is read; exactly one closure runs, and once", .row("R-05")
+        "The success closure's type decides how the response is read; exactly one closure runs, exactly once",
+        .row("R-05")
     )
     @MainActor
     func callbackForms() async {

@@ -109,7 +109,7 @@ struct CompositionTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("The policies of an endpoint also apply if the service has none")
+    @Test("The policies of an endpoint apply even if the service has none")
     func ownPolicies() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"
@@ -178,8 +178,8 @@ struct CompositionTests {
         await #expect(throws: NetworkError.self) { try await service.httpRequest(for: .url("http://[")) }
     }
 
-    /// A subclass that has a stored property and calls each initializer of `NetworkService`. They must all be
-    /// designated, because a call of a convenience initializer compiles but does not link.
+    /// A subclass with a stored property. It calls each initializer of `NetworkService`. Each of those initializers
+    /// must be designated, because a subclass that calls a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
 
@@ -206,7 +206,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("A subclass with a stored property can use each initializer, and all of them build it in the same way")
+    @Test("A subclass with a stored property can call each initializer, and all initializers add the same parts")
     func subclasses() {
         let services = [
             Tagged("a") { _ in }, Tagged("b", of: NetworkConfiguration(environment: Fixture.environment)),
@@ -219,7 +219,7 @@ struct CompositionTests {
         }
     }
 
-    @Test("A request that cannot be created causes an error that names its call, and nothing is sent")
+    @Test("If a request cannot be created, the error names the call, and nothing is sent")
     func mistakes() async throws {
         let stub = StubTransport { _ in .text("ok") }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }

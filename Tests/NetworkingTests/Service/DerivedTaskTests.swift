@@ -62,7 +62,7 @@ struct DerivedTaskTests {
             "no other task waits for it")
     }
 
-    @Test("`all` with a failed task cancels exactly the other tasks that nothing else observes")
+    @Test("If one task of `all` has failed, the other tasks are cancelled, except those that something else observes")
     func allWithFailure() async throws {
         let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
         _ = try? await failed.value
@@ -77,7 +77,7 @@ struct DerivedTaskTests {
         watched.cancel()
     }
 
-    @Test("Cancelling a derived task ends the call, unless another task waits for it")
+    @Test("Cancelling a derived task ends the call, unless another task waits for the call")
     func cancellingDerived() async throws {
         let alone = task()
         let derived = alone.map { $0 }.map { $0 }
@@ -123,7 +123,7 @@ struct DerivedTaskTests {
         #expect(following.progress.download.completed == 6 && following.request?.url.lastPathComponent == "second")
     }
 
-    @Test("A task that is derived from a completed task in a cancelled Swift task is not cancelled")
+    @Test("If a cancelled Swift task derives a task from a completed one, the derived task is not cancelled")
     func derivedInCancelledTask() async throws {
         let done = answering("a")
         _ = try await done.value

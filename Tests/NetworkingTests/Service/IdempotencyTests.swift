@@ -15,8 +15,8 @@ struct IdempotencyTests {
         var settings = RequestSettings()
     }
 
-    /// A subclass with a stored property that calls each initializer of `NetworkService`. Each of them must be
-    /// designated, because a `super.init` call of a convenience initializer compiles but does not link.
+    /// A subclass with a stored property. It calls each initializer of `NetworkService`. Each of those initializers
+    /// must be designated, because a subclass that calls a convenience initializer compiles but does not link.
     private final class Tagged: NetworkService, @unchecked Sendable {
         let tag: String
 

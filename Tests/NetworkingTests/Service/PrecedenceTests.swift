@@ -12,8 +12,8 @@ struct PrecedenceTests {
         var settings = RequestSettings()
     }
 
-    /// Returns three values: with the settings on the call, the endpoint and the service; on the endpoint and the
-    /// service; and on the service only.
+    /// Returns the values of three calls. For the first call, the call, the endpoint and the service have settings. For
+    /// the second call, the endpoint and the service have settings. For the third call, only the service has settings.
     private func holding<Value>(
         _ settings: [RequestSettings], answer: StubResponse = .json(text: "7"),
         _ ask: (NetworkService, Call, RequestSettings, StubTransport) async throws -> Value
@@ -38,7 +38,7 @@ struct PrecedenceTests {
         }
     }
 
-    @Test("Each timeout follows the precedence on its own", .row("I-49"))
+    @Test("Each timeout follows the precedence independently", .row("I-49"))
     func timeouts() async throws {
         let requests = try await sent(
             [1, 2, 3].map {

@@ -25,7 +25,7 @@ struct ResetParticipantTests {
         (await Fixture.failure { _ = try await task.value } as? NetworkError)?.kind
     }
 
-    @Test("A call of a part's own method calls that method, not the default that does nothing")
+    @Test("Calling `reset()` on a part runs the part's own method, not the default method that does nothing")
     func ownMethod() async {
         let count = Box(0)
         final class Plain: ResetParticipant {

@@ -25,7 +25,7 @@ struct TaskCallbackTests {
     private func note(_ text: String) { log.change { $0.append(text) } }
 
     @Test(
-        "Callbacks for success, failure and completion run once, on their queue, also if added late",
+        "Callbacks for success, failure and completion run once, on their queue, even if they are added late",
         .row("I-20", "I-21", "I-22")
     )
     func registrations() async throws {

@@ -176,7 +176,7 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
-    @Test("A call ends when only a passed-over task is interested in it, in any order of derivation")
+    @Test("A call ends when only a passed-over task is interested in the call, in any order of derivation")
     func passedOver() throws {
         let response = HTTPResponse(.ok, to: HTTPRequest(.get, try #require(URL(string: "https://a.example/"))))
         func task() -> RequestTask<String> { RequestTask(of: .get("x"), track: CallTrack(), waitingFor: []) }

@@ -72,7 +72,8 @@ struct TrafficWalkTests {
             }
         }
         await service.reset()
-        // A transfer with an observer can outlive its calls; it releases its permit after the transport has returned.
+        // A transfer with an observer can outlive its calls. The transfer releases its permit after the transport has
+        // returned.
         while transport.isBusy.value > 0 || limit.activeCount > 0 { await Task.yield() }
         #expect(answers.value == Self.calls / lanes * lanes)
         #expect(limit.waiterCount == 0)

@@ -31,7 +31,7 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs every adapter on the request, if none of them waits.
     ///
-    /// - Returns: False if an adapter waits. No adapter has run then.
+    /// - Returns: False if an adapter waits. In this case, no adapter has run.
     func adaptWithoutWaiting(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws -> Bool {
         if isSynchronous { try adaptNow(&request, for: endpoint) }
         return isSynchronous
@@ -44,8 +44,8 @@ public struct RequestAdaptingService: Sendable {
 }
 
 extension SynchronousRequestAdapter {
-    /// Changes the request. The method needs its own name, because in asynchronous code, `adapt` is the asynchronous
-    /// method.
+    /// Changes the request. In asynchronous code, the name `adapt` means the asynchronous method, so this method has
+    /// another name.
     fileprivate func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         try adapt(&request, for: endpoint)
     }

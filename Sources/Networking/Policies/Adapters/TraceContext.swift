@@ -2,7 +2,7 @@ import Foundation
 
 /// The position of a request in a distributed trace, [W3C Trace Context](https://www.w3.org/TR/trace-context/).
 ///
-/// A server that receives a request with a `traceparent` uses it as the parent of the requests that it sends itself:
+/// If a server receives a `traceparent`, it sends its own requests with this value as the parent:
 ///
 /// ```swift
 /// let parent = TraceContext(traceparent: request.headers["traceparent"], tracestate: request.headers["tracestate"])
@@ -20,7 +20,7 @@ public struct TraceContext: Hashable, Sendable {
     public let spanID: String
     /// Whether the trace is recorded.
     let isSampled: Bool
-    /// The unchanged value of `tracestate`, to which the systems of the trace add their members.
+    /// The value of `tracestate`, unchanged. Other systems of the trace add their members to this value.
     let state: String?
 
     /// Creates a context. Returns nil if an id does not have the required form.
@@ -32,7 +32,7 @@ public struct TraceContext: Hashable, Sendable {
         self.state = state.flatMap { TraceContext.isState($0) ? $0 : nil }
     }
 
-    /// Parses the fields of a request. Returns nil if `traceparent` is not valid; `tracestate` is ignored then, too
+    /// Parses the fields of a request. Returns nil if `traceparent` is not valid, even if `tracestate` is valid
     /// (section 3.3).
     public init?(traceparent: String?, tracestate: String? = nil) {
         let parts = traceparent?.split(separator: "-", omittingEmptySubsequences: false).map(String.init) ?? []

@@ -4,9 +4,9 @@ import Foundation
 /// that servers can detect which requests belong together.
 ///
 /// A call is a trace of its own, or part of the trace in ``TraceContext/current``. Each attempt of the call is a span
-/// with its own id. Requests to other servers than that of the environment get no fields by default, and a redirect to
-/// another origin removes both fields. Put the adapter after adapters that change the URL. It does not change an
-/// existing `traceparent`.
+/// with its own id. By default, only requests to the server of the environment get the fields. A redirect to another
+/// origin removes both fields. The adapter does not change an existing `traceparent`. Put it after adapters that change
+/// the URL.
 public struct TraceContextAdapter: SynchronousRequestAdapter {
     private let isSampled: Bool
     private let includesOtherOrigins: Bool
@@ -15,9 +15,10 @@ public struct TraceContextAdapter: SynchronousRequestAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether a new trace is recorded. A trace that continues keeps its own value. Default: true.
-    ///   - includesOtherOrigins: Whether requests to other servers than that of the environment get the fields, too.
-    ///     Default: false.
+    ///   - isSampled: Whether a new trace is recorded. A request that continues a trace keeps the value of that trace.
+    ///     Default: true.
+    ///   - includesOtherOrigins: Whether requests to other servers also get the fields. Default: false; only requests
+    ///     to the server of the environment get them.
     ///   - random: The source of the ids.
     public init(isSampled: Bool = true, includesOtherOrigins: Bool = false, random: RandomSource = .system) {
         self.isSampled = isSampled

@@ -9,7 +9,7 @@ public struct AdmissionPermit: Sendable {
         }
     }
 
-    /// The origin of the request, for a policy that counts by origins.
+    /// The origin of the request, for a policy that counts the requests of each origin.
     public let origin: HTTPOrigin?
     private let kept: Kept?
 
@@ -19,7 +19,8 @@ public struct AdmissionPermit: Sendable {
     /// Creates a permit.
     ///
     /// - Parameters:
-    ///   - origin: The origin of the request, `request.origin`, for a policy that counts by origins. Default: nil.
+    ///   - origin: The origin of the request, `request.origin`, for a policy that counts the requests of each origin.
+    ///     Default: nil.
     ///   - context: A value that the policy gets back with the permit. Default: nil.
     public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
@@ -59,12 +60,12 @@ extension AdmissionPermit.Outcome {
 /// The pipeline asks all policies for a permit before each attempt: the circuit breaker, the backoff gate,
 /// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls ``tryEnter(_:for:)`` of
 /// each policy. If one of them returns nil, the pipeline returns the permits of the others, calls ``enter(_:for:)`` of
-/// that policy, and then tries the rest again. A waiting call holds only permits of limits. A call
-/// with the rule ``ResponseCache/Rule/only`` sends nothing and needs no permit.
+/// that policy, and then tries the rest again. A waiting call holds only permits of limits. A call with the rule
+/// ``ResponseCache/Rule/only`` sends nothing and needs no permit.
 ///
 /// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
-/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a stale
-/// stored response replaces an error, the policies receive the error.
+/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a
+/// stale stored response replaces an error, the policies receive the error.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
 ///
@@ -135,8 +136,8 @@ extension RequestSettings {
         case refresh
     }
 
-    /// Whether a request needs a permit. Default: nil, which means that the endpoint decides, and then the service. If
-    /// they do not decide, the value is ``Admission/required``.
+    /// Whether a request needs a permit. Default: nil, which means that the value of the endpoint applies, then the
+    /// value of the service, then ``Admission/required``.
     public var admission: Admission? {
         get { options[AdmissionOption.self] }
         set { options.set(AdmissionOption.self, newValue) }

@@ -1,12 +1,12 @@
-/// A circuit breaker that stops requests to a host that fails too often, until a single request has shown that it works
-/// again.
+/// A circuit breaker that stops requests to a host that fails too often, until a single request has shown that the host
+/// works again.
 ///
 /// For each origin, the breaker is in one of three states. Closed: requests are sent. Open: requests end at once with
-/// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe, whose outcome closes
-/// or opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts,
-/// failed handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to
-/// 499, cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is
-/// always sent. Use one breaker for all services of a server.
+/// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe. Its outcome closes or
+/// opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
+/// handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to 499,
+/// cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is always
+/// sent. Use one breaker for all services of a server.
 public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
     package struct Configuration: Hashable, Sendable {
@@ -48,10 +48,11 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         public let state: State
     }
 
-    /// The context of the permit of a probe, and of each call that is admitted after the circuit has opened once.
+    /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened once, have a
+    /// context.
     private struct Admission: Sendable {
         let isProbe: Bool
-        /// The number of times the circuit had opened.
+        /// The number of times that the circuit had opened when the call was admitted.
         let openings: Int
     }
 
@@ -110,7 +111,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         }
     }
 
-    /// Creates a permit. Most circuits never open: their permits have no context, which would be an allocation.
+    /// Creates a permit. Most circuits never open. Their permits have no context, because a context needs an
+    /// allocation.
     private func permit(for origin: HTTPOrigin, isProbe: Bool = false, openings: Int) -> AdmissionPermit {
         guard isProbe || openings > 0 else { return AdmissionPermit(for: origin) }
         return AdmissionPermit(for: origin, context: Admission(isProbe: isProbe, openings: openings))

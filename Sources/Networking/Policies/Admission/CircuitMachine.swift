@@ -31,7 +31,8 @@ package struct CircuitMachine: Sendable {
     package private(set) var phase = Phase.closed
     /// The counts of the slices of the window, the oldest first.
     package private(set) var counts: [Counts] = []
-    /// The number of times the circuit has opened. A call that was admitted before the last time does not count.
+    /// The number of times that the circuit has opened. A call that was admitted before the circuit last opened does
+    /// not count.
     package private(set) var openings = 0
     /// The end of the newest slice.
     private var sliceEnd = Duration.zero
@@ -47,8 +48,9 @@ package struct CircuitMachine: Sendable {
     /// Whether the circuit is closed. A closed circuit sends every request at any time.
     package var isClosed: Bool { phase == .closed }
 
-    /// Returns whether the machine may be removed: if it is closed and its counts have expired, if it has been ready
-    /// for a probe for the length of the window, or if it is half open without a probe.
+    /// Returns whether the machine may be removed. A closed machine may be removed if its counts have expired, an open
+    /// one if it has been ready for a probe for the length of the window, and a half-open one if no probe is in
+    /// progress.
     package func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true

@@ -164,7 +164,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
             return
         }
-        // Waiters that have left are still among the candidates. Each host needs one candidate only.
+        // The candidates still contain waiters that have left. If there are too many candidates, they are replaced by
+        // one candidate for each host.
         if state.candidates.count > 2 * state.hosts.count + 64 {
             state.candidates = Heap()
             for (origin, host) in state.hosts where host.active < limit {
@@ -175,8 +176,9 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Returns the origin of the waiter that gets the next permit: among the waiters of hosts with a free permit, the
-    /// one with the highest priority; among several of these, the one that has waited longest.
+    /// Returns the origin of the waiter that gets the next permit. Only waiters of hosts with a free permit are
+    /// considered. The waiter with the highest priority comes first; if there are several, the one that has waited
+    /// longest.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
             guard let host = state.hosts[candidate.origin], host.active < limit,
@@ -236,6 +238,6 @@ extension ConcurrencyLimit {
 }
 
 extension HTTPRequest {
-    /// The number of the request in the queue of a limit in which it waits or has waited; nil if it has none.
+    /// Returns the number of the request in the queue of a limit. Nil if the request has never waited in this queue.
     package func number(in limit: ConcurrencyLimit) -> UInt64? { limit.number(of: self) }
 }

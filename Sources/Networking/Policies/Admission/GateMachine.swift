@@ -5,7 +5,7 @@ package struct GateMachine: Sendable {
 
     package init() {}
 
-    /// Closes the gate for the time that a response asks for, unless it already stays closed for longer.
+    /// Closes the gate for the time that a response requests, unless the gate already stays closed for longer.
     ///
     /// - Parameter longest: The longest time for which the gate closes.
     /// - Returns: The time for which the gate closes. Nil if its opening time does not change.

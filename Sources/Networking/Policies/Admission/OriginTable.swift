@@ -2,8 +2,8 @@
 /// many hosts retains only the recent ones.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [HTTPOrigin: Value] = [:]
-    /// The number of values at which expired ones are removed. It is twice the number that remained the last time, so
-    /// that a search through all values is rare.
+    /// The number of values at which expired values are removed. It is twice the number of values that the last removal
+    /// kept, so that a search through all values is rare.
     private var evictionThreshold = 64
 
     var count: Int { values.count }

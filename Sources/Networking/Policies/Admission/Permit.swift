@@ -1,7 +1,7 @@
 /// The permits of every policy of a service, acquired together and released exactly once.
 ///
-/// The scope of the call contains it. Therefore a transport that makes the call wait for the transfer of another
-/// call can release it early.
+/// The scope of the call contains the permit. A transport can therefore release the permit early, if it makes the call
+/// wait for the transfer of another call.
 package final class Permit: TransferPermit {
     fileprivate struct Holding: Sendable {
         /// One permit for each policy. Empty after they have been released.
@@ -11,7 +11,7 @@ package final class Permit: TransferPermit {
 
         /// Returns each permit to its policy, in the opposite order of entry.
         func leave(_ outcome: AdmissionPermit.Outcome) {
-            // Through pointers, because copying policies and permits would retain and release each of them.
+            // The loop uses pointers, because copying policies and permits would retain and release each of them.
             permits.withUnsafeBufferPointer { permits in
                 policies.withUnsafeBufferPointer { policies in
                     for index in permits.indices.reversed() {
@@ -30,9 +30,9 @@ package final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. While it waits for a policy that is not a limit, it holds no permit. It waits for limits
-    /// in one fixed order and keeps the permits of limits that it already has. A request of a token refresh enters no
-    /// policy.
+    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. It waits for
+    /// limits in one fixed order, and keeps the permits of limits that it already has. A request of a token refresh
+    /// enters no policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
     package static func enter(

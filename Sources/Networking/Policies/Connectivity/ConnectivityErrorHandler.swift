@@ -11,9 +11,9 @@
 /// }
 /// ```
 ///
-/// It handles ``NetworkError/Kind/notConnected``. If the reachability service reports that the network is not
-/// reachable, it also handles connections that cannot be opened or were lost. A request that may have reached the
-/// server is sent again only if that is safe: see ``RequestFailure/isSafeToRepeat``.
+/// The handler handles ``NetworkError/Kind/notConnected``. If the reachability service reports that the network is not
+/// reachable, the handler also handles connections that cannot be opened or were lost. A request that may have reached
+/// the server is sent again only if that is safe: see ``RequestFailure/isSafeToRepeat``.
 public struct ConnectivityErrorHandler: ErrorHandler {
     private let reachability: ReachabilityService
     private let waitLimit: Duration
@@ -23,8 +23,8 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     /// - Parameters:
     ///   - reachability: The service that knows the state of the network. It need not be monitoring. If it is
     ///     monitoring, the handler detects earlier that the network caused a lost connection.
-    ///   - waitLimit: The maximum time for which a call waits, if its deadline does not end it before. Default: 60
-    ///     seconds.
+    ///   - waitLimit: The maximum time for which a call waits. The deadline of the call can end the wait earlier.
+    ///     Default: 60 seconds.
     public init(_ reachability: ReachabilityService, waitingAtMost waitLimit: Duration = .seconds(60)) {
         self.reachability = reachability
         self.waitLimit = waitLimit

@@ -5,7 +5,8 @@ enum NetworkInterface {
     /// The folder in which Linux describes its interfaces.
     static let systemFolder = URL(fileURLWithPath: "/sys/class/net")
 
-    /// Finds the kind of network of an interface in the system's files or, if they do not show it, by its name.
+    /// Returns the kind of network of an interface. The system's files determine the kind, or else the interface's
+    /// name.
     static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
         #if os(Linux)
             if let kindFromSystemFiles = kindFromSystemFiles(of: name, in: folder) { return kindFromSystemFiles }

@@ -49,8 +49,8 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.checkNow() }
     }
 
-    /// Creates a service that connects to a host. Without a host, the service uses the path monitor (`PathProbe`) on
-    /// Apple platforms and examines the interfaces of the machine on Linux; the port is ignored then.
+    /// Creates a service that connects to a host. Without a host, the service ignores the port. It then uses the path
+    /// monitor (`PathProbe`) on Apple platforms, and examines the interfaces of the machine on Linux.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)
@@ -68,8 +68,8 @@ public final class ReachabilityService: Sendable {
     /// The last status that a check found. ``ReachabilityStatus/unknown`` before the first check ends.
     public var status: ReachabilityStatus { statuses.current ?? .unknown }
 
-    /// Whether the network can be reached: according to the last check while the service runs checks, and otherwise
-    /// according to ``ReachabilityProbe/quickStatus()``.
+    /// Whether the network can be reached. While the service runs checks, the last check determines the value.
+    /// Otherwise, ``ReachabilityProbe/quickStatus()`` determines it.
     public var isReachable: Bool {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
@@ -97,7 +97,7 @@ public final class ReachabilityService: Sendable {
         change { $0.isMonitoring = false }
     }
 
-    /// Checks at once, also without monitoring, and publishes a change. A cancelled task stops waiting, but the check
+    /// Checks at once, even without monitoring, and publishes a change. A cancelled task stops waiting, but the check
     /// continues.
     ///
     /// - Returns: The status that the check found.
@@ -106,12 +106,13 @@ public final class ReachabilityService: Sendable {
         (try? await checker.look()) ?? status
     }
 
-    /// Waits until the network can be reached. Checks at once, then at the interval while it waits, also without
+    /// Waits until the network can be reached. Checks at once, then at the interval while it waits, even without
     /// monitoring.
     ///
     /// - Parameter limit: The maximum time to wait. Default: no limit.
     /// - Returns: Whether the network can be reached. False if the time limit passed.
-    /// - Throws: An error if the task is cancelled, or if the call on whose behalf it waits must end. Do not catch it.
+    /// - Throws: An error if the task is cancelled, or if the call that the task belongs to must end. Do not catch this
+    ///   error.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
         let isReachable = Settlement<Bool>()
         let timer = limit.map { limit in

@@ -6,8 +6,8 @@ struct RoutingTable {
     let defaultInterfaces: [String]
 
     #if os(Linux)
-        /// The routing tables of the network namespace of the calling thread. In a container, it can differ from the
-        /// namespace in which the process began.
+        /// The routing tables of the calling thread's network namespace. In a container, this namespace can differ from
+        /// the one in which the process began.
         static var current: RoutingTable {
             func table(_ name: String) -> String {
                 (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""

@@ -57,8 +57,8 @@ extension RequestFailure {
 }
 
 extension AdHocEndpoint {
-    /// Returns the call with the type of the server's errors. An error response's body is decoded as this type, and the
-    /// call fails with a ``ServerFailure``.
+    /// Returns the call with the type of the server's errors. The body of an error response is decoded as this type,
+    /// and the call fails with a ``ServerFailure``.
     ///
     /// ```swift
     /// do {

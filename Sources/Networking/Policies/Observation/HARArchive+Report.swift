@@ -83,7 +83,7 @@ extension HARArchive.Response {
             comment: failure)
     }
 
-    /// Creates the response of a request that received none.
+    /// Creates the response of an exchange without a response.
     init(none error: (any Error)?) {
         self.init(
             status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
@@ -131,7 +131,8 @@ extension HARArchive.PostData {
         }
     }
 
-    /// Returns the bytes of the body; nil if the body is not in memory, and is hidden, too large or unreadable.
+    /// Returns the bytes of the body. A body that is not in memory is read from its files. Nil if such a body is
+    /// hidden, too large or unreadable.
     private static func bytes(of body: HTTPBody, _ redaction: Redaction) -> Data? {
         if let data = body.data { return data }
         guard redaction.showsBodies, (body.length ?? .max) <= fileLimit else { return nil }

@@ -44,8 +44,8 @@ public struct LogObserver: RequestObserver {
     ///
     /// - Parameters:
     ///   - level: The lowest level of the lines that are written. Default: info.
-    ///   - bodyLimit: The maximum number of bytes of a body that are shown, if the redaction shows bodies; only at
-    ///     level debug. Default: 1,024.
+    ///   - bodyLimit: The maximum number of bytes that are shown of a body. Bodies are shown only at level debug, and
+    ///     only if the redaction shows them. Default: 1,024.
     ///   - redaction: Determines what is shown. Default: ``Redaction/standard``.
     ///   - write: Receives each line, on the thread that reports the event.
     public init(
@@ -115,7 +115,8 @@ public struct LogObserver: RequestObserver {
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
         if let error = error as? NetworkError { return "\(error) in \(report.duration.shortText)" }
-        // The text of an error of the app may contain anything. So only its type and the original failure are shown.
+        // The text of an error of the app may contain anything. Therefore only its type and the original failure are
+        // shown.
         let last = report.attempts.last
         let decision = last?.decision.map { " (\($0))" } ?? ""
         let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.shortText)" } ?? "\(report)"

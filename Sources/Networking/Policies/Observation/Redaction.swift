@@ -186,7 +186,7 @@ extension Redaction {
 }
 
 extension JSONValue {
-    /// Returns the document with hidden values, except those of the members in `names`.
+    /// Returns the document with all values hidden except nulls and the values of the members in `names`.
     fileprivate func redacted(but names: Set<String>, isShown: Bool) -> JSONValue {
         switch self {
         case .object(let members):

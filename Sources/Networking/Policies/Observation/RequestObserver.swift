@@ -3,7 +3,7 @@ public import Foundation
 /// Observes the calls of a service, step by step: for logs, metrics and tests.
 ///
 /// Set observers with ``NetworkConfiguration/observers``, or register them while the app runs with
-/// `service.observers.register(observer)`. A call is observed by the observers that are registered when it begins.
+/// `service.observers.register(observer)`. A call notifies the observers that are registered when the call begins.
 ///
 /// ## When it is called
 ///
@@ -15,7 +15,8 @@ public import Foundation
 ///
 /// ## What it may do
 ///
-/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets; properties may.
+/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets. Their properties may
+/// contain secrets.
 ///
 /// ## Example
 ///
@@ -32,7 +33,8 @@ public import Foundation
 public protocol RequestObserver: Sendable {
     /// Receives an event of a call.
     func observe(_ event: RequestEvent, of call: RequestEvent.Call)
-    /// Whether the observer receives ``RequestEvent/progress(_:)``, for which bytes are counted. Default: false.
+    /// Whether the observer receives ``RequestEvent/progress(_:)``. For these events, the bytes of the call are
+    /// counted. Default: false.
     var wantsProgress: Bool { get }
 }
 
@@ -58,6 +60,7 @@ extension RequestEvent {
 }
 
 extension RequestEvent.Call: RedactedReflectable {
-    /// The type of the endpoint, its template and the id. Its values are not shown, because they may be secrets.
+    /// The type of the endpoint, its template and the id. The endpoint's values are not shown, because they may be
+    /// secrets.
     var redactedDescription: String { "\(type(of: endpoint)) \(endpoint.urlTemplate) \(id.uuidString.lowercased())" }
 }

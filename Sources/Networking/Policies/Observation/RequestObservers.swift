@@ -1,5 +1,5 @@
-/// The observers of the calls of a service. The list can change while the app runs. A call is observed by the observers
-/// that are registered when it begins.
+/// The observers of the calls of a service. The list can change while the app runs. A call notifies the observers that
+/// are registered when the call begins.
 ///
 /// ```swift
 /// let all = service.observers.register(LogObserver { print($0) })

@@ -53,7 +53,7 @@ extension RetryPolicy {
         case none
         /// A random time between zero and the whole wait.
         case full
-        /// A random time between the first wait and three times the previous one, up to the limit.
+        /// A random time between the first wait and three times the previous wait, up to the limit.
         case decorrelated
     }
 }

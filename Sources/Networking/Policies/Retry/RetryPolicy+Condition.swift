@@ -14,7 +14,8 @@ extension RetryPolicy {
             /// The request is not sent again.
             case no
             /// The request is sent again after a delay. The default delay is the longer of the policy's backoff and the
-            /// server's `Retry-After`. A request that is given replaces the original one; adapters run on it.
+            /// server's `Retry-After`. If a request is given, it replaces the original request, and the adapters run on
+            /// it.
             case retry(after: Duration? = nil, with: HTTPRequest? = nil)
         }
 
@@ -74,7 +75,8 @@ extension RetryPolicy.Condition {
         when { $0.endpoint is Call }
     }
 
-    /// The verdict of the first condition that decides to retry the request. If there is none, there is no retry.
+    /// The verdict of the first condition that decides to retry the request. If no condition decides so, there is no
+    /// retry.
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {

@@ -18,8 +18,9 @@ public struct AccessTokenFile: AccessTokenStore {
     /// - Parameters:
     ///   - url: The file. Its folder must exist. The store creates a second file next to it, with the same name and the
     ///     suffix `.lease`.
-    ///   - lease: The length of the lease. If a process is terminated or suspended during a refresh, the others cannot
-    ///     refresh for this time. A running process renews its lease after a third of this time. Default: 20 s.
+    ///   - lease: The length of the lease. If a process is terminated or suspended during a refresh, the other
+    ///     processes cannot refresh for this time. A running process renews its lease after a third of this time.
+    ///     Default: 20 s.
     ///   - clock: The clock that measures the lease.
     public init(_ url: URL, lease: Duration = .seconds(20), clock: NetworkClock = .continuous) {
         self.url = url

@@ -13,7 +13,7 @@ extension AccessTokenMachine {
     }
 
     /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, the token is ignored. If the
-    /// token is the current one, nothing happens, because a refresh that is replacing it must not lose its result.
+    /// token is the current one, nothing happens. A refresh that is replacing it keeps its result.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)
@@ -88,8 +88,8 @@ extension AccessTokenMachine {
         return (tokenGeneration, change)
     }
 
-    /// Whether the store does not contain the current token, or still contains a token that must be removed: the state
-    /// of the machine is newer than the content found in the store.
+    /// Whether the state of the machine is newer than the content found in the store: the store does not contain the
+    /// current token, or still contains a token that must be removed.
     package func isUnsaved(finding stored: AccessToken?) -> Bool {
         keeping.map { $0.change.step(finding: stored) != .nothing } ?? false
     }

@@ -4,8 +4,8 @@ package import Foundation
 /// clock, task, lock or store.
 ///
 /// Generations order the events of the token: each token that is set, and each end of a refresh with or without a
-/// token, begins a new generation. A request carries the generation and the session of its token, so that its response
-/// identifies the token to which it refers.
+/// token, begins a new generation. A request carries the generation and the session of its token. They identify the
+/// token that the response accepts or refuses.
 package struct AccessTokenMachine: Sendable {
     package typealias Waiter = UInt64
 
@@ -85,8 +85,8 @@ package struct AccessTokenMachine: Sendable {
         package internal(set) var isWantedAgain = false
         /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
-        /// The waiters, each with the session of its call. The session is nil for a call that began before there was
-        /// one.
+        /// The waiters, each with the session of its call. The session is nil for a call that began before there was a
+        /// session.
         package internal(set) var waiters: [(id: Waiter, session: UUID?)] = []
     }
 
@@ -174,8 +174,8 @@ package struct AccessTokenMachine: Sendable {
 
     // MARK: After a refusal
 
-    /// Returns the meaning of a refusal, by rules 2, 3 and 11, from the generation and the session of the refused
-    /// token.
+    /// Returns what to do after a refusal, by rules 2, 3 and 11. The generation and the session of the refused token
+    /// determine it.
     ///
     /// - Parameter hasRefreshed: Whether a refresh for this call has already brought a token.
     package mutating func judge(

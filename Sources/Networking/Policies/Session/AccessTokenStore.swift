@@ -28,8 +28,8 @@
 ///
 /// ## Errors
 ///
-/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or becomes the underlying error of the calls
-/// that wait for the token. A write or a removal that fails is retried until it succeeds.
+/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or becomes the underlying error with which
+/// the calls that wait for the token fail. A write or a removal that fails is retried until it succeeds.
 ///
 /// ## Example
 ///
@@ -48,7 +48,7 @@ public protocol AccessTokenStore: Sendable {
     ///   - expected: The token that the store must contain. Nil if it must contain none. Tokens are compared by `==`.
     /// - Returns: False if the store contains another token. Nothing is written then.
     func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool
-    /// Runs an operation while no other process runs one.
+    /// Runs an operation while no other process runs an operation.
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value

@@ -66,8 +66,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Returns the meaning of a response for the token that its request carried. Nil if the request carried no token of
-    /// this supervisor, or if the response does not refuse it.
+    /// Returns what to do if a response refuses the token that its request carried. Nil if the response does not refuse
+    /// it, or if the request carried no token of this supervisor.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession, call.isOf(self)
         else {

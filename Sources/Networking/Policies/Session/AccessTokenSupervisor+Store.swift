@@ -103,8 +103,8 @@ extension AccessTokenSupervisor {
     /// The generation of the current token.
     private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
 
-    /// Updates the store. One task at a time does this, and it reads the store before it determines what to write: a
-    /// late write would undo a later change.
+    /// Updates the store. Only one task at a time calls this method. It reads the store before it determines what to
+    /// write, because a late write would undo a later change.
     ///
     /// - Returns: The token in the store after the update.
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
@@ -148,8 +148,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Updates the store once. The update of a store that hangs is cancelled after the time limit of a refresh, because
-    /// no other task can write meanwhile.
+    /// Updates the store once. An update that hangs is cancelled after the time limit of a refresh, because no other
+    /// task can write meanwhile.
     private func keep(in store: any AccessTokenStore) async throws {
         let task = Task.detached { [self] in try await update(store) }
         let timer = clock.schedule(at: clock.now() + refreshTimeout) { task.cancel() }

@@ -23,8 +23,8 @@ import Foundation
 /// ```
 ///
 /// If many requests are refused at once, only one refresh runs. A request that was refused with an old token is sent
-/// again with the new one, without a refresh. The refresh runs in its own task, which the cancellation of a caller does
-/// not stop. Every method may be called from any thread.
+/// again with the new one, without a refresh. The refresh runs in its own task. The cancellation of a caller does not
+/// stop it. Every method may be called from any thread.
 public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
     ///

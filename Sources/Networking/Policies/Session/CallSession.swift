@@ -1,7 +1,7 @@
 import Foundation
 
-/// The session that a call belongs to, the number of times that the call was sent, and the reasons for repeats. It is
-/// attached to the call's requests.
+/// The session of a call, the number of times that the call was sent, and the reasons for which it was repeated. The
+/// object is attached to the call's requests.
 final class CallSession: HTTPRequest.Attachment {
     static var isSensitive: Bool { false }
 
@@ -33,9 +33,9 @@ final class CallSession: HTTPRequest.Attachment {
     /// Changes the state of the call in the session.
     func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
-    /// Returns the judgement of a refusal, which is made when it is first needed. The gate needs it first, so that a
-    /// refresh begins before the permit is released. The handler needs it afterwards and must get the same
-    /// judgement, even if the session has changed since.
+    /// Returns the judgement of a refusal. The first caller makes the judgement: the gate, so that a refresh begins
+    /// before the permit is released. The handler calls the method later and must get the same judgement, even if the
+    /// session has changed since.
     func judgement(
         of sent: CarriedToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {

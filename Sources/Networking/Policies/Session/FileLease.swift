@@ -8,13 +8,13 @@ import Foundation
     import Darwin
 #endif
 
-/// A right that one process at a time holds, and that ends if its holder dies.
+/// A right that only one process at a time can hold. The right ends if its holder dies.
 ///
 /// A file contains the name of the holder, the number of renewals, and the time for which each renewal is valid. A
-/// process that waits takes over the lease if it has seen no renewal for that time, by its own clock. So the wall
-/// clocks of the processes and their settings need not agree. The file is locked only while it is read and written,
-/// never while the lease is held. There are two reasons: Apple's systems terminate a process that is suspended with a
-/// locked file, and a process that hangs would block all others.
+/// process that waits takes over the lease if it has seen no renewal for that time, by its own clock. Therefore the
+/// processes may have different wall clocks and different settings. The file is locked only while it is read and
+/// written, never while the lease is held. There are two reasons: Apple's systems terminate a process that is suspended
+/// with a locked file, and a process that hangs would block all others.
 struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String

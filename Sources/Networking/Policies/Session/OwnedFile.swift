@@ -56,7 +56,7 @@ enum OwnedFile {
         }
     }
 
-    /// Synchronizes the folder of a file, because a new name is on stable storage only when its folder is.
+    /// Synchronizes the folder of a file. A new name is on stable storage only after its folder has been synchronized.
     private static func synchronizeFolder(of path: String) throws {
         let folder = (path as NSString).deletingLastPathComponent
         let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)

@@ -32,7 +32,8 @@ package struct SessionMember: Sendable {
     /// Whether the call has used up its one refresh. A refusal of the current token then ends the call.
     package var hasRefreshed: Bool { repeats.contains(.afterRefresh) }
 
-    /// Counts a request that is about to be sent with a token of a session. A call without a session joins it.
+    /// Counts a request that is about to be sent with a token of a session. A call without a session joins this
+    /// session.
     ///
     /// - Returns: The number of times that the call was sent, including this one. Nil if the call belongs to another
     ///   session.

@@ -32,7 +32,7 @@ package enum StoredTokenChange: Sendable, Equatable {
 
 /// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// The token in the store is not that of the supervisor. Use the one in the store.
+    /// The store contains another token than the supervisor. Use the stored token.
     case adopt(AccessToken)
     /// The store was read for the first time and contains no token.
     case findNothing

@@ -1,4 +1,4 @@
-/// A gate that makes authorized requests wait while the token is read or refreshed. Before a request is sent, it
+/// A gate that makes authorized requests wait while the token is read or refreshed. Before a request is sent, the gate
 /// also starts a refresh if the token is about to expire.
 ///
 /// The gate receives each refusal before the permit of the refused request is released.
@@ -35,7 +35,7 @@ struct TokenGate: StagedAdmissionPolicy {
         }
         do {
             let origin = try await supervisor.waitToPass(of: call.session)
-            // If the token is from a refresh, that was the one refresh of this call: if it is refused, the call ends.
+            // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
             call.change { $0.pass(with: origin) }
         } catch let interruption as Interruption {
             throw interruption

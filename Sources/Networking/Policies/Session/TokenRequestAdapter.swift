@@ -2,8 +2,8 @@
 /// endpoint.
 ///
 /// The adapter reads the token before each attempt, so that a retry carries the new one. Without a token, it sets no
-/// field. It adds no token to requests of a refresh. It adds none to requests to another origin than that of the
-/// service's environment, unless the supervisor lists that origin.
+/// field. It adds no token to requests of a refresh. Only requests to the origin of the service's environment, and to
+/// the origins that the supervisor lists, get the token.
 public struct TokenRequestAdapter: SynchronousRequestAdapter {
     let supervisor: AccessTokenSupervisor
 

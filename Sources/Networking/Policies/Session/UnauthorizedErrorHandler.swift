@@ -2,10 +2,10 @@
 /// and requests a retry.
 ///
 /// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once after a refresh, and at most once because the current token is another one. If there is no new token, or
-/// if the refresh fails, the error of the refused response is passed on, with the error of the refresh as its
-/// underlying error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter``
-/// and that were not redirected to another origin.
+/// most once after a refresh, and at most once because there is a newer token. If there is no new token, or if the
+/// refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
+/// error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter`` and that
+/// were not redirected to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
     let supervisor: AccessTokenSupervisor
 
@@ -22,8 +22,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
             let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession,
             let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
-        // If a redirect changed a POST to GET, the server has processed the POST. A token that expired after that is no
-        // reason to send the POST again, unless it is safe to repeat.
+        // If a redirect changed a POST to GET, the server has processed the POST. A token that is refused after that is
+        // no reason to send the POST again, unless the POST is safe to repeat.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         switch judgement {
