@@ -1,6 +1,6 @@
 import Foundation
 
-/// The command that the command line contains.
+/// The command that the arguments of the program select.
 enum Arguments {
     case tour(har: URL?)
     case fetch(URL, bearer: String?)

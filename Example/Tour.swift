@@ -69,14 +69,14 @@ struct Tour {
 
     private func ownError() async {
         let error = await ledger.failure("no such contact") { try await contacts.contact(99_999) }
-        ledger.step("a 404 is the endpoint's own error: \(text(error))", isRight: error is ContactError)
+        ledger.step("a 404 becomes the endpoint's own error: \(text(error))", isRight: error is ContactError)
     }
 
     private func refusedConnection() async throws {
         backend.server.stop()
         let error = await ledger.failure("a refused connection") { try await contacts.contact(7) }
         ledger.step(
-            "a refused connection, after two retries, is a general error: \(text(error))",
+            "a refused connection becomes a general error after two retries: \(text(error))",
             isRight: error as? GeneralRequestError == .cannotConnect)
         try backend.server.restart()
     }

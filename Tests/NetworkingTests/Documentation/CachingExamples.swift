@@ -58,7 +58,7 @@ struct CachingExamples {
         #expect(shown.value == [["one"], ["two"]])
     }
 
-    @Test("Stories on disk are there after a restart, without a network")
+    @Test("Stories on disk are used after a restart, without a network")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let stub = StubTransport()

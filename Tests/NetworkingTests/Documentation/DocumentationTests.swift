@@ -43,7 +43,7 @@ struct DocumentationTests {
         #expect(articles.count >= 15)
         var count = 0
         for article in articles + [Self.root.appendingPathComponent("README.md")] {
-            // Code under "Before" is that of another library.
+            // Code under "Before" uses another library.
             let text = try String(contentsOf: article, encoding: .utf8)
                 .replacing(/(?s)\*\*Before\*\*\n\n```swift\n.*?```/, with: "")
             for block in text.matches(of: /(?s)```swift\n(.*?)```/) {

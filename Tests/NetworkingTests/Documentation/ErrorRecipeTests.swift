@@ -72,7 +72,7 @@ func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
 struct ErrorRecipeTests {
     private var api: NetworkEnvironment { Fixture.environment }
 
-    @Test("The app's own errors are created last, also for cancelled calls")
+    @Test("The app's own errors are created last, even for cancelled calls")
     func ownErrors() async throws {
         func error(_ answer: StubResponse) async -> AppError? {
             let clock = ManualClock()

@@ -1,4 +1,5 @@
-// The Swift blocks of the extension points' documentation, unchanged. `DocumentationTests` compares them.
+// The Swift blocks in the documentation comments of the extension points, unchanged. `DocumentationTests` compares them
+// with the comments.
 
 import Foundation
 import Networking

@@ -123,7 +123,7 @@ struct AlamofireAppTests {
     }
     // snippet.end
 
-    @Test("The other calls of the app")
+    @Test("The app signs in, adds a note, uploads a photo and maps an error")
     func calls() async throws {
         let stub = StubTransport()
         stub.on(.post, "/login", .json(["token": "new", "refreshToken": "b"]))

@@ -1,4 +1,4 @@
-// The Swift blocks of MigratingFromAlamofire.md, unchanged. `DocumentationTests` compares them with the original.
+// The Swift blocks of MigratingFromAlamofire.md, unchanged. `DocumentationTests` compares them with the article.
 
 import Foundation
 import Networking

@@ -1,6 +1,5 @@
-// Runs the Swift blocks of Recipes.md on authorization, GraphQL and bridges to other libraries, unchanged, and
-// compiles the blocks of Security.md, Connectivity.md and EventStreams.md. `DocumentationTests` compares these blocks
-// with the articles.
+// The Swift blocks of Recipes.md on authorization, GraphQL and bridges to other libraries, and some blocks of
+// Security.md, Connectivity.md and EventStreams.md, unchanged. `DocumentationTests` compares them with the articles.
 
 import Foundation
 import Networking
@@ -243,7 +242,7 @@ func followNews(
 
 @Suite("More recipes")
 struct MoreRecipeTests {
-    @Test("OAuth 2 client credentials")
+    @Test("A session gets its first token with OAuth 2 client credentials")
     func clientCredentials() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/oauth/token", .json(text: #"{"access_token":"new","expires_in":60}"#))
@@ -259,7 +258,7 @@ struct MoreRecipeTests {
         #expect(call.body.data == Data("grant_type=client_credentials".utf8))
     }
 
-    @Test("Workers that share a session through a file")
+    @Test("Workers share a session through a file")
     func workers() async throws {
         let stub = StubTransport()
         stub.on(.post, "/v1/token", .json(text: #"{"token":"new","refreshToken":"b"}"#))
@@ -276,7 +275,7 @@ struct MoreRecipeTests {
         #expect(try await makeWorkerSession(file, auth).load()?.value == "new")
     }
 
-    @Test("Basic, and an API key in the query")
+    @Test("An environment can add Basic credentials, or an API key in the query")
     func basicAndKey() async throws {
         let api = try #require(URL(string: "https://api.example.com"))
         let basic = try await makeBasic(api, "ada", "secret").httpRequest(for: AdHocEndpoint(.get, "x"))
@@ -285,7 +284,7 @@ struct MoreRecipeTests {
         #expect(keyed.url.query() == "appid=k")
     }
 
-    @Test("A session in a cookie, with a CSRF token")
+    @Test("The CSRF token of a cookie is sent with unsafe methods only")
     func csrf() async throws {
         let stub = StubTransport()
         let cookies: HTTPHeaders = [HTTPHeader(.setCookie, "csrf=t; Secure")]
@@ -297,7 +296,7 @@ struct MoreRecipeTests {
         #expect(stub.requests.map { $0.headers["X-CSRF-Token"] } == [nil, "t"])
     }
 
-    @Test("GraphQL")
+    @Test("A GraphQL response is a value or an error")
     func graphql() async throws {
         let stub = StubTransport()
         stub.on(
@@ -311,7 +310,7 @@ struct MoreRecipeTests {
         }
     }
 
-    @Test("Bridges to libraries for logs and metrics; a redaction that shows more")
+    @Test("Calls are passed to logging and metrics libraries, and a redaction can show more")
     func bridges() async throws {
         let lines = Box<[String]>([])
         let stub = StubTransport { _ in .text("there") }
@@ -336,7 +335,7 @@ struct MoreRecipeTests {
         #expect(!lines.value.contains { $0.contains("ada") })
     }
 
-    @Test("A request for a background session of the system")
+    @Test("A request for a background session carries the token")
     func background() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("u") }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session)
@@ -344,7 +343,7 @@ struct MoreRecipeTests {
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer t")
     }
 
-    @Test("Stored responses without a network; lines of a log; a banner")
+    @Test("A stored response is used offline, a log is read line by line, and the network is observed")
     func offline() async throws {
         let stub = StubTransport()
         stub.on(

@@ -1,4 +1,4 @@
-// The Swift blocks of several articles, unchanged. `DocumentationTests` compares them with the original.
+// The Swift blocks of several articles, unchanged. `DocumentationTests` compares them with the articles.
 
 import Dispatch
 import Foundation
@@ -88,7 +88,8 @@ func exampleOfAStub(_ api: URL) async throws -> Profile {
     return try await profiles.profile(7)
 }
 
-// LoopbackResponse(.unauthorized) answers a status; try await request.json(Profile.self) reads a body.
+// `LoopbackResponse(.unauthorized)` responds with a status. `try await request.json(Profile.self)` reads the body of a
+// request.
 func exampleOfAServer() async throws -> Profile {
     let server = try LoopbackServer()
     server.route(.get, "/users/:id") { request in

@@ -1,4 +1,4 @@
-// The Swift blocks of README.md, unchanged. `DocumentationTests` compares them with the original.
+// The Swift blocks of README.md, unchanged. `DocumentationTests` compares them with README.md.
 
 import Foundation
 import Networking

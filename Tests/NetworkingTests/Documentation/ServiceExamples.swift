@@ -1,4 +1,4 @@
-// The Swift blocks of several articles, unchanged. `DocumentationTests` compares them with the original.
+// The Swift blocks of several articles, unchanged. `DocumentationTests` compares them with the articles.
 
 import Dispatch
 import Foundation
@@ -37,7 +37,7 @@ extension ProfileEndpoint: Endpoint {
 
     var query: URLQuery {
         switch self {
-        case .search(let text, let page): ["q": text, "page": page]  // nil leaves its item out
+        case .search(let text, let page): ["q": text, "page": page]  // an item with the value nil is left out
         case .fetch, .rename: [:]
         }
     }
