@@ -1,5 +1,5 @@
 // A library that counts what a process does: allocations, retains and releases, task switches and locks.
-// LD_PRELOAD loads it before the functions that it counts; it writes the counts to the file $COUNTS when the process ends.
+// LD_PRELOAD loads it before the functions that it counts. It writes the counts to the file $COUNTS when the process ends.
 // Only for x86-64: some functions of Swift's runtime have their own calling conventions.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     return *result ? 0 : 12;
 }
 
-// Increments a counter and jumps to the next function of this name, with all registers as they were.
+// Increments a counter and jumps to the next function of this name. No register changes.
 #define FORWARD(name, counter)                                                   \
     __attribute__((visibility("hidden"), used)) void *next_##name;              \
     __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
@@ -63,7 +63,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     FIND(swift_bridgeObjectRelease_n);
     FIND(swift_task_switch);
     FIND(swift_beginAccess);
-    // The server, which is another process, does not count.
+    // Removes COUNTS and LD_PRELOAD from the environment, so that the server, which is another process, is not counted.
     char **kept = environment;
     for (char **entry = environment; *entry; entry++) {
         if (!strncmp(*entry, "COUNTS=", 7)) snprintf(path, sizeof path, "%s", *entry + 7);

@@ -4,7 +4,7 @@
 
     /// libcurl's multi interface in its plain form: `curl_multi_perform` and `curl_multi_poll` on one thread, with a
     /// new easy handle for each request, as in the library. It does not decode responses.
-    final class BareLibcurl: @unchecked Sendable {  // because one thread at a time runs it
+    final class BareLibcurl: @unchecked Sendable {  // because only one thread at a time uses it
         private let multi: UnsafeMutableRawPointer
         private let url: String
         private let concurrency: Int
@@ -50,7 +50,7 @@
             buffer.deallocate()
         }
 
-        /// The header fields that the pipeline sends as well.
+        /// The same header fields as those that the pipeline sends.
         static let headers = [
             "User-Agent: Benchmark/1.0 (Linux)", "Accept-Language: en", "X-Tenant: acme",
             "Authorization: Bearer token-0",

@@ -6,9 +6,8 @@
     /// The server of the benchmarks. It runs in a process of its own, with one thread on epoll and prepared responses,
     /// and ends when its standard input ends.
     ///
-    /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token, which `POST /refresh` issues after 50 ms and
-    /// which is valid for the lifetime that the arguments set. `/hang` never responds. `/counts` returns the counts
-    /// of requests.
+    /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token. `POST /refresh` issues a token after 50 ms.
+    /// The arguments set its lifetime. `/hang` never responds. `/counts` returns the counts of requests.
     final class BenchmarkServer {
         private struct Delayed {
             let due: Double
@@ -121,7 +120,7 @@
             delayed.append(Delayed(due: BenchmarkServer.now + delay, socket: socket, answer: answer))
         }
 
-        /// Sends the responses that are due, and returns the milliseconds until the next one, or -1 if there is none.
+        /// Sends the responses that are due. Returns the milliseconds until the next response, or -1 if none is left.
         private func sendDue() -> Int32 {
             guard !delayed.isEmpty else { return -1 }
             let now = BenchmarkServer.now

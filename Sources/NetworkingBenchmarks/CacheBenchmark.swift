@@ -3,11 +3,11 @@
     import FoundationNetworking
     import Networking
 
-    /// Measures calls that a cache answers, and what a cache costs the other calls.
+    /// Measures calls whose responses come from a cache, and what a cache costs the other calls.
     struct CacheBenchmark: Benchmark {
         let name = "cache"
         let explanation =
-            "the pipeline over a stub that responds at once, without a cache, with one in memory and with one on disk: hits "
+            "the pipeline over a stub that responds at once: without a cache, with a cache in memory or on disk; hits "
             + "among 1, 100 and 10,000 entries, validations, misses; and a lookup in URLCache."
 
         func run(_ report: Report, isQuick: Bool) async throws {
@@ -39,7 +39,7 @@
                     next.increment()
                 },
             ]
-            // In turn, in short rounds, because the speed of a shared machine changes during a run.
+            // The subjects run in turn, in short rounds, because the speed of a shared machine changes during a run.
             var times = subjects.map { _ in [Double]() }
             for _ in 0..<rounds {
                 for (index, subject) in subjects.enumerated() {
@@ -101,7 +101,7 @@
         }
     }
 
-    /// A transport that responds at once with a validator, and confirms it.
+    /// A transport that responds at once. Its responses have an entity tag. It confirms this tag with a 304 response.
     private struct TaggedTransport: Transport {
         let cacheControl: String
 

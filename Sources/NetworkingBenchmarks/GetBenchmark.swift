@@ -14,7 +14,7 @@
             let run: (_ calls: Int) async throws -> Latencies
         }
 
-        /// What the rounds of one subject have shown.
+        /// The measurements of one subject in all rounds but the first.
         private struct Result {
             var rounds: [Measurement] = []
             var latencies = Latencies()
@@ -64,7 +64,7 @@
             for (subject, result) in zip(subjects, results) {
                 let p99 = result.latencies.percentile(0.99)
                 let note = String(
-                    format: "cpu 1/%.1f of urlsession; of libcurl: cpu %.2f, calls %.2f, p99 %.2f",
+                    format: "cpu 1/%.1f of urlsession; relative to libcurl: cpu %.2f, calls %.2f, p99 %.2f",
                     session.processor / result.processor, result.processor / libcurl.processor,
                     result.rate / libcurl.rate, p99 / libcurl.latencies.percentile(0.99))
                 report.add(

@@ -2,7 +2,7 @@
     import Foundation
     import Networking
 
-    /// Measures the cost of observing calls, and the cost of the support for observers when there is none.
+    /// Measures the cost of observers, and what the support for observers costs a call without an observer.
     struct ObserversBenchmark: Benchmark {
         let name = "observers"
         let explanation =
@@ -38,8 +38,8 @@
             for token in tokens { token.cancel() }
         }
 
-        /// Measures what the support for observers costs a call without one: the check whether there is an observer,
-        /// and reading the clock for the report of the call.
+        /// Measures what the support for observers costs a call without an observer: the check whether there is one,
+        /// and the reads of the clock for the report of the call.
         private func addParts(_ report: Report, calls: Int) {
             let observers = RequestObservers()
             let question = ContinuousClock().measure {
@@ -57,7 +57,7 @@
             }
         }
 
-        /// Reads the clock as a call does: the date, its start, the handover to the transport, and its end.
+        /// Reads the clock as a call does: for the date, the start, the handover to the transport, and the end.
         @inline(never)
         private func times(_ clock: NetworkClock) -> Duration {
             let (date, start, sent, end) = (clock.date(), clock.now(), clock.now(), clock.now())

@@ -6,7 +6,7 @@
     struct SoakBenchmark: Benchmark {
         let name = "soak"
         let explanation =
-            "growth of resident memory after the first 10,000 calls, and in the second half of the calls after them."
+            "growth of resident memory after the first 10,000 calls, and in the second half of the remaining calls."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()

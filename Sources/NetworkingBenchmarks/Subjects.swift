@@ -70,7 +70,7 @@
         }
     }
 
-    /// Makes `calls` calls, of which `concurrency` run at the same time.
+    /// Makes `calls` calls. Up to `concurrency` of them run at the same time.
     ///
     /// - Returns: The duration of each call.
     @discardableResult
@@ -95,9 +95,9 @@
     }
 
     extension PipelineSubject {
-        /// Measures the subjects in turn, in short rounds. Returns, for each, the median processor time of a call in
-        /// microseconds, and the median difference from the first subject in the same round. The difference is taken
-        /// within a round because the speed of a shared machine changes during a run.
+        /// Measures the subjects in turn, in short rounds. Returns for each subject the median processor time of a call
+        /// in microseconds, and the median difference from the first subject. Each difference is taken within one
+        /// round, because the speed of a shared machine changes during a run.
         static func compare(_ subjects: [PipelineSubject], isQuick: Bool) async throws -> [(time: Double, more: Double)]
         {
             let calls = isQuick ? 1_000 : 3_000

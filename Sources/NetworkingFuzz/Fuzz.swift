@@ -7,9 +7,9 @@ import NetworkingFuzzTargets
 ///     export FUZZ_TARGET=set-cookie SWIFT_BACKTRACE=enable=no
 ///     .build/fuzzer/release/NetworkingFuzz FOLDER -timeout=1 -max_total_time=300
 ///
-/// Without `SWIFT_BACKTRACE`, Swift's own handler of signals ends the process before the runtime can store the input.
-/// The runtime reads inputs from the folder, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`, and adds
-/// those that reach code which the others do not.
+/// Without `SWIFT_BACKTRACE`, Swift's own signal handler ends the process before the runtime can store the input.
+/// The runtime reads inputs from FOLDER, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`. It adds each new
+/// input that reaches code that no other input reaches.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func processInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let target = FuzzTarget.chosen

@@ -1,8 +1,8 @@
 import Foundation
 import NetworkingFuzzTargets
 
-/// The entry point of a build without the fuzzer's runtime: processes the files that the arguments name, such as an
-/// input that the fuzzer has reported, and exits with 1 if one of them violates a rule.
+/// The entry point of a build without the fuzzer's runtime. It processes the files that the arguments name, such as an
+/// input that the fuzzer has reported. The exit status is 1 if a file violates a rule or cannot be read.
 ///
 /// SwiftPM gives the entry point of every executable this name, and links it as `main`; with `--sanitize fuzzer`, it
 /// uses the `main` of the runtime. There is no `@main` here, because two definitions of `main` do not link.

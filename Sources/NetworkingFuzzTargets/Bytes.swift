@@ -33,7 +33,7 @@ enum Bytes {
         byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x46 || byte >= 0x61 && byte <= 0x66
     }
 
-    /// Returns the text that a percent-encoded text means; nil if it is malformed.
+    /// Returns the decoded bytes of a percent-encoded text; nil if the text is malformed.
     static func decoded(_ text: some StringProtocol) -> [UInt8]? {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []
@@ -54,7 +54,7 @@ enum Bytes {
     }
 }
 
-/// Checks that nothing in a request can end a line or a part of its head.
+/// Checks that no value in a request can end a line or a part of the request's head.
 func requireEscaped(_ request: HTTPRequest) throws(FuzzViolation) {
     let url = request.url.absoluteString
     try require(Bytes.isURL(url), "the URL has a byte that is not escaped: \(url.debugDescription)")

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A service without policies, which sends with a transport of the target.
+/// A service without policies. The target sets its transport.
 struct FuzzService: NetworkRequesting {
     let client: NetworkClient
 

@@ -10,7 +10,7 @@ package struct FuzzTarget: Sendable {
     package let count: Int
     private let rules: @Sendable (FuzzInput) throws -> Void
 
-    /// The number of inputs of a target that needs microseconds for each.
+    /// The default number of inputs, for targets that process an input in microseconds.
     static let many = 760_000
 
     init(_ name: String, count: Int = many, _ rules: @escaping @Sendable (FuzzInput) throws -> Void) {
@@ -19,7 +19,7 @@ package struct FuzzTarget: Sendable {
         self.rules = rules
     }
 
-    /// Processes an input. Returns the rule that is broken; nil if all hold.
+    /// Processes an input. Returns the rule that is broken; nil if all rules hold.
     package func violation(by bytes: [UInt8]) -> String? {
         do {
             try rules(FuzzInput(bytes))

@@ -1,8 +1,8 @@
-/// A property of the library, and the means by which it is checked.
+/// A check of one property of the library.
 protocol Check: Sendable {
     /// The name on the command line.
     var name: String { get }
-    /// The names of the parts, each of which can be run alone.
+    /// The names of the parts. Each part can be run alone.
     var parts: [String] { get }
     /// Runs the check, and reports each result in one line.
     func run(_ report: Report, _ settings: ProofSettings) async throws

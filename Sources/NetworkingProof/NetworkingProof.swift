@@ -4,8 +4,8 @@ import Foundation
 /// [--count N] [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
-    // The explorer needs only the state machines. Without the other checks it compiles in seconds, which .ci/mutants
-    // needs, because it compiles once for each mutant.
+    // The explorer needs only the state machines. Without the other checks, it compiles in seconds. This helps
+    // .ci/mutants, which builds a program with the explorer for each mutant.
     #if EXPLORE_ONLY
         private static let checks: [any Check] = [ExploreCheck()]
     #else

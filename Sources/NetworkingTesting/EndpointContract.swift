@@ -17,7 +17,7 @@ public import Networking
 ///
 /// The same examples can be used as a stub: `StubTransport(examples: ContactEndpoint.examples, in: environment)`.
 public enum EndpointContract {
-    /// The error that ``check(_:in:with:)`` throws. Its description has one line per problem, most with advice.
+    /// The error that ``check(_:in:with:)`` throws. Its description has one line per problem. Most lines give advice.
     public struct Breach: LocalizedError, CustomStringConvertible {
         /// The problems found, one line each.
         public let faults: [String]
@@ -30,9 +30,9 @@ public enum EndpointContract {
     /// Checks the requests and the sample responses of examples.
     ///
     /// The check requires that:
-    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` but another type, because then the
-    ///   default implementation is used without a warning;
-    /// - the URL can be built and parsed again, and its path has no empty segment;
+    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` but another type (the library would
+    ///   then use the default implementation of the member, without a warning);
+    /// - the URL can be built and does not change when it is parsed again, and its path has no empty segment;
     /// - the header fields are valid;
     /// - a GET or HEAD request has no body;
     /// - the body and the query can be encoded;

@@ -1,7 +1,7 @@
 import Foundation
 public import Networking
 
-/// An endpoint with example values, and sample responses to it.
+/// An endpoint with example values, and its sample responses.
 public struct EndpointExample: Sendable, CustomStringConvertible {
     /// The endpoint with its example values.
     public let endpoint: any Endpoint

@@ -41,7 +41,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
         while let head = readHead(), let request = request(head) {
             Task { post(.answer(await handler(request))) }
             guard let isReusable = try? writer.write(answer(), to: request), isReusable else { return }
-            // Without "100 Continue", the client may send the body or not. The next bytes may thus be the body or a new
+            // Without "100 Continue", the client may or may not send the body. The next bytes may be the body or a new
             // request, so the connection ends.
             guard !expectsContinue else { return }
             while readBody() != nil {}
@@ -58,8 +58,8 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
     /// Returns the next piece of a request's body. Returns nil at the end of the body, and after the handler has
     /// returned a response.
     ///
-    /// - Throws: ``NetworkError`` of kind `truncatedBody` if the body ends early, because the client closed the
-    ///   connection, or is malformed.
+    /// - Throws: ``NetworkError`` of kind `truncatedBody` if the body is malformed, or if it ends early because the
+    ///   client closed the connection.
     private func pull(_ number: Int) async throws -> Data? {
         try await withCheckedThrowingContinuation { continuation in
             mailbox.lock()

@@ -13,7 +13,7 @@ extension LoopbackResponse {
     /// - Parameters:
     ///   - bytes: The whole content.
     ///   - tag: The entity tag of the content, in quotation marks.
-    ///   - request: The request to respond to. A `Range` of any other form is ignored.
+    ///   - request: The request to respond to. Only a `Range` of the form above is used. Any other `Range` is ignored.
     public static func content(_ bytes: Data, tag: String, for request: LoopbackRequest) -> LoopbackResponse {
         var answer = LoopbackResponse(
             headers: [.contentType: "application/octet-stream", .acceptRanges: "bytes", .eTag: tag],

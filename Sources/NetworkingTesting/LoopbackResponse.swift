@@ -20,7 +20,7 @@ public struct LoopbackResponse: PreparedResponse {
         /// unchanged. If it is nil, they are sent in the chunked transfer coding. The closure runs on the thread of the
         /// connection and may block: `write` waits while the client reads slowly.
         case written(length: Int?, @Sendable (LoopbackWriter) throws -> Void)
-        /// Bytes that are sent instead of the whole response, including the head. Then the connection is closed.
+        /// Bytes that replace the whole response, including its head. The server then closes the connection.
         case raw(Data)
     }
 
@@ -30,7 +30,7 @@ public struct LoopbackResponse: PreparedResponse {
     public var headers: HTTPHeaders
     /// The content of the body. Default: empty, with a `Content-Length` of 0.
     public var content: Content
-    /// The time, in real time, that the server waits before it sends the response. Default: zero.
+    /// The real time that the server waits before it sends the response. Default: zero.
     public var delay: Duration = .zero
     /// The failure while the server sends the response. Default: nil.
     public var fault: LoopbackFault?

@@ -76,7 +76,7 @@ struct LoopbackResponseWriter {
         return true
     }
 
-    /// Writes a chunk. The byte count in a fault is that of the content of all chunks, without their framing.
+    /// Writes a chunk. The byte count of a fault includes the content of all chunks, but not their framing.
     private func write(chunk: Data, with fault: inout LoopbackFault?) throws -> Bool {
         let framed = Self.framed(chunk)
         let head = framed.count - chunk.count - 2

@@ -103,7 +103,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
             if await hasHappened() { return }
             advance(by: step)
             await Task.yield()
-            // A thread that the system has stopped for a moment would miss many steps.
+            // Without this wait, a thread that the system has paused for a moment would miss many steps.
             if index % 8 == 7 { try? await Task.sleep(for: .milliseconds(1)) }
         }
         throw NothingHappened(passed: step * most)
@@ -142,7 +142,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// Waits until at least `count` sleeps are in progress, or the task is cancelled. A time limit of the test, which
     /// cancels the task, can therefore end the wait.
     ///
-    /// Give a limit to wait for one particular sleep while others, such as the timeout of a call, are in progress:
+    /// Use a limit to wait for one particular sleep while others, such as the timeout of a call, are in progress:
     ///
     /// ```swift
     /// await clock.waitForSleepers(within: .seconds(2))  // the wait before the retry, not the timeout of 60 seconds
@@ -150,7 +150,7 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// ```
     ///
     /// - Parameters:
-    ///   - count: The number of sleeps to wait for.
+    ///   - count: The number of sleeps to wait for. Default: 1.
     ///   - limit: Only sleeps that end within this time are counted. Default: all sleeps are counted.
     public func waitForSleepers(_ count: Int = 1, within limit: Duration? = nil) async {
         let id = lock.withLock {

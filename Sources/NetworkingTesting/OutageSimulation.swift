@@ -15,7 +15,7 @@ public import Networking
 public struct OutageSimulation: Sendable {
     /// The number of clients. Default: 10,000.
     public var clients: Int
-    /// The policy for retries. The simulation uses its number of retries and its backoff.
+    /// The retry policy. The simulation uses only the policy's number of retries and its backoff.
     public var policy: RetryPolicy
     /// Returns the retry budget of one client. The simulation calls it once per client. Default: nil, no budget.
     public var budget: (@Sendable () -> RetryPolicy.Budget)?

@@ -16,7 +16,7 @@ public final class RecordingObserver: RequestObserver, @unchecked Sendable {  //
     /// The events received so far, in order, each with its call.
     public var events: [(event: RequestEvent, call: RequestEvent.Call)] { lock.withLock { told } }
 
-    /// The reports of the calls that have ended, in the order of their ends.
+    /// The reports of the calls that have ended, in the order in which the calls ended.
     public var reports: [CallReport] {
         events.compactMap { if case .finished(let report) = $0.event { report } else { nil } }
     }

@@ -33,8 +33,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         self.matching = matching
     }
 
-    /// The recorded exchanges that no request has used yet, each as method, host and path: `GET
-    /// api.example.com/users/7`.
+    /// The recorded exchanges that no request has used yet. The text of each is its method, host and path:
+    /// `GET api.example.com/users/7`.
     public var unused: [String] {
         lock.withLock { waiting }.map { entry in
             let url = URL(string: entry.request.url)
@@ -138,9 +138,9 @@ private struct RecordedAddress {
 }
 
 extension HARArchive.PostData {
-    /// Whether a body equals the recorded body. The order of JSON members and of form fields is ignored, and so is the
-    /// boundary of multipart data, because each request has a new boundary. Other
-    /// bodies are compared byte by byte. Redacted values match every value.
+    /// Whether a body equals the recorded body. The order of JSON members and of form fields is ignored. The boundary
+    /// of multipart data is also ignored, because each request has a new boundary. Other bodies are compared byte by
+    /// byte. Redacted values match every value.
     fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
         if recorded == body { return true }

@@ -58,7 +58,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     /// - Parameters:
     ///   - method: The method. Nil matches every method.
     ///   - path: The whole path, percent-encoded and without a query: the path of the base URL, then the path of the
-    ///     endpoint, such as `/v1/users/7`. A segment such as `:id` matches every segment. Nil matches every path.
+    ///     endpoint, such as `/v1/users/7`. A segment such as `:id` matches any segment. Nil matches every path.
     ///   - answers: The responses. Each request gets the next response; the last response is repeated.
     public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubResponse...) {
         add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
@@ -92,8 +92,8 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
 
     /// Returns the response of the rule that matches the request, after the delay of the response.
     ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noStubRule`` if no rule matches, and the error of the
-    ///   response if it has one.
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noStubRule`` if no rule matches; the error of the
+    ///   response, if it has one.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let handler = nextHandler(request)

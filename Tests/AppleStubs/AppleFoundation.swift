@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // The parts of Apple's Foundation and CoreFoundation that the library uses and that Linux does not have. With them, the
-// library's Apple code is type-checked on Linux (`.ci/apple`). The stubs of CoreFoundation types are the Swift types to
-// which the types are bridged.
+// library's Apple code is type-checked on Linux (`.ci/apple`). The stub of each CoreFoundation type is the Swift type
+// to which it is bridged.
 public import Dispatch
 public import Foundation
 public import FoundationNetworking

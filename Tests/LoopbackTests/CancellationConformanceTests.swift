@@ -41,7 +41,7 @@ extension Loopback {
         }
 
         @Test(
-            "Every one of 64 calls completes when half of them are cancelled near completion, for 200 rounds",
+            "In 200 rounds, each of 64 calls completes, although half of them are cancelled near completion",
             .row("L15"),
             .timeLimit(.minutes(5)), arguments: Engine.allCases)
         func cancellingNearCompletion(engine: Engine) async throws {
@@ -73,7 +73,7 @@ extension Loopback {
                 }
             }
             #expect(answered == 64 * rounds)
-            // Under a sanitizer (CI sets SANITIZER) Foundation sometimes loses a call; our idle timer then ends it.
+            // Under a sanitizer (CI sets SANITIZER), Foundation sometimes loses a call. The idle timeout then ends it.
             let allowed = isSanitized && engine == .urlSessionOnLinux ? 63 : 0
             #expect(others.allSatisfy { $0.kind == .idleTimedOut } && others.count <= allowed, "\(others)")
         }

@@ -6,7 +6,7 @@
     @testable import Networking
 
     extension Loopback {
-        /// Tests the avoidance of each ``CurlFault`` with the installed libcurl.
+        /// Tests, with the installed libcurl, that the engine avoids each ``CurlFault``.
         @Suite("Faults of libcurl", .timeLimit(.minutes(5)))
         struct CurlFaultTests {
             @Test(
@@ -176,7 +176,7 @@
                 #expect(count == body.count)
             }
 
-            /// Returns a transport that behaves as on a libcurl that has this fault.
+            /// Returns a transport that behaves as if the installed libcurl had this fault.
             func transport(with fault: CurlFault, _ configuration: CurlTransport.Configuration) throws
                 -> CurlTransport
             {

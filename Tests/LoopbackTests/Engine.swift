@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-/// An engine under test. The conformance tests run on each engine of the platform unless they concern one engine.
+/// An engine under test. Each conformance test runs on all engines of the platform, unless it concerns one engine.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// libcurl, on Linux.
     case curl

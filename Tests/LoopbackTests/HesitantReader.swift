@@ -9,7 +9,7 @@ final class HesitantReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private var isHeld: Bool
     private var wake: @Sendable () -> Void = {}
 
-    /// - Parameter isHeld: Whether the first piece is not available before ``release()``.
+    /// - Parameter isHeld: Whether the first piece becomes available only after ``release()``.
     init(_ pieces: [String], isHeld: Bool = false) {
         (self.pieces, self.isHeld) = (pieces, isHeld)
     }

@@ -35,7 +35,7 @@
     }
 
     /// A probe with a thread that runs in a new, empty network namespace and reads the interfaces of that namespace.
-    private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // one thread runs all jobs
+    private final class NetworkNamespace: ReachabilityProbe, @unchecked Sendable {  // because each box has a lock
         private static let newNetwork: Int32 = 0x4000_0000
         private let jobs = Box<[@Sendable () -> Void]>([])
         private let hasWork = DispatchSemaphore(value: 0)

@@ -89,7 +89,7 @@ extension Loopback {
         }
 
         @Test(
-            "A pause keeps the task pending and releases the permit; resume continues it", .row("I-28"),
+            "A pause keeps the task pending and releases the permit; `resume` continues the download", .row("I-28"),
             arguments: Engine.allCases)
         func pause(engine: Engine) async throws {
             let limit = ConcurrencyLimit(1)

@@ -59,7 +59,7 @@ extension Loopback {
                 let (exchange, written) = try flood(CurlTransport(configuration))
                 let body = try await stream(exchange)
                 try await Task.sleep(for: .milliseconds(300))
-                // The written bytes are in our buffer and in the buffers of the two sockets.
+                // The written bytes are in the buffer of the transport and in the buffers of the two sockets.
                 let held = written.value
                 #expect(held < 24 << 20)
                 try await Task.sleep(for: .milliseconds(200))

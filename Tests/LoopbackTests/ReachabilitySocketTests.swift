@@ -19,7 +19,7 @@ extension Loopback {
         }
 
         @Test(
-            "An invalid host is not reachable, and does not crash",
+            "An invalid host is reported as not reachable, and does not cause a crash",
             arguments: ["", "no such host", "\0", "256.256.256.256", "::::", "http://x", "-"])
         func badHost(host: String) async {
             #expect(await TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status() == .notReachable)

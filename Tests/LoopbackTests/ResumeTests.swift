@@ -175,7 +175,7 @@ extension Loopback {
             }
         }
 
-        @Test("A call that cannot be resumed, or has an existing target, is rejected before sending")
+        @Test("A resumable download with POST, or with an existing target, is rejected before sending")
         func refused() async throws {
             for call in [Film(method: .post)] {
                 do {

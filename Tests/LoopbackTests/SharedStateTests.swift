@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Processes share a token or a cache, and are killed at random. `NetworkingProof`, built next to the tests, runs
-    /// them.
+    /// Processes share a token or a cache, and are killed at random. The program `NetworkingProof`, built next to the
+    /// tests, starts and kills the processes.
     @Suite("A token and a cache shared by several processes", .timeLimit(.minutes(2)))
     struct SharedStateTests {
         /// The URL of the program, which is in the folder of the tests or near it.
@@ -31,7 +31,7 @@ extension Loopback {
             #expect(process.terminationStatus == 0, Comment(rawValue: text))
         }
 
-        @Test("After ten kills the token file is intact, no refresh token was used twice, and no other files are left")
+        @Test("After ten kills, the token file is intact, no refresh token was used twice, and no other files are left")
         func tokenFile() throws {
             try prove("kill", "token-file", "--count", "10")
         }

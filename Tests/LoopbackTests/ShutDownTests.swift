@@ -26,7 +26,7 @@ extension Loopback {
             }
             #expect(try await Exchange.eventually { exchange.server.requestCount == 5 })
             let end = Task { await shutDown(transport, draining: .seconds(20)) }
-            // The other task begins to shut down at some time. Until then, calls are sent.
+            // The other task starts the shutdown at an unknown time. Until then, the transport sends calls.
             let probe = try exchange.request()
             for _ in 0..<500 where await exchange.failure(probe) == nil { try await Task.sleep(for: .milliseconds(2)) }
             #expect(await exchange.failure(probe)?.kind == .transportShutDown)

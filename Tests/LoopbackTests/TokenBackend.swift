@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A server that requires a token for its items. It can invalidate that token, and issues the next one on refresh.
+/// A server that requires a token for its items. It can invalidate the token, and issues the next token on refresh.
 final class TokenBackend: @unchecked Sendable {  // because of the lock around every variable
     let server: LoopbackServer
     private let lock = NSLock()

@@ -118,7 +118,7 @@ extension Loopback {
         }
 
         @Test(
-            "With one permit, a refresh on another queue completes: a call that waits for it holds no permit"
+            "With one permit, a refresh on another queue completes, because calls that wait for it hold no permit"
         )
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()

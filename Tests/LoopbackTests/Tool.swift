@@ -64,8 +64,8 @@ final class RunningTool {
     }
 
     deinit {
-        // The process was started by a thread that blocks signals, and inherits the blocked signals. Only SIGKILL
-        // always arrives.
+        // The process was started by a thread that blocks signals, and inherits the blocked signals. SIGKILL cannot be
+        // blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

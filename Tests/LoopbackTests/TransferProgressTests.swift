@@ -44,7 +44,7 @@ extension Loopback {
         }
 
         @Test(
-            "An upload reports its progress, also after a 401 and a 307, and arrives complete", .row("L28"),
+            "An upload reports its progress, even after a 401 and a 307, and arrives complete", .row("L28"),
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
             let bodies = Box<[Data]>([])

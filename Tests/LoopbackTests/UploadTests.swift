@@ -60,7 +60,7 @@ extension Loopback {
             #expect(sink.all.isEmpty)
         }
 
-        @Test("A stream of unknown length is sent in chunks; one with a wrong length ends the call with an error")
+        @Test("A stream of unknown length is sent in chunks; a stream with a wrong length ends the call with an error")
         func streams() async throws {
             let sink = try UploadSink()
             func part(_ length: Int?) -> HTTPBody.Part {

@@ -3,7 +3,7 @@
 struct FramedBody {
     let bytes: [UInt8]
 
-    /// Reads the body of a response. Returns nil if the head or the framing is of another form.
+    /// Reads the body of a response. Returns nil if the head or the framing has another form.
     init?(_ response: [UInt8]) {
         var lines = FramedLines(response)
         guard lines.next() == "HTTP/1.1 200 OK" else { return nil }
@@ -52,7 +52,7 @@ private struct FramedLines {
         return Array(rest.prefix(count))
     }
 
-    /// Returns the content of the chunks; nil if the last one is missing.
+    /// Returns the content of the chunks; nil if a chunk is malformed or the last chunk is missing.
     mutating func chunks() -> [UInt8]? {
         var content: [UInt8] = []
         while let line = next() {

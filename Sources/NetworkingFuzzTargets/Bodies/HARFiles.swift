@@ -10,7 +10,7 @@ extension FuzzTarget {
         do { archive = try HARArchive(data: Data(input.bytes)) } catch {
             return try require(error is DecodingError, "an archive is refused by \(type(of: error))")
         }
-        // A document with a name that is not UTF-8 is not a JSON value. Foundation ignores the name.
+        // A document with a member name that is not UTF-8 is not a `JSONValue`. Foundation ignores the name.
         let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
         let entries = document?["log"]?["entries"]?.array ?? []
         for (entry, expected) in zip(archive.log.entries, entries) {
@@ -28,7 +28,7 @@ extension FuzzTarget {
             let request = HTTPRequest(HTTPMethod(entry.request.method), url)
             let result = try waiting { await Result { try await transport.send(request, delivering: .streamed) } }
             do { _ = try result.get() } catch let error as NetworkError {
-                // The kind is the recorded one.
+                // The error has the recorded kind, so any kind is allowed.
                 try require(error.reason?.isEmpty == false, "the error names no reason: \(error)")
             }
         }

@@ -2,8 +2,9 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A cache on disk: the query of a URL, the head of its response, its body, and the text of a damaged file. Another
-    /// cache in the same directory finds the same response. It ignores a damaged file, or reads the bytes of the file.
+    /// A cache on disk: the query of a URL, the head of its response, its body, and the text of a changed file. Another
+    /// cache in the same directory finds the same response. It ignores a file with a wrong bit. If a file has another
+    /// text with a correct checksum, the cache ignores the file, or the body of its response is the end of this text.
     static let cacheEntries = FuzzTarget("cache-entries", count: 60_000) { input in
         guard let (status, headers) = head(input[1]) else { return }
         let folder = FuzzFolder("cache")

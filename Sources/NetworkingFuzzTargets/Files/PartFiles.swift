@@ -26,7 +26,7 @@ extension FuzzTarget {
         guard server.wrongRange == nil else { return }
         let kept = part.count == content.count ? part.dropLast() : part[...]
         let isResumed = found == [UInt8](kept) + [UInt8](content.dropFirst(kept.count))
-        // Of a complete part, the last byte is requested again, so that the server confirms the content.
+        // If the part is complete, its last byte is requested again, so that the server confirms the content.
         let isAllowed = !part.isEmpty && ResumeNote(note)?.allows(content) == true
         try require(found == content || isAllowed && isResumed, "the file is \(found), the content \(content)")
     }
@@ -42,7 +42,7 @@ extension FuzzTarget {
     }
 }
 
-/// The note of a part, read by other rules than the library's.
+/// The note of a part, read without the library.
 private struct ResumeNote: Decodable {
     let content: String
     let validator: String

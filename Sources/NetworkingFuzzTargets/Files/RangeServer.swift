@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A server that follows RFC 9110 section 14: it sends the requested range if the validator is that of its content.
+/// A server that follows RFC 9110 section 14: it sends the requested range if `If-Range` is its entity tag.
 struct RangeServer: Transport {
     static let tag = "\"v1\""
 

@@ -6,8 +6,8 @@ import Networking
 #endif
 
 extension FuzzTarget {
-    /// A `Set-Cookie` field, and the URL that sends it. A stored cookie can be sent, only to URLs to which it applies,
-    /// and does not change if it is received again.
+    /// A `Set-Cookie` field, and the URL that sends it. A stored cookie is valid in a request. It is sent only to URLs
+    /// to which it applies, and does not change if it is received again.
     static let setCookie = FuzzTarget("set-cookie") { input in
         let field = input.text(0)
         let address = input.parts.count > 1 ? input.text(1) : "https://www.example.com/a/b"
@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
         try require(Bytes.isFieldValue(sent), "the cookie breaks its line: \(sent.debugDescription)")
         try requireScope(jar, url, field)
-        // These names require attributes, which are not sent.
+        // Names that begin with `__` may require attributes, and a `Cookie` field has no attributes.
         guard !sent.utf8.starts(with: "__".utf8) else { return }
         let second = CookieJar(publicSuffixes: suffixes, clock: clock)
         second.keep([HTTPHeader(.setCookie, sent)], from: url)

@@ -1,4 +1,4 @@
-/// Visits the states of a world breadth first, each once, and checks each move for broken rules.
+/// Visits each state of a world once, breadth first, and checks each move for broken rules.
 struct Exploration<Explored: World> {
     /// A broken rule, and the shortest sequence of moves that breaks it.
     struct Violation {

@@ -28,7 +28,7 @@ struct ExploreCheck: Check {
 }
 
 extension ExploreCheck {
-    /// Runs work on a thread of its own, because parts run tasks of the library themselves.
+    /// Runs work on a thread of its own, because a part runs the library's tasks on its thread.
     private func onThread(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {
@@ -40,7 +40,7 @@ extension ExploreCheck {
         }
     }
 
-    /// The rules of the token refresh.
+    /// The states of the token refresh.
     private static let tokens = [
         tokens("tokens-2", .init(isRotatedElsewhere: true), (200_000, .max)),
         tokens("tokens-2-expiry", .init(lives: [.unknown, .short, .over]), (200_000, .max)),

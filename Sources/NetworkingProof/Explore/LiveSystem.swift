@@ -14,8 +14,8 @@ protocol LiveSystem: AnyObject {
     func end() -> [String]
 }
 
-/// A world whose states are the histories of a ``LiveSystem``. To make a move, it makes all moves again with a new
-/// system.
+/// A world whose states are the histories of a ``LiveSystem``. To make a move, the world creates a new system and
+/// repeats all earlier moves.
 struct ReplayedWorld<System: LiveSystem>: World {
     private let options: System.Options
     private var history: [System.Move] = []

@@ -13,7 +13,7 @@ struct TokenWorld: World {
         var hasStore = false
         /// Whether reading and writing the store may fail.
         var isStoreFailing = false
-        /// Whether other processes use the store, too.
+        /// Whether other processes also use the store.
         var hasOtherProcesses = false
         /// The kinds of tokens that the server issues.
         var lives: [Life] = [.unknown]
@@ -102,7 +102,7 @@ struct TokenWorld: World {
     /// The latest token of another process, which that process sends to this one, possibly late.
     var rumour: AccessToken?
     /// The token that was read from the store, the generation of the current token at that time, and whether another
-    /// process had written it.
+    /// process had written the stored token.
     var look: (found: AccessToken?, generation: Int, isForeign: Bool)?
 
     enum Keeper: Sendable {
@@ -131,7 +131,7 @@ struct TokenWorld: World {
         var isForeign = false
         /// Whether the user has logged out.
         var isLoggedOut = false
-        /// Whether the current token came from a refresh and no response to a request with it is known.
+        /// Whether the current token came from a refresh, and no response to a request with this token has arrived.
         var isUntried = false
         /// Whether the current token had expired on arrival and has not been refused.
         var isWrongClock = false

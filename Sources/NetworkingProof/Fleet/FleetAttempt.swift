@@ -1,4 +1,4 @@
-/// A request of a client of the fleet. It has 16 bytes, because millions of them wait in the queue.
+/// A request of a client of the fleet. It has only 24 bytes, because millions of requests wait in the queue.
 struct FleetAttempt {
     enum Kind: UInt8 {
         case call, refresh, stream

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Simulates outages of a server with a million clients, whose policies have more and more parts. Checks that the whole
-/// policy limits the load and that every client is served again.
+/// Simulates outages of a server with a million clients. Each run adds one part to the policy of the clients. Checks
+/// that the whole policy limits the load and that every client is served again.
 struct FleetCheck: Check {
     let name = "fleet"
     var parts: [String] { FleetScenario.all.map(\.name) }
@@ -74,7 +74,7 @@ struct FleetCheck: Check {
         for outcome in outcomes {
             let last = outcome.mean(in: scenario.length - 20..<scenario.length)
             if last < 0.85 { found.append("\(outcome.policy): the load at the end is \(last.times), expected 1") }
-            // A request that is in progress at the end is not lost.
+            // Requests that are in progress at the end do not count as lost.
             let lost = outcome.calls - outcome.ended
             if lost > outcome.calls / 100 { found.append("\(outcome.policy): \(lost.grouped) calls did not end") }
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The clients of a fleet, as values of the library: one of each part that is switched on for each client.
+/// The clients of a fleet, as values of the library. Each client has one value of each part that its policy uses.
 struct FleetClients {
     let count: Int
     var budgets: [RetryPolicy.Budget] = []
@@ -12,9 +12,9 @@ struct FleetClients {
     var jobs: [UInt32: AccessTokenMachine.Job] = [:]
     /// Whether a client without a session has a new token.
     var hasNewToken: [Bool] = []
-    /// Whether a client has received a response since the server works again.
+    /// Whether a client has received a response since the server began to work again.
     private(set) var isServed: [Bool]
-    /// The number of clients that have received none.
+    /// The number of clients that have received no response since then.
     private(set) var unserved: Int
 
     static let session = UUID()

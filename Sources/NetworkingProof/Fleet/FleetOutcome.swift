@@ -15,8 +15,8 @@ struct FleetOutcome: Equatable, Sendable, Encodable {
     var endedStreams = 0
     /// The number of event streams that are not open at the end.
     var closedStreams = 0
-    /// The seconds until every client had received a response, or had its stream open again, after the server worked
-    /// again. Nil if some never did.
+    /// The seconds from `FleetScenario.restored` until every client had received a response and every event stream was
+    /// open again or had ended with an error. Nil if that never happened.
     var secondsToServeAll: Double?
 
     /// The highest load of a second, as a multiple of the normal load.

@@ -12,7 +12,7 @@ struct FleetPlot {
     }
 
     mutating func add(_ scenario: FleetScenario, _ outcomes: [FleetOutcome]) {
-        // Higher loads leave the chart at the top, so that the others can be read.
+        // Loads above the top of the chart are cut off, so that the lower loads can be read.
         let top = min(max(outcomes.map { $0.peak(in: 0..<scenario.length) }.max() ?? 1, 2), 12)
         func x(_ second: Double) -> Double { 50 + second * 640 / Double(scenario.length) }
         func y(_ load: Double) -> Double { 250 - min(load, top) * 210 / top }

@@ -23,7 +23,7 @@ struct FleetPolicy: Sendable {
     /// Whether the checks apply to this policy.
     var isWhole = false
 
-    /// The policies without retries, and with one more part each.
+    /// The policies. The first policy has no retries. Each further policy adds or changes one part.
     static let ladder: [FleetPolicy] = {
         var policy = FleetPolicy(name: "no retries")
         var all = [policy]
@@ -40,7 +40,7 @@ struct FleetPolicy: Sendable {
             $0.breaker = CircuitBreaker.Configuration()
             $0.isWhole = true
         }
-        // The clients make three calls in the window. The default breaker, which counts ten, opens only after retries.
+        // The clients make three calls in the window. The default breaker needs ten, so it opens only after retries.
         add("for 3 calls") {
             $0.breaker = CircuitBreaker.Configuration(minimumCalls: 3)
             $0.isWhole = false
@@ -71,7 +71,7 @@ struct FleetPolicy: Sendable {
         (breaker, isWhole) = (other.breaker, other.isWhole)
     }
 
-    /// Returns the outcomes after which the retry policy sends a request again. The policy is asked with a real
+    /// Returns for each outcome whether the retry policy sends the request again. The policy decides about a real
     /// failure.
     func retriedOutcomes() async -> [Bool] {
         guard let url = URL(string: "https://fleet.example"), let retry else {

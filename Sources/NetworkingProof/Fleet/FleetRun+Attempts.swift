@@ -25,14 +25,14 @@ extension FleetRun {
         transmit(attempt)
     }
 
-    /// Returns the permit of a probe that was not sent.
+    /// Releases the permit of a probe that was not sent.
     mutating func returnProbe(_ attempt: inout FleetAttempt) {
         guard attempt.isProbe else { return }
         clients.circuits[Int(attempt.client)].leave(.neither, wasProbe: true, admitted: nil, at: now)
         attempt.isProbe = false
     }
 
-    /// Handles a response: the permits are returned, then the handlers decide.
+    /// Handles a response: the permits are released, and then the handlers decide.
     mutating func receive(_ attempt: FleetAttempt) {
         var attempt = attempt
         guard attempt.kind != .refresh else { return endRefresh(attempt) }

@@ -17,7 +17,7 @@ struct FleetScenario: Sendable {
         var mean: Double
         /// The highest load of a second after the fault.
         var peak: Double
-        /// The seconds after the fault in which every client has received a response.
+        /// The seconds after the fault within which every client must have received a response.
         var seconds: Int
         /// The number of requests, as a multiple of the number of calls.
         var requests: Double
@@ -34,8 +34,8 @@ struct FleetScenario: Sendable {
     /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
     let contrast: Double
 
-    /// Whether the limits apply to a policy. In an outage, the budget alone has to achieve them: a breaker must not
-    /// hide that the budget does not work.
+    /// Whether the limits apply to a policy. In an outage, they also apply to each policy with a budget: a breaker must
+    /// not hide that the budget does not work.
     func isChecked(_ policy: FleetPolicy) -> Bool { policy.isWhole || fault == .outage && policy.hasBudget }
 
     /// Returns the limits for a policy. If the tokens say when they expire, the clients cause no more than their calls

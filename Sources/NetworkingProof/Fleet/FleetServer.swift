@@ -1,4 +1,4 @@
-/// The server of a fleet. It counts requests by the second, and responds with 503 to those above its capacity.
+/// The server of a fleet. It counts the requests in each second, and responds with 503 to requests above its capacity.
 struct FleetServer {
     private let scenario: FleetScenario
     /// The number of requests that the server can process in a second.

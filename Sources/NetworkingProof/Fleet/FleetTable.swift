@@ -32,7 +32,7 @@ struct FleetTable: CustomStringConvertible {
             }
     }
 
-    /// The load by the second. Equal lines that follow each other are one line.
+    /// The load by the second. Consecutive equal lines are combined into one line.
     private var bySecond: [String] {
         var lines = [line(["second"] + outcomes.map(\.policy))]
         var begun = 0

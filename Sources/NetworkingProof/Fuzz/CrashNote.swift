@@ -13,7 +13,7 @@ enum CrashNote {
     private static let capacity = 8_192
     private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because one thread writes it
         .allocate(capacity: capacity)
-    private nonisolated(unsafe) static var count = 0  // because the handler reads it after that thread has stopped
+    private nonisolated(unsafe) static var count = 0  // because the handler reads it after the writer has stopped
 
     /// Prints the input if one of these signals ends the process.
     static func install() {

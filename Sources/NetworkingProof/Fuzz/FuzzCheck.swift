@@ -3,8 +3,8 @@ import NetworkingFuzzTargets
 
 /// Processes millions of inputs, each a mutation of an input in the corpus, and checks the rules of their targets.
 ///
-/// An input depends on the seed, its target and its number only. `NetworkingFuzz` processes the same targets guided by
-/// coverage, with the runtime of the fuzzer.
+/// An input depends only on the seed, its target and its number. `NetworkingFuzz` runs the same targets with the
+/// runtime of the fuzzer, which is guided by coverage.
 struct FuzzCheck: Check {
     let name = "fuzz"
     let parts = FuzzTarget.all.map(\.name)
@@ -16,7 +16,7 @@ struct FuzzCheck: Check {
             let count = settings.count ?? (settings.isQuick ? target.count / 80 : target.count)
             let run = try FuzzRun(of: target, count: count, seed: settings.seed, report)
             total += await withCheckedContinuation { done in
-                // Targets block their thread, so that it must not be one of the threads that run tasks.
+                // A target blocks its thread, so the thread must not be one of the threads that run tasks.
                 Thread.detachNewThread {
                     done.resume(returning: run.run())
                 }

@@ -1,6 +1,6 @@
 import NetworkingTesting
 
-/// Creates inputs from those of a corpus. The input of a number is always the same.
+/// Creates inputs from the inputs of a corpus. Equal seeds and numbers give equal inputs.
 struct FuzzMutator: Sendable {
     private let corpus: [[UInt8]]
     private let words: [[UInt8]]
@@ -13,7 +13,7 @@ struct FuzzMutator: Sendable {
         self.seed = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 as UInt64 }
     }
 
-    /// Returns an input: first those of the corpus unchanged, then mutations of them.
+    /// Returns an input. The first numbers give the inputs of the corpus unchanged, all others give mutations of them.
     func input(_ number: Int) -> [UInt8] {
         if number < corpus.count { return corpus[number] }
         var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0xD134_2543_DE82_EF95 as UInt64)
@@ -47,7 +47,7 @@ struct FuzzMutator: Sendable {
         words[Int.random(in: 0..<words.count, using: &random)]
     }
 
-    /// Replaces the rest of an input with the rest of another one, or inserts a piece of that.
+    /// Replaces the rest of an input with the rest of another input, or inserts a piece of the other input.
     private func splice(_ input: inout [UInt8], at place: Int, _ random: inout SeededGenerator) {
         let other = entry(&random)
         let start = Int.random(in: 0...other.count, using: &random)
@@ -74,7 +74,7 @@ extension FuzzMutator {
             [0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0x80], [0xEF, 0xBB, 0xBF],
         ]
 
-    /// Returns the letters and digits that are together in a corpus.
+    /// Returns the words of a corpus: sequences of letters, digits and hyphens, shorter than 40 bytes.
     private static func words(in corpus: [[UInt8]]) -> [[UInt8]] {
         let words = corpus.flatMap { input in
             input.split { byte in

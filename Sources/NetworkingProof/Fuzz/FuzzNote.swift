@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// The input in progress. If the process crashes, or if the input does not end, it is printed.
+/// The input in progress. It is printed if the process crashes, or if the input takes longer than the limit.
 final class FuzzNote: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private let target: String
@@ -38,7 +38,7 @@ final class FuzzNote: @unchecked Sendable {  // because of the lock around every
         lock.withLock { isOver = true }
     }
 
-    /// Returns whether inputs are still being processed. Ends the process if one has taken too long.
+    /// Returns whether inputs are still being processed. Ends the process if an input has taken too long.
     private func isInTime() -> Bool {
         lock.withLock {
             guard !isOver else { return false }

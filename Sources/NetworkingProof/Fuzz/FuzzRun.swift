@@ -27,7 +27,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             let started = ContinuousClock.now
             note.begin(number, input)
             if let violation = violation(by: input, since: started) {
-                note.end()  // minimizing a slow input takes longer than an input may
+                note.end()  // because minimizing a slow input takes longer than the limit for an input
                 end(begun, number, input, violation)
                 return number + 1
             }
@@ -56,7 +56,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
     }
 
     private func end(_ begun: ContinuousClock.Instant, _ number: Int, _ input: [UInt8], _ violation: String) {
-        // An input without a violation of a rule is here because it is slow.
+        // An input that violates no rule is reported because it is slow.
         let isRule = target.violation(by: input) != nil
         let small = minimized(input) { isRule ? target.violation(by: $0) != nil : isSlow($0) }
         report.end(
@@ -67,7 +67,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             ])
     }
 
-    /// Removes bytes while the input still violates its rule: halves first, single bytes last.
+    /// Removes bytes while the shorter input is still a violation: halves first, single bytes last.
     private func minimized(_ input: [UInt8], _ isViolation: ([UInt8]) -> Bool) -> [UInt8] {
         var input = input
         var size = input.count / 2

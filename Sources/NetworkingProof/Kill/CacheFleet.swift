@@ -47,8 +47,8 @@ final class CacheFleet {
         for worker in workers { worker.kill() }
     }
 
-    /// Checks the URLs that only one process has changed: the last completed step of each URL is there, or the
-    /// step that the process was performing when it was killed.
+    /// Checks the URLs that only the killed process has changed. The cache must contain the result of the last
+    /// completed step of each URL, or of the step that the process was performing when it was killed.
     private func check(_ name: String) async throws {
         let text = try String(contentsOf: log(name), encoding: .utf8)
         try FileManager.default.removeItem(at: log(name))
@@ -67,7 +67,7 @@ final class CacheFleet {
         for (path, step) in last {
             let found = try? await service.send(.get(EndpointPath(verbatim: path)), as: .data, with: .storedOnly)
             guard let found else {
-                // The process may have been removing it.
+                // The process may have been removing the response.
                 if step.event == "stored", !isNextRemoval(path, text) {
                     violations.append("\(path) \(step.version) is lost")
                 }

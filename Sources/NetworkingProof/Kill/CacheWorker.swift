@@ -120,12 +120,12 @@ final class VersionedServer: Transport, @unchecked Sendable {  // because of the
     }
 }
 
-/// A body from whose bytes its path and version can be read and checked.
+/// A body that begins with its path and its version. All other bytes depend on these two.
 struct VersionedBody: Equatable {
     let path: String
     let version: Int
 
-    /// The first line, and bytes that follow from it: up to 400 kB.
+    /// The first line, and bytes that are computed from it: up to 400 kB.
     var bytes: Data {
         let line = "\(path) \(version)\n"
         var state = line.utf8.reduce(UInt64(1_469_598_103_934_665_603)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }

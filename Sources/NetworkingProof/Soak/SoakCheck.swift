@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Makes mixed traffic of 64 calls at once for an hour. Checks that memory, descriptors and threads do not grow, and
-/// how each call ends.
+/// Makes mixed traffic for an hour, 64 calls at once. Checks that memory, descriptors and threads do not grow, and that
+/// each call has the expected outcome.
 struct SoakCheck: Check {
     let name = "soak"
     /// The kinds of calls. By default, the traffic contains all of them.
@@ -41,12 +41,12 @@ struct SoakPlan: Sendable {
     let calls: [SoakCall]
     let seconds: Int
     let window: Int
-    /// The time whose windows do not count.
+    /// The time at the beginning whose windows do not count.
     let warmUp: Int
-    /// The growth of the resident memory after the warm-up that is too much.
+    /// The limit for the growth of the resident memory after the warm-up. The growth must be smaller.
     let growthKiB: Int
-    /// The number of threads that the system may add to its pools after the warm-up: it adds one when all the others
-    /// are blocked, whenever that happens for the first time. A thread that is lost by a call exceeds it soon.
+    /// The number of threads that the system may add to its pools after the warm-up. The system adds a thread when all
+    /// others are blocked, which may happen late. If calls leaked threads, their number would soon exceed this limit.
     let threads = ProcessInfo.processInfo.activeProcessorCount
 
     init(_ calls: [SoakCall], seconds: Int) {
@@ -55,7 +55,7 @@ struct SoakPlan: Sendable {
         self.seconds = seconds
         window = isShort ? 10 : 60
         warmUp = isShort ? 30 : 60
-        // The allocator has an arena for each thread, up to eight for each core. After half a minute, they still grow.
+        // The allocator has up to eight arenas for each core. After half a minute, the arenas still grow.
         growthKiB = isShort ? 4_096 : 1_024
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The number of calls by latency, in constant memory. A class has an eighth of a power of two, about 9 %.
+/// A histogram of the latencies, in constant memory. Each class is an eighth of a power of two wide, about 9 %.
 struct SoakLatencies: Sendable {
     private var counts = Array(repeating: 0, count: 256)
     private(set) var timed = 0
-    /// The number of all calls, including those whose latency does not count.
+    /// The number of all calls, including the calls whose latency does not count.
     private(set) var calls = 0
 
     /// - Parameter latency: Nil if it does not count.
@@ -16,7 +16,7 @@ struct SoakLatencies: Sendable {
         timed += 1
     }
 
-    /// The latency below which this share of the calls remained, in microseconds.
+    /// The latency that this share of the calls did not exceed, in microseconds.
     func percentile(_ share: Double) -> Int {
         var left = Int((Double(timed) * share).rounded(.up))
         for (number, count) in counts.enumerated() {

@@ -6,7 +6,7 @@
         var calls = 0
         /// The calls with an outcome that they must not have.
         var faults: [String] = []
-        /// The use before the first call, and after the last one.
+        /// The resources in use before the first call, and after the last call.
         var uses: (first: SoakSample, last: SoakSample)
 
         /// The windows after the warm-up.

@@ -44,7 +44,7 @@
             return result
         }
 
-        /// Returns the use after the library has been used once, so that what exists once for a process is counted.
+        /// Returns the resources in use after a first call, which creates the resources that exist once for a process.
         private func beginning() async throws -> SoakSample {
             do {
                 let service = try service()
@@ -54,7 +54,7 @@
             return .now
         }
 
-        /// Returns the use after the connections were closed, which the transport does soon after its last use.
+        /// Returns the resources in use after the transport has closed its connections, soon after its last use.
         private func ending(_ first: SoakSample) async throws -> SoakSample {
             for _ in 0..<50 where SoakSample.now.descriptors > first.descriptors {
                 try await Task.sleep(for: .milliseconds(100))
@@ -99,7 +99,7 @@
             }
         }
 
-        /// A service with everything switched on, and a transport of its own, whose connections end with it.
+        /// Returns a service with all policies and its own transport. The connections end with the transport.
         private func service() throws -> NetworkService {
             let transport = try CurlTransport()
             let tokens = NetworkService(environment: NetworkEnvironment(baseURL: server)) {

@@ -7,7 +7,7 @@
         var descriptors: Int
         var threads: Int
 
-        /// The use now.
+        /// The resources in use now.
         static var now: SoakSample {
             let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
             let resident = (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * Int(getpagesize()) / 1_024

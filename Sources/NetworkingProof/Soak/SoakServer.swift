@@ -49,8 +49,8 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
 
     private var currentToken: String { lock.withLock { "\(token)" } }
 
-    /// Responds with the item if the request carries the current token or the one before. Another token becomes the
-    /// current one after a second and 200 accepted requests, so that on a slow machine, too, no call is refused twice.
+    /// Responds with the item if the request carries the current or the previous token. The current token changes after
+    /// a second and 200 accepted requests. Therefore no call is refused twice, even on a slow machine.
     private func item(authorization: String?) -> LoopbackResponse {
         let isCurrent = lock.withLock {
             if accepted >= 200, ContinuousClock.now - changed > .seconds(1) {

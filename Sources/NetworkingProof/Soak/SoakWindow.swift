@@ -6,7 +6,7 @@
         let check = "soak"
         /// The second at which the window ended.
         var second = 0
-        /// The lowest use in the window. The highest depends on which calls were in progress.
+        /// The lowest resident memory in the window. The highest value depends on the calls in progress.
         var residentKiB = Int.max
         var descriptors = Int.max
         var mostDescriptors = 0
@@ -31,7 +31,7 @@
             p99Microseconds = latencies.percentile(0.99)
         }
 
-        /// The window as a line of the plot.
+        /// Returns the window as a line of the table, with a bar for its resident memory.
         ///
         /// - Parameter most: The highest resident memory of all windows.
         func line(most: Int) -> String {

@@ -51,7 +51,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock { if entries[call]?.read == nil { entries[call]?.read = user } }
     }
 
-    /// Records the end of a call. If the call succeeded, `seen` is the user that the server has seen.
+    /// Records the end of a call. If the call succeeded, `seen` is the body of its response, otherwise nil.
     func end(_ call: Int, as seen: String?) {
         lock.withLock {
             entries[call]?.ends += 1

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// One call of a worker, made in one of several ways (awaited, as a task, with callbacks), and what disturbs it.
+/// One call of a worker, made in one of several ways (awaited, as a task, with callbacks), and its disturbances.
 struct StressStep: Sendable {
     private let round: StressRound
     private let service: NetworkService

@@ -200,7 +200,7 @@ extension Loopback {
             #expect(stub.requests.map(\.url.query) == ["page=1", "page=2"])
         }
 
-        @Test("Repeat a POST safely; read one part of an answer")
+        @Test("Repeat a POST safely; read one part of a response")
         func posting() async throws {
             let (server, keys) = (try LoopbackServer(), Box<[String?]>([]))
             server.route(.post, "/payments") { request in

@@ -24,8 +24,8 @@ struct HostileCase: Sendable {
         calls = Array(repeating: .get, count: expected.count)
     }
 
-    /// The idle timeout of the calls. Default: 10 s, so that no call of a stalled machine ends by it; for HTTP/2, 1 s,
-    /// because the outcomes of its cases include it.
+    /// The idle timeout of the calls. Default: 10 s, so that calls do not time out when the machine stalls. For HTTP/2:
+    /// 1 s, because the expected outcomes of its cases include the timeout.
     var idle: Duration { idleTimeout ?? (client == .http2 ? .seconds(1) : .seconds(10)) }
 
     /// Returns the same case with other calls.

@@ -91,7 +91,7 @@ extension HostileCase {
         HostileCase("a close after the request", [.readHead], .lostBeforeHead),
         HostileCase("a reset after the request", [.readHead, .reset], .lostBeforeHead),
         HostileCase("a close 50 ms after the request", [.readHead, .pause(milliseconds: 50)], .lostBeforeHead),
-        // RFC 9112 section 9.2 applies here, too. But on a new connection the client cannot know when bytes were sent.
+        // RFC 9112 section 9.2 also applies here, but on a new connection the client cannot know when bytes were sent.
         HostileCase(
             "a response before the request", [.text(.hello), .drain], .either(.hello, .lostBeforeHead, .malformed)),
         HostileCase(
@@ -109,7 +109,6 @@ extension HostileCase {
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nEVIL!"
 
     /// Returns a case with unsolicited bytes in the first response or 50 ms after it, and a second call 150 ms later.
-
     private static func again(_ name: String, _ first: String, later: String = "") -> HostileCase {
         let script: [HostileStep] = .twice(first, pause: later.isEmpty ? 0 : 50, unsolicited: later)
         let hostile = HostileCase("unsolicited: \(name)", [script, .reply(.second)], [.hello, .second])

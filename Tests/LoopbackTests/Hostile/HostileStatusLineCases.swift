@@ -6,10 +6,10 @@ extension HostileCase {
     static let statusLines: [HostileCase] = [
         HostileCase("no version", .status("200 OK"), .malformed),
         HostileCase("HTTP/9.9", .status("HTTP/9.9 200 OK"), .malformed),
-        // RFC 9110 section 2.5: a recipient SHOULD process it as HTTP/1.1. libcurl rejects it.
+        // RFC 9110 section 2.5: a recipient SHOULD process this version as HTTP/1.1. libcurl rejects it.
         HostileCase("HTTP/1.2", .status("HTTP/1.2 200 OK"), .either(.hello, .malformed)),
         HostileCase("HTTP/1.0", .reply("HTTP/1.0 200 OK\r\n\r\nhello", then: .close), .hello),
-        // libcurl accepts it before version 8, and rejects it since then.
+        // libcurl before version 8 accepts this line. Later versions reject it.
         HostileCase("HTTP/2 on an HTTP/1.1 connection", .status("HTTP/2 200 OK"), .either(.malformed, .hello)),
         HostileCase("version without a minor number", .status("HTTP/1 200 OK"), .malformed),
         HostileCase("version with a minor number of two digits", .status("HTTP/1.10 200 OK"), .malformed),

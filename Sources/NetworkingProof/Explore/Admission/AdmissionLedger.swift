@@ -10,7 +10,7 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
     /// The position of a caller at one limit.
     struct Entry: Sendable {
         var position = Position.outside
-        /// The number of the caller among all that have begun to wait for the limit. It is kept to the end of the call.
+        /// The position of the caller in the order in which callers began to wait. It is kept to the end of the call.
         var arrival: Int?
     }
 
@@ -42,7 +42,7 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
         }.count
     }
 
-    /// The callers that wait for a limit and could use a permit, the first one to get it first.
+    /// The callers that wait for a limit and are not cancelled, in the order in which they get permits.
     func queue(_ limit: Int) -> [Int] {
         callers.indices.filter { entries[limit][$0].position == .waiting && !isCancelled($0) }
             .sorted {
@@ -103,14 +103,14 @@ extension AdmissionLedger {
             "limit \(limit + 1) has admitted \(used(limit)) calls")
     }
 
-    /// A freed permit goes to the caller that has waited longest, of those with the most urgent priority.
+    /// A freed permit goes to the caller with the most urgent priority. Among equals, the longest wait decides.
     func theOldestOfTheMostUrgentIsNext(_ next: [Int], _ expected: Int?) {
         expect(
             next == (expected.map { [$0] } ?? []),
             "the permit goes to \(next.map { $0 + 1 }), not to \(expected.map { "\($0 + 1)" } ?? "nobody")")
     }
 
-    /// A caller does not take a permit for which another one waits.
+    /// A caller does not take a permit for which another caller waits.
     func nobodyOvertakes(_ caller: Int, _ limit: Int) {
         let host = callers[caller].host
         expect(

@@ -92,7 +92,7 @@ final class LiveAdmission: LiveSystem {
         self.ledger = ledger
         gate = ManualGate(ledger)
         calls = options.callers.map { _ in ManualCall() }
-        // Limits are reserved in the order of their addresses. The first one is the one with the lowest address.
+        // Limits are reserved in the order of their addresses. The first limit has the lowest address.
         limits = options.limits.map { _ in RecordedLimit(ledger) }
             .sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
         for (index, limit) in limits.enumerated() { limit.begin(options.limits[index], at: index) }
@@ -138,7 +138,7 @@ final class LiveAdmission: LiveSystem {
         call.executor.run()
     }
 
-    /// Releases what is left of a call that was cancelled before it got its permit.
+    /// Resets a call that ended without a permit, because it was cancelled.
     private func finish(_ index: Int) {
         guard calls[index].hasFailed else { return }
         reset(index)
@@ -161,7 +161,7 @@ final class LiveAdmission: LiveSystem {
         reset(index)
     }
 
-    /// While calls wait, a call can continue, release its permit, or the gate can open.
+    /// While calls wait and the gate is open, at least one call can continue or release its permits.
     private func someoneCanContinue() {
         guard calls.contains(where: \.isEntering), gate.isOpen else { return }
         ledger.expect(
@@ -181,7 +181,7 @@ final class LiveAdmission: LiveSystem {
         return ledger.faults
     }
 
-    /// A call ends if it is cancelled, at any point.
+    /// A call ends if it is cancelled at any point.
     private func everyCallEnds() {
         ledger.expect(!calls.contains(where: \.isEntering), "a cancelled call still waits")
     }

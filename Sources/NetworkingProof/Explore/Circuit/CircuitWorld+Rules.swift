@@ -57,7 +57,7 @@ extension CircuitWorld {
         if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
-    /// The outcome of a probe closes or opens the circuit. A probe without a judgement is followed by another one.
+    /// The outcome of a probe closes or opens the circuit. A probe without a judgement is followed by another probe.
     private mutating func aProbeDecides(_ judgement: CircuitMachine.Judgement) {
         switch judgement {
         case .success:

@@ -52,7 +52,7 @@ struct CircuitWorld: World {
     var now: Int64 = 100
     var phase = Phase.closed
     var counted: [Counted] = []
-    /// The calls in progress, each with the number of times the circuit had opened when it was admitted.
+    /// The calls in progress, each with the number of times that the circuit had opened before it admitted the call.
     var running: [Call: [Int]] = [:]
     /// The broken rules of the last move.
     var faults: [String] = []

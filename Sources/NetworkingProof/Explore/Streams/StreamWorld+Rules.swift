@@ -68,7 +68,7 @@ extension StreamWorld {
         close(step)
     }
 
-    /// A call that may not be repeated at will ends with its response.
+    /// A call ends with its response, unless it may always be repeated.
     private mutating func aPostEndsWithItsResponse(_ step: EventStreamMachine.Step) {
         if options.repetition != .always { expect(step == .end, "the end leads to \(step)") }
     }
@@ -90,8 +90,8 @@ extension StreamWorld {
         if failures > options.maximumFailures { expect(step == .fail, "failure \(failures) leads to \(step)") }
     }
 
-    /// The delay is the one of the server, else the one of the app. It doubles with each connection without an event,
-    /// up to 32 times. Delays below zero and of centuries are legal.
+    /// The server sets the delay, otherwise the app. The delay doubles with each connection without an event, up to a
+    /// factor of 32. Negative delays and delays of centuries are legal.
     private mutating func waitsLongerWithoutEvents(_ step: EventStreamMachine.Step) {
         retry = newRetry ?? retry
         let (delay, factor) = (retry ?? options.delay, 1 << min(reconnections, 5))

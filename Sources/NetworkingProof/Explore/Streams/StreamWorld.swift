@@ -36,11 +36,11 @@ struct StreamWorld: World {
     /// The parser of the open connection.
     var parser: ServerSentEventParser?
     // The facts of the rules, recorded without the machine.
-    /// The id that an empty line has put into effect, and the one that the open connection has sent since.
+    /// The id that an empty line has put into effect, and the id that the open connection has sent since then.
     var id: String
     var newID: String?
     var hasData = false
-    /// The delay that the server has sent, and the one that it has sent on the open connection.
+    /// The delay that the server sent on earlier connections, and the delay that it has sent on the open connection.
     var retry: Duration?
     var newRetry: Duration?
     var hasConnected = false

@@ -74,7 +74,7 @@ enum DecisionTable {
 
     static func fill(_ table: inout Table, _ settings: ProofSettings) {
         let stored = stored
-        // A quick run has each request, and each response, but not all of their combinations.
+        // A quick run covers every request and every response, but not all combinations of them.
         let step = settings.isQuick ? 7 : 1
         for (number, asked) in AskedFields.all.enumerated() {
             guard let request = asked.request else { continue }

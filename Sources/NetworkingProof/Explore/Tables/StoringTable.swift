@@ -26,7 +26,7 @@ enum StoringTable {
                 ("noStoreIsNotStored", has("no-store") && !has("must-understand"), false),
                 ("interimResponsesAreNotStored", status.code < 200, false),
                 ("responsesToConditionsAreNotStored", [304, 401, 407, 412, 416].contains(status.code), false),
-                ("aPartNeedsItsRange", status == .partialContent, false),  // these have no Content-Range
+                ("aPartNeedsItsRange", status == .partialContent, false),  // these responses have no Content-Range
                 ("aSuccessIsStored", isSuccess, true),
                 ("othersAreStoredWhileFresh", true, has("max-age=10")),
             ]

@@ -14,9 +14,9 @@ final class SettlementSystem: LiveSystem {
         var description: String {
             switch self {
             case .observe(let reaction): "an observer is added; reaction: \(reaction)"
-            case .succeed: "it succeeds"
-            case .fail: "it fails"
-            case .interrupt: "it is interrupted"
+            case .succeed: "the settlement succeeds"
+            case .fail: "the settlement fails"
+            case .interrupt: "the settlement is interrupted"
             }
         }
     }
@@ -33,7 +33,7 @@ final class SettlementSystem: LiveSystem {
         var added = 0
         /// The reactions of the observers.
         var reactions: [Reaction] = []
-        /// The outcomes of the calls of `settle` that have returned true.
+        /// The outcomes for which `settle` has returned true to an observer.
         var won: [String] = []
         /// The first outcome.
         var first: String?
@@ -135,7 +135,7 @@ final class SettlementSystem: LiveSystem {
 }
 
 extension ExploreCheck {
-    /// Outcomes, and the interest in them.
+    /// The states of settlements, and of tasks that are interested in other tasks.
     static let tasks: [ExplorePart] = [
         .world("settlement") { [ReplayedWorld<SettlementSystem>(5)] },
         .world("interest", limits: (8_000, 150_000)) { [ReplayedWorld<TaskSystem>(.init(tasks: 4))] },

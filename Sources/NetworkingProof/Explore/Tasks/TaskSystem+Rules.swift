@@ -9,15 +9,16 @@ extension TaskSystem {
     /// The task that the closure of `flatMap` has returned; nil if it was not called.
     private func returned(_ node: Node) -> Int? { node.isFollowing ? node.next : nil }
 
-    /// The tasks whose outcomes a task waits for now. A task that takes over the outcome of another one, which takes
-    /// over that of a third one, waits for the third one.
+    /// The tasks whose outcomes a task waits for now. If task A takes over the outcome of task B, and B takes over the
+    /// outcome of task C, then A waits for C.
     private func awaited(_ node: Node) -> [Int] {
         guard var next = returned(node) else { return node.sources }
         while let later = returned(nodes[next]) { next = later }
         return [next]
     }
 
-    /// Whether a follower of a task waits for the task that this one waits for.
+    /// Whether a task takes over an outcome, and another task takes over the outcome of this task. Both tasks then wait
+    /// for the same task.
     private func isPassedOver(_ index: Int) -> Bool {
         returned(nodes[index]) != nil && nodes.contains { returned($0) == index }
     }
@@ -28,7 +29,7 @@ extension TaskSystem {
     }
 
     /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. A
-    /// task that is passed over is interested only while something is interested in it.
+    /// waiting task that is passed over counts only while something uses its own outcome.
     private func isWanted(_ index: Int) -> Bool {
         if nodes[index].observers > 0 || nodes[index].joined > 0 { return true }
         return nodes.indices.contains { other in
@@ -70,7 +71,7 @@ extension TaskSystem {
         for node in nodes { node.outcome = node.task.result.map(TaskSystem.name) }
     }
 
-    /// Notes which closures of `flatMap` are called. Those of cancelled tasks are not.
+    /// Notes which closures of `flatMap` are called. The closures of cancelled tasks are not called.
     func beginFollowing() {
         for node in nodes where node.next != nil && node.outcome == nil && !node.isCancelled {
             let source = nodes[node.sources[0]]
@@ -78,7 +79,7 @@ extension TaskSystem {
         }
     }
 
-    /// Whether a task may have its outcome: it was cancelled, or a task that it waits for has ended.
+    /// Whether a task may have an outcome: it is a call, it was cancelled, or the tasks that it waits for have ended.
     private func isExplained(_ node: Node) -> Bool {
         if node.isCall || node.isCancelled { return true }
         let outcomes = awaited(node).map { nodes[$0].outcome }
@@ -107,7 +108,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call is cancelled if it was cancelled itself, or if nothing is interested in it, and only then.
+    /// A call is cancelled exactly when it was cancelled itself or nothing is interested in it any more.
     private func aCallIsCancelledIfNobodyIsInterested() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(
@@ -116,7 +117,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call is asked to end if it is cancelled, and only then.
+    /// A call is asked to end exactly when it is cancelled.
     private func aCancelledCallIsStopped() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(
@@ -125,7 +126,7 @@ extension TaskSystem {
         }
     }
 
-    /// `cancel()` returns true if it makes the task end cancelled.
+    /// `cancel()` returns true only if the task had no outcome and was not cancelled before.
     private func cancelTellsWhetherItCancelled(_ hasCancelled: Bool, _ isFirst: Bool, _ index: Int) {
         expect(isFirst == hasCancelled, "cancelling task \(index + 1) returns \(hasCancelled)")
     }
@@ -137,7 +138,8 @@ extension TaskSystem {
         }
     }
 
-    /// A task has an outcome as soon as the tasks that it waits for have theirs; that of `all`, as soon as one fails.
+    /// A task has an outcome as soon as all tasks that it waits for have one. A task of `all` has an outcome as soon as
+    /// one of them fails.
     private func aTaskEndsWithItsSources() {
         for (index, node) in nodes.enumerated() where node.outcome == nil && node.kind != 0 {
             let ended = awaited(node).map { nodes[$0] }.filter { $0.outcome != nil }
@@ -155,7 +157,7 @@ extension TaskSystem {
         }
     }
 
-    /// When all calls have ended, so have all tasks.
+    /// When all calls have ended, all tasks have ended, too.
     func everyTaskEnds() {
         for (index, node) in nodes.enumerated() {
             expect(node.isOver, "task \(index + 1) never ends")

@@ -8,7 +8,7 @@ final class TaskSystem: LiveSystem {
         var calls = 2
         /// The number of calls and derived tasks.
         var tasks = 4
-        /// Whether callbacks and waiting callers are interested in tasks, too.
+        /// Whether callbacks and waiting callers are also interested in tasks.
         var hasOwnObservers = true
     }
 
@@ -52,10 +52,10 @@ final class TaskSystem: LiveSystem {
         var sources: [Int] = []
         /// The task that the closure of `flatMap` returns.
         var next: Int?
-        /// Whether the closure has returned it.
+        /// Whether the closure has returned ``next``.
         var isFollowing = false
         var kind: UInt8 = 0
-        /// Whether it was cancelled, itself or because nothing was interested in it.
+        /// Whether it was cancelled, directly or because nothing was interested in it.
         var isCancelled = false
         /// Whether the call was asked to end.
         var isStopped = false
@@ -85,7 +85,7 @@ final class TaskSystem: LiveSystem {
         for _ in 0..<options.calls { nodes.append(call()) }
     }
 
-    /// Creates a call that ends when a move ends it, also after it was cancelled.
+    /// Creates a call. Only a move ends the call, even after the call was cancelled.
     private func call() -> Node {
         final class Stop: @unchecked Sendable {  // because one thread uses it
             weak var node: Node?
