@@ -51,7 +51,7 @@ extension ExploreCheck {
             (100_000, 6_000_000)),
         tokens(
             "store-1-shared", .init(callers: 1, hasStore: true, hasOtherProcesses: true),
-            (100_000, .max)),
+            (100_000, 12_000_000)),
         tokens(
             "store-1-rotated", .init(callers: 1, hasStore: true, hasOtherProcesses: true, isRotatedElsewhere: true),
             (100_000, 6_000_000)),
